@@ -1,0 +1,226 @@
+"""The values that the rooms hand each other: frozen, typed, without behaviour beyond what can be derived.
+
+Times are seconds since the epoch (UTC, float); offsets are bytes; confidences lie in 0..1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Origin(StrEnum):
+    """Whose words they are (SPEC N4a). Listed from the most to the least trusted."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+    @property
+    def distrust(self) -> int:
+        """0 for the most trusted origin; the greater wins when words of two origins meet (SPEC N4)."""
+        return list(Origin).index(self)
+
+
+class Role(StrEnum):
+    """The speaker of a turn, as the transcript has it."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+class Strength(StrEnum):
+    """How outright a thing was said; gives the offline prior of its confidence (SPEC D16)."""
+
+    EXPLICIT = "explicit"
+    IMPLIED = "implied"
+    INFERRED = "inferred"
+
+    @property
+    def prior(self) -> float:
+        """The raw confidence before refinement: .9, .7, .5."""
+        return {Strength.EXPLICIT: 0.9, Strength.IMPLIED: 0.7, Strength.INFERRED: 0.5}[self]
+
+
+class Decision(StrEnum):
+    """What the gate says of a candidate (SPEC A3-A5)."""
+
+    AUTO = "auto"
+    REVIEW = "review"
+    DISCARD = "discard"
+
+
+class Scope(StrEnum):
+    """Where a memory holds (SPEC N12): in its project, or everywhere for this user."""
+
+    PROJECT = "project"
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One utterance of a transcript, already free of private spans and of our own injected text.
+
+    ``id`` is the client's uuid of the line: resumed and forked sessions repeat lines, uuids don't change.
+    ``start`` and ``end`` are the line's byte range in ``file``.
+    ``text`` of a tool turn is empty unless it is asked for: tool output is large and never captured outright.
+    """
+
+    id: str
+    session_id: str
+    role: Role
+    origin: Origin
+    text: str
+    time: float
+    file: str
+    start: int
+    end: int
+    branch: str = ""
+    cwd: str = ""
+    sidechain: bool = False
+    after_interrupt: bool = False
+    tools: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A verbatim span of a turn (SPEC N1): what a person is shown when they ask why this is remembered."""
+
+    quote: str
+    turn_id: str
+    file: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something that might be worth remembering; the gate decides."""
+
+    kind: str
+    summary: str
+    content: str
+    evidence: Evidence
+    origin: Origin
+    strength: Strength
+    raw_confidence: float
+    extractor: str
+    time: float
+    scope: Scope = Scope.PROJECT
+    reason: str = ""
+    rationale: str = ""
+    sentiment: str = "neutral"
+    branch: str = ""
+    tags: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The gate's answer: an expected outcome, so a value."""
+
+    decision: Decision
+    confidence: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What is remembered, with its whole provenance (SPEC A7, C10)."""
+
+    id: int
+    project_id: str | None
+    scope: Scope
+    kind: str
+    category: str
+    summary: str
+    content: str
+    origin: Origin
+    confidence: float
+    raw_confidence: float
+    extractor: str
+    created_at: float
+    said_at: float
+    content_hash: str
+    rationale: str = ""
+    sentiment: str = "neutral"
+    verified: bool = False
+    pinned: bool = False
+    recurrence: int = 1
+    uses: int = 0
+    last_used_at: float | None = None
+    archived_at: float | None = None
+    agent: str = ""
+    session_id: str | None = None
+    turn_id: str = ""
+    transcript: str = ""
+    evidence: str = ""
+    byte_start: int = 0
+    byte_end: int = 0
+    branch: str = ""
+    commit: str = ""
+    intent: str = ""
+    embedding_status: str = "pending"
+    tags: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One session of the client, as the daemon knows it."""
+
+    id: str
+    project_id: str
+    transcript: str
+    cwd: str
+    status: str
+    started_at: float
+    last_event_at: float
+    ended_at: float | None = None
+    end_reason: str = ""
+    branch: str = ""
+    first_prompt: str = ""
+    last_prompt: str = ""
+    turns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EngineHit:
+    """One engine's view of one hit: its 1-based rank and its own raw score (higher is better)."""
+
+    engine: str
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory found: fused relevance 0..1, its decay factor, and how each engine saw it (SPEC N7)."""
+
+    memory: Memory
+    relevance: float
+    decay: float
+    engines: tuple[EngineHit, ...] = ()
+
+    @property
+    def score(self) -> float:
+        """What orders the hits: decay orders, it never filters (SPEC N16, D8)."""
+        return self.relevance * self.decay
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """One memory given to one session, and why (SPEC N7)."""
+
+    session_id: str
+    event: str
+    at: float
+    memory_id: int
+    content_hash: str
+    position: int
+    reason: str
+    relevance: float
+    decay: float
+    engines: tuple[EngineHit, ...] = field(default=())
