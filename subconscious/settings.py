@@ -33,29 +33,41 @@ class Settings(BaseSettings):
     capture: bool = Field(default=True, description="learn from sessions")
     surface: bool = Field(default=True, description="give memories to sessions")
 
-    auto_threshold: float = Field(default=0.9, ge=0, le=1, description="confidence that is stored at once (A3)")
+    auto_threshold: float = Field(
+        default=0.9, ge=0, le=1, description="confidence that is stored at once (A3)"
+    )
     review_threshold: float = Field(default=0.7, ge=0, le=1, description="confidence that is queued (A4)")
     review_expiry_days: float = Field(default=7, gt=0, description="days a queued capture waits (A4)")
     dedupe: bool = Field(default=True, description="merge a repeated statement into its memory (D11)")
 
     start_tokens: int = Field(default=2000, ge=0, le=2300, description="budget at session start (A25)")
-    start_characters: int = Field(default=9500, ge=0, le=9900, description="characters at session start (A25)")
+    start_characters: int = Field(
+        default=9500, ge=0, le=9900, description="characters at session start (A25)"
+    )
     start_memories: int = Field(default=10, ge=0, le=50, description="memories given at once (D10)")
 
     embedder: Literal["local", "none"] = Field(default="local", description="what makes embeddings (B23)")
     fusion: Literal["relative", "rrf"] = Field(default="relative", description="how engines are fused (B1)")
-    fusion_alpha: float = Field(default=0.5, ge=0, le=1, description="weight of the vector engine in `relative`")
+    fusion_alpha: float = Field(
+        default=0.5, ge=0, le=1, description="weight of the vector engine in `relative`"
+    )
     rrf_k: int = Field(default=60, ge=1, description="k of the `rrf` preset (B1)")
-    rrf_agreement: float = Field(default=1.10, ge=1, description="factor for hits of two engines in `rrf` (B2)")
+    rrf_agreement: float = Field(
+        default=1.10, ge=1, description="factor for hits of two engines in `rrf` (B2)"
+    )
     ranking_decay: float = Field(default=0.01, ge=0, description="a day's decay in the ranking (D8)")
     stale_days: float = Field(default=90, gt=0, description="days without recall after which x 0.5 (D13)")
-    stale_factor: float = Field(default=0.5, ge=0, le=1, description="what a stale memory's rank is multiplied by")
+    stale_factor: float = Field(
+        default=0.5, ge=0, le=1, description="what a stale memory's rank is multiplied by"
+    )
 
     workers: int = Field(default=2, ge=1, le=16, description="jobs worked on at once")
     job_attempts: int = Field(default=5, ge=1, description="tries before a job is buried")
     job_timeout_seconds: float = Field(default=120, gt=0, description="time one job may take")
     idle_exit_minutes: float = Field(default=30, gt=0, description="quiet time after which the daemon leaves")
-    silent_minutes: float = Field(default=30, gt=0, description="silence after which a session is closed (B13)")
+    silent_minutes: float = Field(
+        default=30, gt=0, description="silence after which a session is closed (B13)"
+    )
     sweep_seconds: float = Field(default=5, gt=0, description="pause between two sweeps of the spool")
     spool_max_mb: int = Field(default=256, ge=1, description="size the spool may reach")
     spool_max_days: float = Field(default=30, gt=0, description="age a spool entry may reach")
@@ -187,7 +199,11 @@ def _usable(path: str) -> bool:
             continue
         except OSError:
             return False
-        return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and os.access(path, os.W_OK | os.X_OK)
+        return (
+            stat.S_ISDIR(status.st_mode)
+            and status.st_uid == os.getuid()
+            and os.access(path, os.W_OK | os.X_OK)
+        )
 
 
 def _private(path: str) -> bool:
@@ -199,7 +215,11 @@ def _private(path: str) -> bool:
     except OSError:
         return False
     status = os.lstat(path)
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not stat.S_IMODE(status.st_mode) & 0o077
+    return (
+        stat.S_ISDIR(status.st_mode)
+        and status.st_uid == os.getuid()
+        and not stat.S_IMODE(status.st_mode) & 0o077
+    )
 
 
 def temporary_home(prefix: str = "subconscious-") -> Home:

@@ -1,0 +1,150 @@
+"""The command line: every verb, its arguments, and what carries it out, as ``module:function``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TypeAlias
+
+from subconscious import __version__
+
+Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+DESCRIPTION = "The memory of Claude Code: learns from your sessions, gives the next ones what matters."
+EPILOG = "New here: `subconscious demo`. Something wrong: `subconscious doctor`."
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    root = argparse.ArgumentParser(prog="subconscious", description=DESCRIPTION, epilog=EPILOG)
+    root.add_argument("--version", action="version", version=f"subconscious {__version__}")
+    root.set_defaults(json=False)
+    verbs = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_reading(verbs)
+    _add_writing(verbs)
+    _add_tracing(verbs)
+    _add_review(verbs)
+    _add_running(verbs)
+    return root
+
+
+def _add_reading(verbs: Verbs) -> None:
+    verb = _verb(verbs, "status", "status:status", "what is remembered, and how the daemon is", listing=True)
+    verb.add_argument("--settings", action="store_true", help="list every setting with its value")
+    verb = _verb(
+        verbs, "recall", "memories:recall", "the memories that answer a question, as text", listing=True
+    )
+    verb.add_argument("query", metavar="QUERY", nargs="+")
+    verb.add_argument("--tokens", type=_positive, help="how much text to return at most")
+    verb = _verb(verbs, "search", "memories:search", "find memories by meaning and words", listing=True)
+    verb.add_argument("query", metavar="QUERY", nargs="+")
+    _add_filters(verb, limit=10)
+    verb = _verb(verbs, "list", "memories:list_memories", "memories, the newest first", listing=True)
+    _add_filters(verb, limit=20)
+    verb.add_argument("--offset", type=_natural, default=0, help="skip so many")
+    verb = _verb(
+        verbs, "show", "memories:show", "one memory: where it comes from, what became of it", listing=True
+    )
+    verb.add_argument("id", metavar="ID", type=_positive)
+
+
+def _add_filters(verb: argparse.ArgumentParser, limit: int) -> None:
+    verb.add_argument("--kind", help="only this kind: decision, preference, lesson, ...")
+    verb.add_argument("--archived", action="store_true", help="those that were archived")
+    verb.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
+    verb.add_argument("--limit", type=_positive, default=limit, help=f"at most so many ({limit})")
+
+
+def _add_writing(verbs: Verbs) -> None:
+    verb = _verb(verbs, "remember", "memories:remember", "store a statement", listing=True)
+    verb.add_argument("text", metavar="TEXT", nargs="+")
+    verb.add_argument("--kind", help="decision, preference, lesson, ...; found in the words if left out")
+    verb.add_argument("--everywhere", action="store_true", help="for all projects, not only this one")
+    verb.add_argument("--tag", action="append", default=[], help="a tag; may be repeated")
+    verb = _verb(verbs, "capture", "sessions:capture", "learn from a transcript of Claude Code", listing=True)
+    verb.add_argument("transcript", metavar="TRANSCRIPT", help="a .jsonl file below ~/.claude/projects")
+    verb = _verb(
+        verbs, "archive", "memories:archive", "take memories out of use; nothing is deleted", listing=True
+    )
+    _add_ids(verb)
+    verb = _verb(verbs, "unarchive", "memories:unarchive", "bring archived memories back", listing=True)
+    _add_ids(verb)
+
+
+def _add_ids(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("ids", metavar="ID", nargs="+", type=_positive)
+    verb.add_argument("--reason", help="kept in the history")
+
+
+def _add_tracing(verbs: Verbs) -> None:
+    verb = _verb(verbs, "sessions", "sessions:sessions", "the sessions that were watched", listing=True)
+    verb.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
+    verb.add_argument("--limit", type=_positive, default=20, help="at most so many (20)")
+    verb = _verb(
+        verbs,
+        "why-surfaced",
+        "sessions:why_surfaced",
+        "what was given to which session, and why",
+        listing=True,
+    )
+    verb.add_argument(
+        "id", metavar="ID", type=_positive, nargs="?", help="one memory; else the latest of all"
+    )
+    verb.add_argument("--session", help="one session")
+    verb.add_argument("--limit", type=_positive, default=20, help="at most so many (20)")
+
+
+def _add_review(verbs: Verbs) -> None:
+    verb = _verb(verbs, "review", "review:waiting", "what waits for your decision", listing=True)
+    verb.add_argument(
+        "--status",
+        default="review",
+        choices=("review", "captured", "discarded", "approved", "rejected", "expired"),
+        help="see what was decided instead",
+    )
+    verb.add_argument("--session", help="of one session")
+    verb.add_argument("--limit", type=_positive, default=20, help="at most so many (20)")
+    choices = verb.add_subparsers(title="decide", metavar="DECISION")
+    _add_ids(_verb(choices, "approve", "review:approve", "store what waited", listing=True))
+    _add_ids(_verb(choices, "reject", "review:reject", "don't store it", listing=True))
+
+
+def _add_running(verbs: Verbs) -> None:
+    _verb(verbs, "doctor", "checkup:checkup", "what is wrong, and the command that mends it", listing=True)
+    _verb(verbs, "demo", "demo:demo", "watch a recorded session being remembered; changes nothing of yours")
+    daemon = verbs.add_parser("daemon", help="run, start, stop, drain or ask the daemon")
+    deeds = daemon.add_subparsers(metavar="DEED", required=True)
+    _verb(deeds, "run", "running:run", "run it in this terminal")
+    _verb(deeds, "start", "running:start", "start it in the background")
+    verb = _verb(deeds, "stop", "running:stop", "let it finish its work and leave")
+    verb.add_argument("--force", action="store_true", help="kill it if it does not answer")
+    _verb(deeds, "status", "running:presence", "whether it runs; starts nothing", listing=True)
+    verb = _verb(
+        deeds, "drain", "running:drain", "wait until all that was captured is worked off", listing=True
+    )
+    verb.add_argument("--timeout", type=_positive, default=120, help="seconds to wait at most (120)")
+
+
+def _verb(
+    verbs: Verbs, name: str, function: str, help_text: str, listing: bool = False
+) -> argparse.ArgumentParser:
+    verb = verbs.add_parser(name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}.")
+    verb.set_defaults(verb=function)
+    if listing:
+        # SUPPRESS: `review --json approve 3` must not be undone by the default of the inner parser.
+        verb.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print JSON")
+    return verb
+
+
+def _positive(text: str) -> int:
+    number = _natural(text)
+    if number == 0:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return number
+
+
+def _natural(text: str) -> int:
+    # Ids are shown bare, but people paste them as they know them from elsewhere.
+    digits = text.removeprefix("#")
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return int(digits)

@@ -1,0 +1,34 @@
+"""``subconscious doctor``: print the findings, the faults with the command that mends them."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import asdict
+
+from subconscious.doctor import Finding, examine
+
+from . import screen
+
+
+def checkup(options: Namespace) -> int:
+    """Examine the installation; exit code 1 when there are faults."""
+    findings = examine()
+    faults = [finding for finding in findings if not finding.ok]
+    if options.json:
+        screen.as_json([asdict(finding) for finding in findings])
+        return int(bool(faults))
+    indent = max(len(finding.name) for finding in findings) + 9
+    for finding in findings:
+        _tell(finding, indent)
+    print(f"\n{screen.counted(len(faults), 'fault')}." if faults else "\nAll is well.")
+    return int(bool(faults))
+
+
+def _tell(finding: Finding, indent: int) -> None:
+    verdict = screen.paint("ok   ", "green") if finding.ok else screen.paint("FAULT", "red")
+    # Colours would count as width, so the verdict is put before what is already folded.
+    rest = screen.wrapped(screen.line(finding.detail), indent, f"{'':5}  {finding.name}")
+    print(f"{verdict}{rest[5:]}")
+    if finding.remedy:
+        # Never folded: a command is there to be copied.
+        print(f"{' ' * indent}{screen.paint(screen.line(finding.remedy), 'bold')}")

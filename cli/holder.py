@@ -1,0 +1,56 @@
+"""The process that holds the daemon's lock, for when it no longer answers."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+from contextlib import suppress
+
+from subconscious.home import Home
+
+
+def kill(home: Home) -> int | None:
+    """End the holder of the lock for good; return its process id, or None when nobody holds it.
+
+    Nothing is lost: what it worked on is taken up again by the next daemon.
+    """
+    process = _holder(home)
+    if process is None or not _is_daemon(process):
+        return None
+    # SIGKILL, for a process that was stopped (SIGSTOP) hears nothing else.
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+    return process
+
+
+def _holder(home: Home) -> int | None:
+    """What daemon.json names, provided that the lock is held: the file alone may be of a daemon long gone."""
+    try:
+        with home.lock.open("rb") as lock:
+            if _free(lock.fileno()):
+                return None
+        return int(json.loads((home.run / "daemon.json").read_text(encoding="utf-8"))["pid"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _free(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_daemon(process: int) -> bool:
+    """A process id may have been given to another program since."""
+    shown = subprocess.run(  # noqa: S603 - fixed words and a number
+        ["ps", "-o", "command=", "-p", str(process)],  # noqa: S607 - where it lies differs by system
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return "daemon" in shown.stdout

@@ -1,0 +1,230 @@
+"""Verbs on memories: remember, recall, search, list, show, archive, unarchive."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterable
+from typing import Any
+
+from . import screen
+from .ask import ask, here
+from .origin import origin
+
+SPEAKERS = {"user": "you", "assistant": "the assistant", "tool": "a tool's output"}
+
+
+def remember(options: Namespace) -> None:
+    """Hand a statement to the gate and say what became of it."""
+    answer = ask(
+        "remember",
+        text=" ".join(options.text),
+        cwd=here(),
+        origin=origin(),
+        kind=options.kind,
+        scope="user" if options.everywhere else None,
+        tags=options.tag or None,
+    )
+    if options.json:
+        screen.as_json(answer)
+    else:
+        _tell_admission(answer)
+
+
+def _tell_admission(answer: dict[str, Any]) -> None:
+    memory, capture = answer.get("memory") or {}, answer.get("capture") or {}
+    print(
+        {
+            "auto": f"Remembered as {memory.get('id')} ({memory.get('kind')}).",
+            "review": f"Waits for review as {capture.get('id')}: {screen.line(answer.get('reason', ''))}",
+            "discard": f"Not remembered: {screen.line(answer.get('reason', ''))}",
+        }[answer["decision"]]
+    )
+    if answer["decision"] == "review":
+        print(f"  subconscious review approve {capture.get('id')}")
+
+
+def recall(options: Namespace) -> None:
+    """Print what the model would be given for a question."""
+    answer = ask("recall", query=" ".join(options.query), cwd=here(), tokens=options.tokens)
+    if options.json:
+        screen.as_json(answer)
+    elif answer["hits"]:
+        print(screen.clean(answer["text"]))
+    else:
+        print("Nothing is remembered about that here.\n  try: subconscious search --everywhere QUERY")
+
+
+def search(options: Namespace) -> None:
+    """Print the memories found, the best first."""
+    answer = ask("search", query=" ".join(options.query), cwd=here(), **_filters(options))
+    hits = answer["hits"]
+    if options.json:
+        screen.as_json(hits)
+        return
+    for hit in hits:
+        card(hit["memory"], f"relevance {hit['relevance']:.2f}")
+    if not hits:
+        print(f"Nothing found.{_elsewhere(options)}")
+
+
+def list_memories(options: Namespace) -> None:
+    """Print memories, the newest first."""
+    answer = ask("list", cwd=here(), offset=options.offset, **_filters(options))
+    memories, total = answer["memories"], answer["total"]
+    if options.json:
+        screen.as_json(memories)
+        return
+    for memory in memories:
+        card(memory)
+    _tell_rest(options, len(memories), total)
+
+
+def _tell_rest(options: Namespace, shown: int, total: int) -> None:
+    seen = options.offset + shown
+    if total == 0:
+        print(f"No {'archived ' if options.archived else ''}memories here yet.{_elsewhere(options)}")
+    elif seen < total:
+        print(f"\n{seen} of {total}; the next: --offset {seen}")
+
+
+def _elsewhere(options: Namespace) -> str:
+    if options.everywhere:
+        return "\n  try: subconscious remember TEXT, or subconscious demo to see how sessions are remembered"
+    return "\n  try: --everywhere for all projects, or subconscious remember TEXT"
+
+
+def _filters(options: Namespace) -> dict[str, Any]:
+    return {
+        "kind": options.kind,
+        "archived": options.archived or None,
+        "everywhere": options.everywhere or None,
+        "limit": options.limit,
+    }
+
+
+def card(memory: dict[str, Any], *more: str) -> None:
+    """Print a memory in two lines: what it says, then what it is."""
+    print(screen.wrapped(screen.line(memory["summary"]), 6, f"{memory['id']:>4}"))
+    told = [
+        memory["kind"],
+        screen.when(memory["said_at"]),
+        f"said by {speaker(memory)}",
+        *more,
+        *_marks(memory),
+    ]
+    print(screen.paint(screen.wrapped(screen.listed(told), 6), "dim"))
+
+
+def speaker(said: dict[str, Any]) -> str:
+    """Whose words they are, in words."""
+    return SPEAKERS.get(said["origin"], str(said["origin"]))
+
+
+def _marks(memory: dict[str, Any]) -> Iterable[str]:
+    marks = {
+        "all projects": memory["scope"] == "user",
+        "pinned": memory["pinned"],
+        "verified": memory["verified"],
+        "archived": memory["archived_at"],
+    }
+    return [mark for mark, holds in marks.items() if holds]
+
+
+def show(options: Namespace) -> None:
+    """Print one memory with its whole provenance, its history and where it was surfaced."""
+    answer = ask("show", id=options.id)
+    if options.json:
+        screen.as_json(answer)
+        return
+    memory = answer["memory"]
+    print(screen.paint(screen.wrapped(f"{memory['id']}  {screen.line(memory['summary'])}"), "bold"))
+    _show_content(memory)
+    screen.heading("Where it comes from")
+    screen.fields(_provenance(memory))
+    _show_history(answer["history"])
+    _show_surfaces(answer["surfaces"])
+
+
+def _show_content(memory: dict[str, Any]) -> None:
+    if memory["content"] != memory["summary"]:
+        print(f"\n{screen.wrapped(memory['content'], 2)}")
+    if memory["rationale"]:
+        print(f"\n{screen.wrapped('because ' + memory['rationale'], 2)}")
+    print()
+    screen.fields(
+        [
+            ("kind", f"{memory['kind']} ({memory['category']})"),
+            ("holds", "in all projects" if memory["scope"] == "user" else "in its project"),
+            ("confidence", f"{memory['confidence']:.2f} (raw {memory['raw_confidence']:.2f})"),
+            ("tags", screen.listed(memory["tags"])),
+            ("files", screen.listed(memory["files"])),
+            (
+                "met again",
+                screen.counted(memory["recurrence"] - 1, "time") if memory["recurrence"] > 1 else "",
+            ),
+            ("used", f"{screen.counted(memory['uses'], 'time')}, last {screen.when(memory['last_used_at'])}"),
+            ("state", screen.listed(list(_marks(memory)))),
+        ]
+    )
+
+
+def _provenance(memory: dict[str, Any]) -> list[tuple[str, object]]:
+    span = f", bytes {memory['byte_start']}-{memory['byte_end']}" if memory["byte_end"] else ""
+    return [
+        ("said", f"{screen.when(memory['said_at'])} by {speaker(memory)}"),
+        ("evidence", f'"{memory["evidence"]}"' if memory["evidence"] else ""),
+        ("session", memory["session_id"]),
+        ("turn", memory["turn_id"]),
+        ("transcript", memory["transcript"] and f"{memory['transcript']}{span}"),
+        ("branch", " at ".join(filter(None, (memory["branch"], memory["commit"][:12])))),
+        ("intent", memory["intent"]),
+        ("agent", memory["agent"]),
+        ("found by", memory["extractor"]),
+        ("stored", screen.when(memory["created_at"])),
+        ("hash", memory["content_hash"]),
+    ]
+
+
+def _show_history(events: list[dict[str, Any]]) -> None:
+    screen.heading("History")
+    for event in events:
+        reason = f": {screen.line(event['reason'])}" if event.get("reason") else ""
+        print(
+            screen.wrapped(
+                f"{event['action']} by {event['actor']}{reason}", 23, f"  {screen.stamp(event['at'])}"
+            )
+        )
+
+
+def _show_surfaces(surfaces: list[dict[str, Any]]) -> None:
+    screen.heading("Given to sessions")
+    if not surfaces:
+        print("  never yet")
+    for surface in surfaces:
+        told = f"{surface['event']}: {screen.line(surface['reason'])} (session {surface['session_id'][:8]})"
+        print(screen.wrapped(told, 23, f"  {screen.stamp(surface['at'])}"))
+
+
+def archive(options: Namespace) -> None:
+    """Take memories out of use."""
+    _move(options, "archive", "Archived", f"bring it back: subconscious unarchive {_ids(options)}")
+
+
+def unarchive(options: Namespace) -> None:
+    """Bring memories back."""
+    _move(options, "unarchive", "Active again", "")
+
+
+def _move(options: Namespace, cmd: str, said: str, hint: str) -> None:
+    memories = ask(cmd, ids=options.ids, reason=options.reason)["memories"]
+    if options.json:
+        screen.as_json(memories)
+        return
+    for memory in memories:
+        print(screen.wrapped(f"{said}: {memory['id']}  {screen.line(memory['summary'])}"))
+    if hint:
+        print(f"  {hint}")
+
+
+def _ids(options: Namespace) -> str:
+    return " ".join(map(str, options.ids))

@@ -1,0 +1,86 @@
+"""Verbs on sessions: sessions, capture, why-surfaced."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from subconscious.errors import TranscriptError
+
+from . import screen
+from .ask import ask, here
+from .review import card
+
+READING_SECONDS = 600.0
+"""Time that reading a transcript may take: one can hold a month of work."""
+
+
+def capture(options: Namespace) -> None:
+    """Learn from a transcript and print what was found in it."""
+    transcript = Path(options.transcript).expanduser().absolute()
+    if not transcript.is_file():
+        raise TranscriptError(
+            f"there is no file {transcript}", "transcripts lie in ~/.claude/projects/*/*.jsonl"
+        )
+    answer = ask("capture", READING_SECONDS, transcript=str(transcript), cwd=here())
+    if options.json:
+        screen.as_json(answer)
+        return
+    captures = answer["captures"]
+    print(f"{screen.counted(answer['turns'], 'turn')} read, {screen.counted(len(captures), 'new capture')}.")
+    for found in captures:
+        card(found)
+
+
+def sessions(options: Namespace) -> None:
+    """Print the sessions that were watched, the latest first."""
+    found = ask("sessions", cwd=here(), everywhere=options.everywhere or None, limit=options.limit)[
+        "sessions"
+    ]
+    if options.json:
+        screen.as_json(found)
+        return
+    for session in found:
+        _tell_session(session)
+    if not found:
+        print("No session was watched here yet. Install the plugin, then start Claude Code in this project.")
+
+
+def _tell_session(session: dict[str, Any]) -> None:
+    began = screen.line(session["first_prompt"]) or "(no prompt)"
+    print(screen.wrapped(began if len(began) <= 160 else f"{began[:159]}…", 4))
+    told = [
+        session["status"],
+        screen.when(session["last_event_at"]),
+        screen.counted(session["turns"], "turn"),
+    ]
+    print(screen.paint(f"    {screen.listed([*told, *filter(None, [session['branch']])])}", "dim"))
+    print(screen.paint(f"    {screen.line(session['id'])}", "dim"))
+
+
+def why_surfaced(options: Namespace) -> None:
+    """Print what was given to sessions, with the reason, ranks and decay of each."""
+    answer = ask("why_surfaced", id=options.id, session_id=options.session, cwd=here(), limit=options.limit)
+    surfaces = answer["surfaces"]
+    if options.json:
+        screen.as_json(surfaces)
+        return
+    for surface in surfaces:
+        _tell_surface(surface)
+    if not surfaces:
+        print("Nothing was given to a session yet. Memories surface when a session starts.")
+
+
+def _tell_surface(surface: dict[str, Any]) -> None:
+    session = screen.line(surface["session_id"])
+    print(f"{surface['memory_id']:>4}  {surface['event']}, {screen.when(surface['at'])}, session {session}")
+    print(screen.wrapped(screen.line(surface["reason"]), 6))
+    ranks = [f"{hit['engine']} rank {hit['rank']} ({hit['score']:.3g})" for hit in surface["engines"]]
+    told = [
+        f"place {surface['position']}",
+        f"relevance {surface['relevance']:.2f}",
+        f"decay {surface['decay']:.2f}",
+        *ranks,
+    ]
+    print(screen.paint(screen.wrapped(screen.listed(told), 6), "dim"))

@@ -1,0 +1,1 @@
+"""The process: one a user, started by a hook, speaking over an owner-only socket."""

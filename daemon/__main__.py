@@ -1,0 +1,61 @@
+"""``python -m subconscious.daemon run``: be the daemon, unless there is one. Other verbs are the terminal face's."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from logging.handlers import RotatingFileHandler
+
+from subconscious.errors import SubconsciousError
+from subconscious.home import Home, find_home
+from subconscious.settings import load_settings
+
+from .lifecycle import become_daemon, run
+
+LOG_BYTES = 2 * 2**20
+
+
+def main() -> int:
+    """Run the daemon in the foreground; return the exit code: 0 also when another one runs already."""
+    if sys.argv[1:] != ["run"]:
+        print("usage: python -m subconscious.daemon run", file=sys.stderr)  # noqa: T201
+        return 2
+    home = find_home()
+    if home is None:
+        print("there is no place for the state folder; set SUBCONSCIOUS_HOME", file=sys.stderr)  # noqa: T201
+        return 1
+    os.umask(0o077)
+    home.make()
+    _log_to(home)
+    return _run(home)
+
+
+def _run(home: Home) -> int:
+    log = logging.getLogger("subconscious.daemon")
+    try:
+        settings = load_settings(home.root)
+        lock = become_daemon(home)
+        if lock is None:
+            return 0
+        with asyncio.Runner() as runner:
+            runner.run(run(home, settings, lock))
+    except SubconsciousError as error:
+        log.error("%s %s; %s", error.code, error.message, error.remedy)  # noqa: TRY400 - the remedy says it all
+        return 1
+    return 0
+
+
+def _log_to(home: Home) -> None:
+    """Log to a file that can't grow for ever; stderr is /dev/null or that same file."""
+    keeper = RotatingFileHandler(home.log / "daemon.log", maxBytes=LOG_BYTES, backupCount=2, encoding="utf-8")
+    logging.basicConfig(
+        level=os.environ.get("SUBCONSCIOUS_LOG", "INFO").upper(),
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        handlers=[keeper],
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""What people do to memories, from the client's prompt or from a terminal: remember, archive, bring back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import time
+from typing import Any
+
+import aiosqlite
+from subconscious.capture.offline import extract
+
+from subconscious.flow import Mind, Provenance, keep, memory_of
+from subconscious.model import (
+    Admission,
+    Candidate,
+    Decision,
+    Evidence,
+    Memory,
+    Origin,
+    Role,
+    Scope,
+    Strength,
+    Turn,
+)
+from subconscious.store import captures, memories, vectors
+from subconscious.store.captures import Place
+
+from .core import Core
+
+CONTENT_LENGTH = 400
+SUMMARY_LENGTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """Words that somebody asks to be remembered, already free of secrets: whose, where they stand, when."""
+
+    text: str
+    origin: Origin
+    turn_id: str
+    at: float
+    file: str = ""
+    branch: str = ""
+    kind: str | None = None
+    scope: Scope | None = None
+    tags: tuple[str, ...] = ()
+
+    def candidate(self) -> Candidate:
+        """The candidate they are; kind, scope, tags and files as the extractor reads them, unless they are given."""
+        asked = f"Remember: {self.text}"
+        turn = Turn(self.turn_id, "", Role.USER, Origin.USER, asked, self.at, self.file, 0, 0, self.branch)
+        read = next(iter(extract([turn])), None)
+        explicit = self.origin is Origin.USER
+        return Candidate(
+            kind=self.kind or (read.kind if read else "learning"),
+            summary=_cut(self.text, SUMMARY_LENGTH),
+            content=_cut(self.text, CONTENT_LENGTH),
+            evidence=Evidence(self.text, self.turn_id, self.file, 0, 0),
+            origin=self.origin,
+            strength=Strength.EXPLICIT if explicit else Strength.IMPLIED,
+            raw_confidence=1.0 if explicit else Strength.IMPLIED.prior,
+            extractor="told",
+            time=self.at,
+            scope=self.scope or (read.scope if read else Scope.PROJECT),
+            branch=self.branch,
+            tags=self.tags or (read.tags if read else ()),
+            files=read.files if read else (),
+        )
+
+
+async def remember(core: Core, mind: Mind, told: Telling, where: Provenance) -> dict[str, Any]:
+    """Keep what somebody asked to be remembered; return the capture, new or the one that was there already."""
+    said = told.candidate()
+    async with mind.database.write() as tx:
+        kept = await keep(mind, tx, [(said, _admit(said))], where)
+    core.embedding.wake()
+    if kept:
+        return await captures.get(mind.database, kept[0][0])
+    return await captures.by_key(mind.database, captures.capture_key(said))
+
+
+def _admit(candidate: Candidate) -> Admission:
+    """A person's word is final; what the assistant wants remembered waits for one (SPEC N13)."""
+    if candidate.origin is Origin.USER:
+        return Admission(Decision.AUTO, 1.0, "a person asked for it")
+    return Admission(Decision.REVIEW, candidate.raw_confidence, "the assistant asked for it: a person decides")
+
+
+async def set_archived(core: Core, ids: Sequence[int], archived: bool, actor: str, reason: str) -> list[Memory]:
+    """Archive memories or bring them back; those that are so already are left as they are."""
+    chosen = [await memories.get(core.database, memory_id) for memory_id in ids]
+    changed = [memory for memory in chosen if (memory.archived_at is not None) is not archived]
+    change = memories.archive if archived else memories.unarchive
+    async with core.database.write() as tx:
+        for memory in changed:
+            await change(tx, memory, actor, reason)
+        rows = await vectors.activate(tx, [memory.id for memory in changed], not archived)
+    await (core.index.remove([memory.id for memory in changed]) if archived else core.index.add(rows))
+    core.embedding.wake()
+    return [replace(memory, archived_at=time() if archived else None) for memory in chosen]
+
+
+async def decide(core: Core, ids: Sequence[int], approve: bool, reason: str) -> list[dict[str, Any]]:
+    """Carry out what a person decided on waiting captures; those decided before are left as they are."""
+    chosen = [await captures.get(core.database, capture_id) for capture_id in ids]
+    async with core.database.write() as tx:
+        for capture in chosen:
+            if capture["status"] == "review":
+                await _decide_one(core, tx, capture, approve, reason)
+    core.embedding.wake()
+    return await captures.many(core.database, list(ids))
+
+
+async def _decide_one(
+    core: Core, tx: aiosqlite.Connection, capture: dict[str, Any], approve: bool, reason: str
+) -> None:
+    if approve:
+        memory = await memories.insert(tx, _approved(capture), actor="user")
+        await captures.bind(tx, capture["id"], memory.id)
+    await captures.decide(tx, capture["id"], "approved" if approve else "rejected", "user", reason)
+
+
+def _approved(capture: dict[str, Any]) -> Memory:
+    """The memory a person made of a capture: theirs to answer for, so its confidence is whole (SPEC D17)."""
+    candidate = captures.candidate_of(capture)
+    admission = Admission(Decision.AUTO, 1.0, "approved by a person")
+    where = Provenance(Place(capture["project_id"], capture["session_id"]), verified=True)
+    return memory_of(candidate, admission, where)
+
+
+def _cut(text: str, length: int) -> str:
+    """At most ``length`` characters, cut at a word."""
+    if len(text) <= length:
+        return text
+    return text[: length - 1].rsplit(" ", 1)[0].rstrip(",;:") + "\u2026"

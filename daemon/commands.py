@@ -1,0 +1,307 @@
+"""The JSON requests of docs/protocol.md: a `cmd_*` each. Adding a command is adding a method."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from time import time
+from typing import Any
+from uuid import uuid4
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from subconscious import __version__, surfacing
+from subconscious.client import Request, newer
+from subconscious.errors import RequestError
+from subconscious.flow import Provenance, clean, recall
+from subconscious.kinds import KINDS
+from subconscious.model import Hit, Origin, Scope
+from subconscious.projects import head
+from subconscious.store import captures, events, jobs, memories, sessions, surfaces
+from subconscious.store.captures import Place
+from subconscious.store.memories import Filter
+from subconscious.store.projects import Project
+
+from . import acts, learn
+from .core import Core
+from .spool import Spool, entry_names
+
+WORDY = 10_000
+"""Characters a text argument may have."""
+
+
+class Args(BaseModel):
+    """Every argument any command takes; a command reads those of its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    cwd: str = Field(default="", max_length=WORDY)
+    text: str = Field(default="", max_length=WORDY)
+    query: str = Field(default="", max_length=WORDY)
+    origin: Origin = Origin.ASSISTANT
+    kind: str | None = None
+    scope: Scope | None = None
+    tags: tuple[str, ...] = ()
+    transcript: str = Field(default="", max_length=WORDY)
+    tokens: int = Field(default=2000, ge=50, le=20_000)
+    limit: int = Field(default=20, ge=1, le=1000)
+    offset: int = Field(default=0, ge=0)
+    id: int | None = None
+    ids: tuple[int, ...] = ()
+    status: str | None = None
+    session_id: str | None = None
+    archived: bool = False
+    everywhere: bool = False
+    reason: str = Field(default="", max_length=1000)
+    timeout: float = Field(default=30.0, ge=0, le=600)
+    version: str = ""
+
+
+class Commands:
+    """Carries requests out against the store."""
+
+    def __init__(self, core: Core, spool: Spool) -> None:
+        self._core = core
+        self._spool = spool
+
+    async def run(self, request: Request) -> dict[str, Any]:
+        """Carry out one request. Raises SubconsciousError; RequestError for what makes no sense."""
+        command = getattr(self, f"cmd_{request.cmd}", None)
+        if command is None:
+            raise RequestError(f"the daemon ({__version__}) knows no request {request.cmd!r}", "update the plugin")
+        try:
+            args = Args(**{name: value for name, value in request.args.items() if value is not None})
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise RequestError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", "see docs/protocol.md") from error
+        if args.kind is not None and args.kind not in KINDS:
+            raise RequestError(f"there is no kind {args.kind!r}", f"kinds are: {', '.join(KINDS)}")
+        result: dict[str, Any] = await command(args)
+        return result
+
+    async def cmd_status(self, args: Args) -> dict[str, Any]:
+        """Say how the daemon and its store are."""
+        core = self._core
+        project = await self._project(args)
+        return {
+            "version": __version__,
+            "pid": os.getpid(),
+            "home": str(core.home.root),
+            "started_at": core.started_at,
+            "project": asdict(project) if project else None,
+            "memories": await memories.counts(core.database, project.id if project else None),
+            "review": await captures.waiting(core.database),
+            "jobs": await jobs.counts(core.database),
+            "spool": len(await asyncio.to_thread(entry_names, core.home.spool)),
+            "sessions": await sessions.counts(core.database),
+            "embedder": await self._embedder(),
+            "vector_index": core.index.name,
+            "warnings": await self._warnings(),
+            "settings": core.settings.model_dump(mode="json"),
+        }
+
+    async def _embedder(self) -> dict[str, Any]:
+        embedding = self._core.embedding
+        backlog = await memories.embedding_backlog(self._core.database)
+        return {
+            "name": embedding.name,
+            "state": embedding.state,
+            "pending": backlog.get("pending", 0),
+            "error": embedding.error,
+        }
+
+    async def _warnings(self) -> list[str]:
+        buried = (await jobs.counts(self._core.database))["buried"]
+        found = [f"{buried} jobs failed for good: `subconscious doctor` says why"] if buried else []
+        return found + ([self._core.embedding.error] if self._core.embedding.error else [])
+
+    async def cmd_remember(self, args: Args) -> dict[str, Any]:
+        """Store what a person asks for; queue what the assistant asks for (SPEC N13)."""
+        text = " ".join(clean(args.text).split())
+        if not text:
+            raise RequestError("there is nothing to remember", "say what: subconscious remember TEXT")
+        project = await self._here(args)
+        branch, commit = head(args.cwd)
+        told = acts.Telling(text, args.origin, f"told-{uuid4()}", time(), "", branch, args.kind, args.scope, args.tags)
+        user = args.origin is Origin.USER
+        where = Provenance(
+            Place(project.id, None),
+            commit=commit,
+            agent="terminal" if user else "claude-code",
+            actor="user" if user else "assistant",
+            verified=user,
+        )
+        capture = await acts.remember(self._core, self._core.mind(), told, where)
+        found = {name: capture[name] for name in ("decision", "reason", "confidence")}
+        if capture["memory_id"] is None:
+            return found | {"capture": capture}
+        return found | {"memory": asdict(await memories.get(self._core.database, capture["memory_id"]))}
+
+    async def cmd_capture(self, args: Args) -> dict[str, Any]:
+        """Learn from a transcript file now."""
+        path = Path(args.transcript)
+        if not path.is_absolute() or not path.is_file():
+            raise RequestError(f"there is no transcript {args.transcript!r}", "give the path of a .jsonl file")
+        look = await asyncio.to_thread(learn.look, path)
+        folder = args.cwd or look.cwd or str(path.parent)
+        project = await self._core.project_of(folder)
+        await self._note_session(look.session_id, project, path, folder, look.at)
+        source = learn.Source(look.session_id, project.id, str(path), folder)
+        new = await learn.learn(self._core, self._core.mind(), source, final=True)
+        session = await sessions.get(self._core.database, look.session_id)
+        return {
+            "session_id": look.session_id,
+            "turns": session.turns if session else 0,
+            "captures": await captures.many(self._core.database, new),
+        }
+
+    async def _note_session(self, session_id: str, project: Project, path: Path, folder: str, at: float) -> None:
+        async with self._core.database.write() as tx:
+            await sessions.note(tx, session_id, project.id, at, transcript=str(path), cwd=folder)
+
+    async def cmd_recall(self, args: Args) -> dict[str, Any]:
+        """Answer a question with framed text, as the model is given it."""
+        project = await self._here(args)
+        mind = self._core.mind()
+        hits = await recall(mind, args.query, project.id, args.limit)
+        budget = surfacing.Budget(args.tokens, args.tokens * surfacing.CHARACTERS_A_TOKEN, args.limit)
+        branch, _ = head(args.cwd)
+        context = surfacing.compose(hits, budget, branch)
+        async with mind.database.write() as tx:
+            await memories.touch(tx, [hit.memory.id for hit in context.hits], time())
+        return {"text": context.text, "hits": _hits(context.hits)}
+
+    async def cmd_search(self, args: Args) -> dict[str, Any]:
+        """Rank memories for a person to look through."""
+        if args.archived:
+            return {"hits": await self._search_archived(args)}
+        project = None if args.everywhere else (await self._here(args)).id
+        # The kind is filtered after the engines answered: ask them for everything they would rank.
+        return {"hits": _hits(await recall(self._core.mind(), args.query, project, args.limit, args.kind))}
+
+    async def _search_archived(self, args: Args) -> list[dict[str, Any]]:
+        """Archived memories stand in no index: every word of the query must stand in the text."""
+        which = Filter(None if args.everywhere else (await self._here(args)).id, args.kind, archived=True)
+        found = await memories.containing(self._core.database, which, args.query.split(), args.limit)
+        return _hits([Hit(memory, 1.0, 1.0) for memory in found])
+
+    async def cmd_list(self, args: Args) -> dict[str, Any]:
+        """Page through memories."""
+        which = Filter(None if args.everywhere else (await self._here(args)).id, args.kind, args.archived)
+        found, total = await memories.listing(self._core.database, which, args.limit, args.offset)
+        return {"memories": [asdict(memory) for memory in found], "total": total}
+
+    async def cmd_show(self, args: Args) -> dict[str, Any]:
+        """One memory with its history and where it was given."""
+        memory = await memories.get(self._core.database, args.id or 0)
+        given = await surfaces.listing(self._core.database, memory_id=memory.id)
+        return {
+            "memory": asdict(memory),
+            "history": await events.history(self._core.database, "memory", memory.id),
+            "surfaces": [asdict(surface) for surface in given],
+        }
+
+    async def cmd_captures(self, args: Args) -> dict[str, Any]:
+        """What was judged, and what waits for a person."""
+        project = (await self._here(args)).id if args.cwd and not args.everywhere else None
+        found = await captures.listing(
+            self._core.database,
+            project_id=project,
+            session_id=args.session_id,
+            status=args.status,
+            limit=args.limit,
+        )
+        return {"captures": found}
+
+    async def cmd_approve(self, args: Args) -> dict[str, Any]:
+        """A person says yes to waiting captures."""
+        self._refuse_assistant(args)
+        return {"captures": await acts.decide(self._core, args.ids, True, args.reason)}
+
+    async def cmd_reject(self, args: Args) -> dict[str, Any]:
+        """A person says no to waiting captures."""
+        self._refuse_assistant(args)
+        return {"captures": await acts.decide(self._core, args.ids, False, args.reason)}
+
+    async def cmd_sessions(self, args: Args) -> dict[str, Any]:
+        """Sessions, the latest first."""
+        project = None if args.everywhere else (await self._here(args)).id
+        return {"sessions": [asdict(s) for s in await sessions.listing(self._core.database, project, args.limit)]}
+
+    async def cmd_archive(self, args: Args) -> dict[str, Any]:
+        """Take memories out of use."""
+        return {"memories": await self._set_archived(args, True)}
+
+    async def cmd_unarchive(self, args: Args) -> dict[str, Any]:
+        """Bring memories back."""
+        return {"memories": await self._set_archived(args, False)}
+
+    async def _set_archived(self, args: Args, archived: bool) -> list[dict[str, Any]]:
+        actor = "user" if args.origin is Origin.USER else "assistant"
+        changed = await acts.set_archived(self._core, args.ids, archived, actor, args.reason)
+        return [asdict(memory) for memory in changed]
+
+    async def cmd_why_surfaced(self, args: Args) -> dict[str, Any]:
+        """What was given to sessions, and why."""
+        project = (await self._here(args)).id if args.cwd and args.id is None and not args.session_id else None
+        found = await surfaces.listing(
+            self._core.database,
+            memory_id=args.id,
+            session_id=args.session_id,
+            project_id=project,
+            limit=args.limit,
+        )
+        known = await memories.get_many(self._core.database, [surface.memory_id for surface in found])
+        return {"surfaces": [asdict(s) | {"summary": known[s.memory_id].summary} for s in found]}
+
+    async def cmd_drain(self, args: Args) -> dict[str, Any]:
+        """Wait until everything that was handed over is worked off and embedded."""
+        deadline = time() + args.timeout
+        while True:
+            drained, embedded = await self._drained()
+            if (drained and embedded) or time() > deadline:
+                return {"drained": drained, "embedded": embedded}
+            await asyncio.sleep(0.02)
+
+    async def _drained(self) -> tuple[bool, bool]:
+        await self._spool.sweep()
+        left = await jobs.counts(self._core.database)
+        names = await asyncio.to_thread(entry_names, self._core.home.spool)
+        backlog = await memories.embedding_backlog(self._core.database)
+        waits = backlog.get("pending", 0) > 0 and self._core.embedding.state in ("loading", "ready")
+        return left["ready"] + left["leased"] + len(names) == 0, not waits
+
+    async def cmd_stop(self, args: Args) -> dict[str, Any]:
+        """Finish what is under way and leave."""
+        del args
+        self._core.stopping.set()
+        return {"stopping": True}
+
+    async def cmd_yield(self, args: Args) -> dict[str, Any]:
+        """Leave for a strictly newer version, and only for that."""
+        if newer(args.version, __version__):
+            self._core.stopping.set()
+        return {"stopping": self._core.stopping.is_set()}
+
+    def _refuse_assistant(self, args: Args) -> None:
+        if args.origin is not Origin.USER:
+            raise RequestError(
+                "a person decides on captures, not the assistant",
+                "run `subconscious review` in a terminal outside of Claude Code",
+            )
+
+    async def _here(self, args: Args) -> Project:
+        project = await self._project(args)
+        if project is None:
+            raise RequestError("the request does not say for which folder it is", "run it inside your project")
+        return project
+
+    async def _project(self, args: Args) -> Project | None:
+        return await self._core.project_of(args.cwd) if args.cwd.startswith("/") else None
+
+
+def _hits(hits: Sequence[Hit]) -> list[dict[str, Any]]:
+    return [asdict(hit) | {"score": hit.score} for hit in hits]

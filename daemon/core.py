@@ -1,0 +1,80 @@
+"""What every part of the daemon shares while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from time import time
+
+from subconscious.store.vectors import VectorIndex
+
+from subconscious.errors import SettingsError
+from subconscious.flow import Mind
+from subconscious.home import Home
+from subconscious.projects import identify
+from subconscious.settings import Settings, load_settings
+from subconscious.store.connect import Database
+from subconscious.store.projects import Project, project_at, settle
+
+from .embedding import Embedding
+
+log = logging.getLogger("subconscious.daemon")
+
+HURRIED_LOOK = 0.3
+"""Seconds that a project's history may take to look up while somebody waits."""
+
+
+@dataclass
+class Core:
+    """The open store and the signals between the daemon's loops."""
+
+    home: Home
+    settings: Settings
+    database: Database
+    index: VectorIndex
+    embedding: Embedding
+    started_at: float = field(default_factory=time)
+    last_heard: float = field(default_factory=time)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    spooled: asyncio.Event = field(default_factory=asyncio.Event)
+    queued: asyncio.Event = field(default_factory=asyncio.Event)
+    # Two readers of one transcript would both start at the saved offset: the job of a Stop hook and, say, the closing
+    # of a silent session. They take turns, by path.
+    reading: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+
+    def heard(self) -> None:
+        """Somebody spoke to us: the idle time begins anew."""
+        self.last_heard = time()
+
+    def mind(self, options: Mapping[str, str] | None = None) -> Mind:
+        """The library's view of the store, under the settings that hold for one caller."""
+        settings = self._settings_for(options) if options else self.settings
+        return Mind(self.database, self.index, settings, self.embedding.of_query)
+
+    def _settings_for(self, options: Mapping[str, str]) -> Settings:
+        """Settings with the plugin's options below config.toml; a bad option is logged and left out."""
+        try:
+            return _cached_settings(self.home, tuple(sorted(options.items())))
+        except SettingsError as error:
+            log.warning("plugin options ignored: %s", error)
+            return self.settings
+
+    async def project_of(self, folder: str) -> Project:
+        """The project of a folder; a new one is looked at in a hurry and confirmed by a job later."""
+        known = await project_at(self.database, folder)
+        if known is not None:
+            return known
+        identity = await asyncio.to_thread(identify, folder, HURRIED_LOOK)
+        project = await settle(self.database, identity)
+        if folder != identity.root:
+            await settle(self.database, replace(identity, root=folder))
+        return project
+
+
+@lru_cache(maxsize=16)
+def _cached_settings(home: Home, options: tuple[tuple[str, str], ...]) -> Settings:
+    return load_settings(home.root, dict(options))

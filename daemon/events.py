@@ -1,0 +1,98 @@
+"""EVENTS: what each of the client's events sets in motion. A hook is an entry in hooks.json and a row here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from time import time
+
+import aiosqlite
+
+from subconscious.projects import identify
+from subconscious.store import sessions
+from subconscious.store.projects import Project, confirm
+
+from . import typed
+from .learn import Source, learn
+from .work import Work
+
+CALM_LOOK = 20.0
+"""Seconds that a project's history may take to look up while nobody waits."""
+
+
+async def started(work: Work) -> None:
+    """A session began, was resumed, cleared or compacted: make it and its project known."""
+    identity = await asyncio.to_thread(identify, work.entry.folder, CALM_LOOK)
+    project = await confirm(work.core.database, identity)
+    async with work.commit() as tx:
+        await _note(work, tx, project)
+
+
+async def spoke(work: Work) -> None:
+    """The user typed: carry out a command of ours, and read what the turn before left behind (after Esc, say)."""
+    project = await _known(work)
+    await typed.carry_out(work.core, work.entry, project)
+    await learn(work.core, work.core.mind(work.entry.options), _source(work, project))
+    async with work.commit() as tx:
+        await _note(work, tx, project)
+
+
+async def touched(work: Work) -> None:
+    """A tool touched a file: the session is alive."""
+    project = await work.core.project_of(work.entry.folder)
+    async with work.commit() as tx:
+        await _note(work, tx, project)
+
+
+async def read(work: Work) -> None:
+    """A turn ended, or the context is about to be compacted: read on."""
+    project = await _known(work)
+    await learn(work.core, work.core.mind(work.entry.options), _source(work, project))
+    async with work.commit() as tx:
+        await _note(work, tx, project)
+
+
+async def ended(work: Work) -> None:
+    """The session is over by its own word: read to the end and close it."""
+    project = await _known(work)
+    await learn(work.core, work.core.mind(work.entry.options), _source(work, project), final=True)
+    async with work.commit() as tx:
+        await _note(work, tx, project)
+        await sessions.end(
+            tx, work.entry.payload.session_id, work.entry.at, "ended", work.entry.payload.reason or "other"
+        )
+
+
+EVENTS: dict[str, Callable[[Work], Awaitable[None]]] = {
+    "SessionStart": started,
+    "UserPromptSubmit": spoke,
+    "PostToolUse": touched,
+    "PreCompact": read,
+    "Stop": read,
+    "SessionEnd": ended,
+}
+
+
+async def _known(work: Work) -> Project:
+    """The session's project, with the session on record before anything refers to it."""
+    project = await work.core.project_of(work.entry.folder)
+    async with work.core.database.write() as tx:
+        await _note(work, tx, project)
+    return project
+
+
+async def _note(work: Work, tx: aiosqlite.Connection, project: Project) -> None:
+    payload = work.entry.payload
+    await sessions.note(
+        tx,
+        payload.session_id,
+        project.id,
+        min(work.entry.at, time()),  # a clock that was ahead must not make a session immortal
+        transcript=payload.transcript_path,
+        cwd=work.entry.folder,
+    )
+
+
+def _source(work: Work, project: Project) -> Source:
+    payload = work.entry.payload
+    return Source(payload.session_id, project.id, payload.transcript_path, work.entry.folder)

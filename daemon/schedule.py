@@ -1,0 +1,83 @@
+"""What has to happen now and then, and before the daemon leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from pathlib import Path
+from time import time
+
+from subconscious.model import Session
+from subconscious.store import captures, jobs, sessions
+
+from .core import Core
+from .learn import Source, learn
+from .spool import Spool, entry_names
+
+log = logging.getLogger("subconscious.daemon")
+
+ROUND_SECONDS = 30.0
+DONE_JOBS_DAYS = 7.0
+DAY = 86_400.0
+
+
+class Schedule:
+    """Closes silent sessions, expires what nobody decided on, keeps queue and spool small."""
+
+    def __init__(self, core: Core, spool: Spool) -> None:
+        self._core = core
+        self._spool = spool
+
+    async def run(self) -> None:
+        """Do a round now and again, until the daemon stops."""
+        while not self._core.stopping.is_set():
+            await self.round()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._core.stopping.wait(), ROUND_SECONDS)
+
+    async def round(self) -> None:
+        """One round; a phase that fails is logged and does not keep the next from its turn."""
+        for phase in (self.close_silent, self.expire, self.forget_done, self._spool.hold_cap):
+            try:
+                await phase()
+            except Exception:
+                # Upkeep is not worth the daemon: whatever a phase meets, the next round tries it again.
+                log.exception("upkeep: %s failed", phase.__name__)
+
+    async def close_silent(self) -> int:
+        """Read to the end, and close, the sessions that fell silent without a word (SPEC B13)."""
+        before = time() - self._core.settings.silent_minutes * 60
+        silent = [
+            session
+            for session in await sessions.open_before(self._core.database, before)
+            if await asyncio.to_thread(_last_written, session.transcript) < before
+        ]
+        for session in silent:
+            await self._close(session)
+        return len(silent)
+
+    async def _close(self, session: Session) -> None:
+        source = Source(session.id, session.project_id, session.transcript, session.cwd)
+        await learn(self._core, self._core.mind(), source, final=True)
+        async with self._core.database.write() as tx:
+            await sessions.end(tx, session.id, session.last_event_at, "interrupted", "silence")
+        log.info("session %s closed: it fell silent", session.id)
+
+    async def expire(self) -> None:
+        """Close what waited for review too long (SPEC A4)."""
+        async with self._core.database.write() as tx:
+            await captures.expire(tx, time())
+
+    async def forget_done(self) -> None:
+        """Drop old records of jobs that are done."""
+        names = await asyncio.to_thread(entry_names, self._core.home.spool)
+        async with self._core.database.write() as tx:
+            await jobs.forget_done(tx, time() - DONE_JOBS_DAYS * DAY, names[:500])
+
+
+def _last_written(path: str) -> float:
+    try:
+        return Path(path).stat().st_mtime if path else 0.0
+    except (OSError, ValueError):
+        return 0.0

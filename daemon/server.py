@@ -1,0 +1,119 @@
+"""The socket: owner-only, one request a connection, nothing that a request can be shall stall the rest."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import stat
+from contextlib import suppress
+
+from subconscious import __version__
+from subconscious.client import REQUEST_LIMIT, decode_request, encode_error, encode_result, frame
+from subconscious.errors import RequestError, SubconsciousError
+from subconscious.home import Home
+
+from .answers import Answers
+from .commands import Commands
+from .core import Core
+from .entry import BrokenEntryError, parse_entry
+from .spool import Spool
+
+log = logging.getLogger("subconscious.daemon")
+
+ENTRY_LIMIT = 2 * 2**20
+"""Bytes of an entry that a hook may ask about; hooks ask about no more than 1 MB."""
+
+REQUEST_SECONDS = 10.0
+"""Time a caller has to state its request."""
+
+BACKLOG = 512
+"""Connections that may wait: twenty sessions that start at once must not be turned away."""
+
+
+class Server:
+    """Listens at the state folder's socket."""
+
+    def __init__(self, core: Core, spool: Spool) -> None:
+        self._core = core
+        self._spool = spool
+        self._answers = Answers(core, spool)
+        self._commands = Commands(core, spool)
+        self._server: asyncio.Server | None = None
+
+    async def open(self) -> None:
+        """Bind and listen. Only the holder of the lock comes here, so what lies at the path is stale."""
+        listener = bind(self._core.home)
+        self._server = await asyncio.start_unix_server(self._serve, sock=listener, limit=REQUEST_LIMIT, backlog=BACKLOG)
+
+    async def close(self) -> None:
+        """Stop listening. The path goes first: who comes from now on finds no daemon rather than a deaf one."""
+        self._core.home.socket.unlink(missing_ok=True)
+        if self._server is not None:
+            self._server.close()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._server.wait_closed(), 2.0)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._core.heard()
+        try:
+            writer.write(await self._answer(reader))
+            await asyncio.wait_for(writer.drain(), REQUEST_SECONDS)
+        except (ConnectionError, TimeoutError, asyncio.IncompleteReadError, ValueError) as error:
+            log.debug("a caller left or made no sense: %s", error)
+        except Exception:
+            # A request must never take the daemon down; the caller gets no answer, and the log the reason.
+            log.exception("a request failed")
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _answer(self, reader: asyncio.StreamReader) -> bytes:
+        line = await asyncio.wait_for(reader.readline(), REQUEST_SECONDS)
+        if line.startswith(b"hello "):
+            return frame(__version__.encode())
+        if line.startswith(b"ask "):
+            return frame(await self._ask(line, reader))
+        try:
+            return encode_result(await self._commands.run(decode_request(line)))
+        except SubconsciousError as error:
+            return encode_error(error)
+        except Exception as error:
+            log.exception("a request failed: %.200r", line)
+            return encode_error(SubconsciousError(f"{type(error).__name__}: {error}", "see the daemon's log"))
+
+    async def _ask(self, line: bytes, reader: asyncio.StreamReader) -> bytes:
+        """What the hook prints. Silence for whatever can't be understood: the entry is in the spool anyway."""
+        _, name, length = line.decode("utf-8", "replace").split()
+        if int(length) > ENTRY_LIMIT:
+            raise RequestError("the entry is too large to be asked about")
+        raw = await asyncio.wait_for(reader.readexactly(int(length)), REQUEST_SECONDS)
+        self._core.spooled.set()
+        try:
+            return await self._answers.answer(parse_entry(name, raw))
+        except BrokenEntryError as error:
+            log.warning("asked about a broken entry: %s", error)
+            return b""
+
+
+def bind(home: Home) -> socket.socket:
+    """A listening place that only its owner reaches; paths too long for the system are bound by their bare name."""
+    path = home.socket
+    with suppress(FileNotFoundError):
+        if not stat.S_ISSOCK(path.lstat().st_mode):
+            raise SubconsciousError(f"{path} is in the way: it is no socket", f"move {path} away")
+        path.unlink()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    # The folder is 0700 already; the mask closes the moment between bind and chmod all the same.
+    mask = os.umask(0o177)
+    here = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(home.run)
+        listener.bind(path.name)
+    finally:
+        os.fchdir(here)
+        os.close(here)
+        os.umask(mask)
+    return listener

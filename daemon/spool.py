@@ -1,0 +1,156 @@
+"""The spool: every entry becomes one job, and goes when the job has committed.
+
+An entry is deleted only after the transaction that finished its job. Dying in between leaves an entry whose job is done:
+the next sweep deletes it. Dying before leaves a leased job, which the next daemon takes up again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from pathlib import Path
+from time import time
+
+from watchfiles import awatch
+
+from subconscious.store import events, jobs
+
+from .core import Core
+from .entry import NAME_SUFFIX, BrokenEntryError, Entry, read_entry
+from .events import EVENTS
+
+log = logging.getLogger("subconscious.daemon")
+
+BATCH = 200
+DAY = 86_400.0
+
+
+class Spool:
+    """Sweeps the folder into the queue."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._folder = core.home.spool
+        self._known: set[str] = set()
+        self._sweeping = asyncio.Lock()
+
+    def path(self, name: str) -> Path:
+        """Where an entry lies."""
+        return self._folder / name
+
+    async def sweep(self) -> int:
+        """Make jobs of the entries that are new, oldest first; return how many."""
+        async with self._sweeping:
+            names = await asyncio.to_thread(entry_names, self._folder)
+            self._known.intersection_update(names)
+            fresh = [name for name in names if name not in self._known]
+            for start in range(0, len(fresh), BATCH):
+                await self._enqueue(fresh[start : start + BATCH])
+            if fresh:
+                self._core.queued.set()
+            return len(fresh)
+
+    async def _enqueue(self, names: list[str]) -> None:
+        states = await jobs.states(self._core.database, names)
+        for name in names:
+            if states.get(name) == "done":
+                self.remove(name)
+            elif states.get(name) == "buried":
+                self._set_aside(name)
+        new = [name for name in names if name not in states]
+        read = await asyncio.to_thread(lambda: [(name, _try_read(self.path(name))) for name in new])
+        async with self._core.database.write() as tx:
+            for name, found in read:
+                if isinstance(found, Entry):
+                    await jobs.enqueue(tx, name, found.event, found.payload.session_id, found.at)
+                elif found:
+                    await jobs.bury(tx, name, "", found, time())
+        for name, found in read:
+            if isinstance(found, str) and found:
+                log.warning("entry %s set aside: %s", name, found)
+                self._set_aside(name)
+        self._known.update(names)
+
+    def remove(self, name: str) -> None:
+        """Delete an entry whose job has committed."""
+        self.path(name).unlink(missing_ok=True)
+
+    def _set_aside(self, name: str) -> None:
+        """Move an entry out of the way but keep its words: a later version may understand them."""
+        with contextlib.suppress(FileNotFoundError):
+            self.path(name).replace(self._core.home.buried / name)
+
+    async def bury(self, name: str) -> None:
+        """Set the entry of a buried job aside."""
+        self._set_aside(name)
+
+    async def watch(self) -> None:
+        """Sweep whenever the folder changes, and now and then all the same: shared folders report no changes."""
+        watcher = asyncio.create_task(self._signal())
+        try:
+            while not self._core.stopping.is_set():
+                self._core.spooled.clear()
+                await self.sweep()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._core.spooled.wait(), self._core.settings.sweep_seconds)
+        finally:
+            watcher.cancel()
+
+    async def _signal(self) -> None:
+        changes = awatch(self._folder, debounce=20, step=10, recursive=False, stop_event=self._core.stopping)
+        try:
+            async for _ in changes:
+                self._core.spooled.set()
+        except (OSError, RuntimeError) as error:  # no inotify watches left, or a file system without
+            log.warning("the spool can't be watched, sweeping every few seconds instead: %s", error)
+
+    async def hold_cap(self) -> int:
+        """Keep the spool within its size and age, and say so when it was reached; returns how many entries went."""
+        chosen = self._core.settings
+        over = await asyncio.to_thread(
+            _over_cap, self._folder, chosen.spool_max_mb * 2**20, time() - chosen.spool_max_days * DAY
+        )
+        if over:
+            log.error("the spool reached its cap: %d entries dropped, oldest first", len(over))
+            async with self._core.database.write() as tx:
+                await events.record(tx, "drop", "spool", over[0], reason=f"{len(over)} entries over the cap")
+            for name in over:
+                self.remove(name)
+        return len(over)
+
+
+def entry_names(folder: Path) -> list[str]:
+    """The whole entries of a spool, oldest first; half-written ones begin with a dot."""
+    try:
+        return sorted(file.name for file in folder.iterdir() if file.name.endswith(NAME_SUFFIX) and file.name[0] != ".")
+    except FileNotFoundError:
+        return []
+
+
+def _try_read(path: Path) -> Entry | str:
+    """Read an entry, or say why it can't be understood; "" if it is gone."""
+    try:
+        entry = read_entry(path)
+    except FileNotFoundError:
+        return ""
+    except (BrokenEntryError, OSError) as error:
+        return f"broken entry: {error}"
+    return entry if entry.event in EVENTS else f"unknown event {entry.event!r}"
+
+
+def _over_cap(folder: Path, size: int, oldest: float) -> list[str]:
+    """Names to drop: those older than ``oldest``, then the oldest until the rest is within ``size`` bytes."""
+    sizes: list[tuple[str, int, float]] = []
+    for name in entry_names(folder):
+        with contextlib.suppress(FileNotFoundError):
+            status = (folder / name).stat()
+            sizes.append((name, status.st_size, status.st_mtime))
+    total = sum(size for _, size, _ in sizes)
+    dropped = []
+    for name, length, modified in sizes:
+        if modified >= oldest and total <= size:
+            break
+        dropped.append(name)
+        total -= length
+    return dropped

@@ -1,0 +1,106 @@
+"""What a person typed as one of our commands, read from the prompt's payload and carried out here (SPEC N13).
+
+The model has no part in it: its tool calls never come this way. Both the answer to the hook and the job of the same
+entry come by here, whichever is first; a capture's key makes the second find what the first did.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from time import time
+
+from subconscious import surfacing
+from subconscious.errors import SubconsciousError
+from subconscious.flow import Provenance, Start, clean, recall, save_given
+from subconscious.model import Origin
+from subconscious.projects import head
+from subconscious.store import captures, memories
+from subconscious.store.captures import Place
+from subconscious.store.projects import Project
+
+from .acts import Telling, remember, set_archived
+from .core import Core
+from .entry import Entry
+
+COMMAND = re.compile(r"\s*/(?:subconscious:)(?P<verb>[a-z]+)(?:\s+(?P<rest>.*))?\s*$", re.DOTALL)
+RECALL_LIMIT = 8
+RECALL_TOKENS = 1500
+
+Verb = Callable[[Core, Entry, Project, str], Awaitable[str]]
+
+
+async def carry_out(core: Core, entry: Entry, project: Project) -> str:
+    """Carry out the command that a prompt is, if it is one; return what the model should be told, else ""."""
+    match = COMMAND.match(entry.payload.prompt)
+    verb = VERBS.get(match["verb"]) if match else None
+    if match is None or verb is None:
+        return ""
+    try:
+        return await verb(core, entry, project, (match["rest"] or "").strip())
+    except SubconsciousError as error:
+        return f"Subconscious could not do this: {error.message}. {error.remedy}"
+
+
+async def _remember(core: Core, entry: Entry, project: Project, text: str) -> str:
+    if not text:
+        return "Subconscious was asked to remember, but not what. Usage: /subconscious:remember TEXT"
+    branch, commit = head(entry.folder)
+    told = Telling(
+        text=" ".join(clean(text).split()),
+        origin=Origin.USER,
+        turn_id=entry.name,
+        at=min(entry.at, time()),
+        file=entry.payload.transcript_path,
+        branch=branch,
+    )
+    where = Provenance(Place(project.id, entry.payload.session_id), commit=commit, actor="user", verified=True)
+    capture = await remember(core, core.mind(entry.options), told, where)
+    if capture["memory_id"] is None:
+        return f"Subconscious knows this already: {capture['reason']}."
+    memory = await memories.get(core.database, capture["memory_id"])
+    return f"Subconscious has remembered this, as memory {memory.id} ({memory.kind}): {surfacing.quote(memory.content)}"
+
+
+async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
+    if not text:
+        return "Subconscious was asked to recall, but not what. Usage: /subconscious:recall WORDS"
+    mind = core.mind(entry.options)
+    hits = await recall(mind, text, project.id, RECALL_LIMIT)
+    if not hits:
+        return f"Subconscious has no memory of: {surfacing.quote(text)}"
+    branch, _ = head(entry.folder)
+    budget = surfacing.Budget(RECALL_TOKENS, mind.settings.start_characters, RECALL_LIMIT)
+    context = surfacing.compose(hits, budget, branch)
+    await save_given(mind, Start(entry.payload.session_id, project.id, "recall", branch), context.hits)
+    return context.text
+
+
+async def _unarchive(core: Core, entry: Entry, project: Project, text: str) -> str:
+    del entry, project
+    ids = [int(word) for word in re.findall(r"\d+", text)]
+    if not ids:
+        return "Subconscious was asked to bring back a memory, but not which. Usage: /subconscious:unarchive ID"
+    back = await set_archived(core, ids, False, "user", "asked for in the client")
+    return "Subconscious has brought back: " + "; ".join(
+        f"memory {memory.id}: {surfacing.quote(memory.summary)}" for memory in back
+    )
+
+
+async def _status(core: Core, entry: Entry, project: Project, text: str) -> str:
+    del entry, text
+    held = await memories.counts(core.database, project.id)
+    waits = await captures.waiting(core.database, project.id)
+    return (
+        f"Subconscious is on. Project {project.name}: {held['project']} memories; in all {held['active']} active,"
+        f" {held['archived']} archived. {waits} captures of this project wait for review (`subconscious review` in a"
+        " terminal)."
+    )
+
+
+VERBS: dict[str, Verb] = {
+    "remember": _remember,
+    "recall": _recall,
+    "unarchive": _unarchive,
+    "status": _status,
+}

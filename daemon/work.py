@@ -1,0 +1,32 @@
+"""One job with its entry, on its way through the daemon."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from time import time
+
+import aiosqlite
+
+from subconscious.store import jobs
+from subconscious.store.jobs import Job
+
+from .core import Core
+from .entry import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One leased job with its entry; ``commit`` makes its effects and its end one transaction."""
+
+    core: Core
+    job: Job
+    entry: Entry
+
+    @asynccontextmanager
+    async def commit(self) -> AsyncIterator[aiosqlite.Connection]:
+        """The transaction that ends the job: whatever is written in it happens exactly once."""
+        async with self.core.database.write() as tx:
+            yield tx
+            await jobs.finish(tx, self.job, time())

@@ -1,0 +1,105 @@
+"""Works the queue off: bounded, with timeouts, and graceful at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+from time import time
+
+from subconscious.store import jobs
+from subconscious.store.jobs import Job
+
+from .core import Core
+from .entry import BrokenEntryError, read_entry
+from .events import EVENTS
+from .spool import Spool
+from .work import Work
+
+log = logging.getLogger("subconscious.daemon")
+
+LONGEST_PAUSE = 300.0
+"""Seconds between two tries, at the most."""
+
+LONGEST_REST = 60.0
+"""Seconds without a signal after which an idle worker looks at the queue all the same."""
+
+
+class Workers:
+    """A few tasks that lease, run and finish jobs."""
+
+    def __init__(self, core: Core, spool: Spool) -> None:
+        self._core = core
+        self._spool = spool
+        self._busy = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether no job is under way."""
+        return self._busy == 0
+
+    async def run(self) -> None:
+        """Work until the daemon stops; a job under way is finished first."""
+        async with self._core.database.write() as tx:
+            await jobs.release(tx)
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self._core.settings.workers):
+                group.create_task(self._work())
+
+    async def _work(self) -> None:
+        while not self._core.stopping.is_set():
+            # Cleared before the look, so that a job queued between look and wait sets it again.
+            self._core.queued.clear()
+            job = await self._lease()
+            if job is None:
+                await self._rest()
+                continue
+            self._busy += 1
+            try:
+                await self._attempt(job)
+            finally:
+                self._busy -= 1
+                self._core.queued.set()  # this job's lane is free again
+
+    async def _lease(self) -> Job | None:
+        async with self._core.database.write() as tx:
+            return await jobs.lease(tx, time(), self._core.settings.job_timeout_seconds)
+
+    async def _rest(self) -> None:
+        due = await jobs.next_due(self._core.database)
+        pause = LONGEST_REST if due is None else min(LONGEST_REST, max(0.05, due - time()))
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._core.queued.wait(), pause)
+
+    async def _attempt(self, job: Job) -> None:
+        try:
+            async with asyncio.timeout(self._core.settings.job_timeout_seconds):
+                await self._run(job)
+        except (FileNotFoundError, BrokenEntryError) as error:
+            await self._bury(job, f"its entry is gone or broken: {error}")
+        except Exception as error:
+            # A job's failure, whatever it is, ends that try and never the worker.
+            log.exception("job %s (%s) failed, try %d", job.name, job.event, job.attempts)
+            await self._fail(job, f"{type(error).__name__}: {error}")
+        else:
+            self._spool.remove(job.name)
+
+    async def _run(self, job: Job) -> None:
+        entry = await asyncio.to_thread(read_entry, self._spool.path(job.name))
+        await EVENTS[job.event](Work(self._core, job, entry))
+
+    async def _fail(self, job: Job, reason: str) -> None:
+        if job.attempts >= self._core.settings.job_attempts:
+            await self._bury(job, reason)
+            return
+        # Full jitter on an exponential pause: jobs that failed together don't come back together.
+        pause = min(LONGEST_PAUSE, 2.0**job.attempts) * (0.5 + random.random() / 2)  # noqa: S311 - no secret
+        async with self._core.database.write() as tx:
+            await jobs.retry(tx, job, time() + pause, reason)
+
+    async def _bury(self, job: Job, reason: str) -> None:
+        log.error("job %s (%s) buried: %s", job.name, job.event, reason)
+        async with self._core.database.write() as tx:
+            await jobs.bury(tx, job.name, job.event, reason, time())
+        await self._spool.bury(job.name)

@@ -1,0 +1,127 @@
+"""The hook that asks: drops its entry, then gives the daemon a moment to answer it (docs/protocol.md).
+
+Usage: ``python3 -I -S -B ask.py EVENT``. The entry is in the spool before the question is put, so a missed
+deadline loses an answer, never what happened. stdout gets the daemon's whole answer or nothing.
+"""
+
+import os
+import sys
+import time
+
+STARTED = time.monotonic()
+
+try:
+    import _socket as socket  # the module `socket` costs 12 ms, its C half less than one
+except ImportError:
+    import socket  # type: ignore[no-redef]
+
+if __name__ == "__main__":
+    sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from hooks.drop import find_home, read_payload, spool, write  # noqa: E402 - -I leaves our folder out of sys.path
+
+DEADLINES = {"SessionStart": 0.8, "UserPromptSubmit": 0.3, "PreCompact": 0.8}
+OTHER_DEADLINE = 0.15
+PAUSE = 0.01
+LARGEST_QUESTION = 1 << 20
+SOCKET_PATH_LIMIT = 100
+
+
+def connect(home: str, until: float) -> "socket.socket":
+    """Reach the daemon, or raise the OSError that says why not."""
+    run = os.path.join(home, "run")
+    path = os.path.join(run, "daemon.sock")
+    if len(os.fsencode(path)) > SOCKET_PATH_LIMIT:
+        os.chdir(run)
+        path = "daemon.sock"
+    link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        link.settimeout(_left(until))
+        link.connect(path)
+    except OSError:
+        link.close()
+        raise
+    return link
+
+
+def request(link: "socket.socket", question: bytes, until: float) -> bytes:
+    """Send a question and return the whole answer, or raise an OSError."""
+    link.settimeout(_left(until))
+    link.sendall(question)
+    received = b""
+    while True:
+        length, newline, answer = received.partition(b"\n")
+        if newline and len(answer) >= int(length):
+            return answer[: int(length)]
+        link.settimeout(_left(until))
+        chunk = link.recv(1 << 16)
+        if not chunk:
+            raise ConnectionError("the answer was cut off")
+        received += chunk
+
+
+def _left(until: float) -> float:
+    left = until - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
+def _reach(home: str, until: float, patient: bool) -> "socket.socket":
+    """Connect; wait for a daemon that is busy and, if ``patient``, for one that is only just starting."""
+    while True:
+        try:
+            return connect(home, until)
+        except BlockingIOError:
+            pass  # its queue of connections is full: connect() on a Unix socket doesn't wait, it refuses
+        except (FileNotFoundError, ConnectionRefusedError):
+            if not patient:
+                raise
+        time.sleep(min(PAUSE, _left(until)))
+
+
+def _wake() -> None:
+    """Start wake.py in a session of its own, away from our stdout: the client waits until that is closed."""
+    if os.fork():
+        return
+    try:
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDWR)
+        for standard in range(3):
+            os.dup2(null, standard)
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wake.py")
+        os.execv(sys.executable, [sys.executable, "-I", "-S", "-B", script, "--quiet"])
+    finally:
+        os._exit(0)
+
+
+def answer(home: str, event: str, name: str, entry: bytes) -> bytes:
+    """Ask the daemon about an entry; nothing when there is none, which is then started for the next event."""
+    until = STARTED + DEADLINES.get(event, OTHER_DEADLINE)
+    # When a session starts, the wake hook runs beside this one. Without an environment it comes too late.
+    starting = event == "SessionStart" and os.path.exists(os.path.join(home, "env", "current"))
+    try:
+        link = _reach(home, until, starting)
+    except (FileNotFoundError, ConnectionRefusedError):
+        if event != "SessionStart":
+            _wake()
+        return b""
+    return request(link, b"ask %s %d\n" % (os.fsencode(name), len(entry)) + entry, until)
+
+
+def main(event: str) -> None:
+    """Hand over, ask, print."""
+    home = find_home()
+    if home is None or not (payload := read_payload()):
+        return
+    name, entry = spool(home, event, payload)
+    if len(entry) <= LARGEST_QUESTION:
+        write(1, answer(home, event, name, entry))
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1])
+    except Exception:  # noqa: BLE001 - a hook that fails shows an error to a person who can't do anything about it
+        pass
+    os._exit(0)

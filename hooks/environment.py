@@ -1,0 +1,181 @@
+"""The daemon's own Python environment: which is this plugin's, whether it is whole, the daemon run from it.
+
+The rules stand in docs/protocol.md; ``hooks/maker.py`` makes environments.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from hooks.cap import hold_cap
+from hooks.drop import VERSION
+from hooks.wake import order
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SOURCE_FILES = ("pyproject.toml", "requirements.lock")
+SOURCE_FOLDERS = ("cli", "daemon", "hooks", "migrations", "subconscious")
+
+KEPT = {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR"}
+KEPT_PREFIXES = ("LC_", "SUBCONSCIOUS_", "XDG_")
+KEPT_TO_INSTALL = ("PIP_", "UV_", "SSL_CERT_", "REQUESTS_CA_", "CURL_CA_")
+
+RETRY_AFTER = (60, 300, 1800)
+LOG_LIMIT = 1 << 20
+SETTING_UP = (
+    "Subconscious is setting itself up in the background (about a minute, this once). "
+    "This session is already being recorded."
+)
+
+
+def bring_up(home: str, quiet: bool = False) -> str:
+    """Start the daemon, or else the making of its environment; return what to print for the user."""
+    environment = find_environment(home)
+    if environment:
+        switch_to(home, environment)
+        start_daemon(home, environment)
+        hold_cap(home)
+        return ""
+    failure = read_failure(home)
+    if not must_wait(failure):
+        _start_maker(home)
+    return "" if quiet else _tell_once(home, _excuse(failure) if failure else SETTING_UP)
+
+
+def _excuse(failure: dict[str, Any]) -> str:
+    return f"Subconscious can't set itself up: {failure['reason']}. {failure['remedy']}"
+
+
+@functools.lru_cache(maxsize=None)
+def fingerprint() -> str:
+    """Name this plugin's code and what it needs, by content."""
+    digest = hashlib.sha256()
+    for path in sorted([*SOURCE_FILES, *_installed_files()]):
+        with open(os.path.join(ROOT, path), "rb") as source:
+            digest.update(os.fsencode(path) + b"\0" + source.read() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _installed_files() -> Iterator[str]:
+    for top in SOURCE_FOLDERS:
+        for folder, folders, files in os.walk(os.path.join(ROOT, top)):
+            folders[:] = [name for name in folders if name != "__pycache__"]
+            yield from (os.path.relpath(os.path.join(folder, name), ROOT) for name in files if name[0] != ".")
+
+
+def find_environment(home: str) -> str | None:
+    """Find this plugin's environment, or else the current one if a newer plugin made it."""
+    folder = os.path.join(home, "env")
+    if not os.path.isdir(folder):
+        return None
+    own = fingerprint() + "-"
+    for name in sorted(os.listdir(folder), reverse=True):
+        if name.startswith(own) and is_whole(os.path.join(folder, name)):
+            return os.path.join(folder, name)
+    current = os.path.realpath(os.path.join(folder, "current"))
+    return current if is_whole(current) and order(_made_by(current)) > order(VERSION) else None
+
+
+def is_whole(environment: str) -> bool:
+    """Whether the environment was finished, and the Python that it links to is still there."""
+    return os.path.exists(os.path.join(environment, ".complete")) and os.access(
+        python_of(environment), os.X_OK
+    )
+
+
+def python_of(environment: str) -> str:
+    """Give the path of an environment's interpreter."""
+    return os.path.join(environment, "bin", "python")
+
+
+def _made_by(environment: str) -> str:
+    with open(os.path.join(environment, ".complete"), encoding="utf-8") as marker:
+        return marker.read().strip()
+
+
+def switch_to(home: str, environment: str) -> None:
+    """Let ``env/current`` name this environment, at no moment none."""
+    link = os.path.join(home, "env", "current")
+    name = os.path.basename(environment)
+    if os.path.islink(link) and os.readlink(link) == name:
+        return
+    fresh = f"{link}.{os.getpid()}"
+    os.symlink(name, fresh)
+    os.replace(fresh, link)
+
+
+def start_daemon(home: str, environment: str) -> None:
+    """Start the daemon in a session of its own. One too many is harmless: its lock lets one live."""
+    command = [python_of(environment), "-I", "-m", "subconscious.daemon", "run"]
+    _detach(command, home, "daemon.log", {**cleaned_environ(), "SUBCONSCIOUS_HOME": home})
+
+
+def _start_maker(home: str) -> None:
+    script = os.path.join(ROOT, "hooks", "wake.py")
+    command = [sys.executable, "-I", "-S", "-B", script, "--make"]
+    _detach(command, home, "environment.log", cleaned_environ(KEPT_TO_INSTALL))
+
+
+def _detach(command: list[str], home: str, log: str, environ: dict[str, str]) -> None:
+    """Start a process that outlives hook, session and client; its stderr tells of an early death."""
+    run, log = os.path.join(home, "run"), os.path.join(home, "log", log)
+    for folder in (run, os.path.dirname(log)):
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    full = os.path.exists(log) and os.path.getsize(log) > LOG_LIMIT
+    with open(os.devnull if full else log, "ab") as errors:
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            cwd=run,
+            env=environ,
+            start_new_session=True,
+        )
+
+
+def cleaned_environ(more: tuple[str, ...] = ()) -> dict[str, str]:
+    """Leave out what a long-lived process has no business to hold: above all keys and proxies."""
+    prefixes = KEPT_PREFIXES + more
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name in KEPT or name.startswith(prefixes) or (more and name.lower().endswith("_proxy"))
+    }
+
+
+def read_failure(home: str) -> dict[str, Any] | None:
+    """Read why the last try to make this very environment failed; that of another version says nothing."""
+    try:
+        with open(os.path.join(home, "env", "failure"), encoding="utf-8") as file:
+            failure: dict[str, Any] = json.load(file)
+    except (OSError, ValueError):
+        return None
+    return failure if failure.get("fingerprint") == fingerprint() else None
+
+
+def must_wait(failure: dict[str, Any] | None) -> bool:
+    """Whether it is too early for another try."""
+    if failure is None:
+        return False
+    pause = RETRY_AFTER[min(failure["attempts"], len(RETRY_AFTER)) - 1]
+    # A clock that was set back must not make us wait for the day it was set back from.
+    return 0 <= time.time() - float(failure["time"]) < pause
+
+
+def _tell_once(home: str, text: str) -> str:
+    """Give what makes the client show ``text``, to the first of all sessions that gets here."""
+    marker = os.path.join(home, "run", "told-" + hashlib.sha256(text.encode()).hexdigest()[:8])
+    os.makedirs(os.path.dirname(marker), mode=0o700, exist_ok=True)
+    try:
+        os.close(os.open(marker, os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        return ""
+    return json.dumps({"systemMessage": text})

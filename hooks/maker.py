@@ -1,0 +1,338 @@
+"""Makes the daemon's environment: Python >= 3.11, the pinned packages, this plugin's code (docs/protocol.md).
+
+One maker at a time, by a lock on ``env/lock``. Whatever interrupts it leaves an environment without
+``.complete``, which the next maker removes; what fails is noted in ``env/failure`` with what mends it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from hooks.cap import hold_cap
+from hooks.drop import VERSION
+from hooks.environment import (
+    KEPT_TO_INSTALL,
+    ROOT,
+    SOURCE_FILES,
+    SOURCE_FOLDERS,
+    cleaned_environ,
+    find_environment,
+    fingerprint,
+    must_wait,
+    python_of,
+    read_failure,
+    start_daemon,
+    switch_to,
+)
+
+OLDEST = (3, 11)
+NEWEST_TRIED = (3, 14)
+NAMES = ("python3", "python3.14", "python3.13", "python3.12", "python3.11")
+STEP_SECONDS = 900
+BUILD_FILES = ("LICENSE", "NOTICE", "README.md")
+SWEEP_SECONDS = 86_400
+
+PROBE = """
+import sys
+try:
+    import ensurepip, venv
+except ImportError:
+    ensurepip = None
+print(*sys.version_info[:2], sys.implementation.name, int(ensurepip is not None))
+"""
+
+
+class MakingError(Exception):
+    """The environment can't be made; ``remedy`` says what a person can do."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.remedy = remedy
+
+
+class Interpreter(NamedTuple):
+    """A Python found on this machine."""
+
+    path: str
+    version: tuple[int, int]
+    name: str
+    has_venv: bool
+
+
+class Maker:
+    """One making of one environment, while the lock is held."""
+
+    def __init__(self, home: str, lock: int, say: Callable[[str], None]) -> None:
+        self.home = home
+        self.folder = os.path.join(home, "env")
+        self.lock = lock
+        self.say = say
+
+    def make(self) -> str:
+        """Make the environment and let it be the current one; a MakingError is noted for the next try."""
+        try:
+            environment = self._make()
+        except MakingError as error:
+            self._note_failure(error)
+            raise
+        except (OSError, subprocess.SubprocessError) as error:
+            failed = MakingError(str(error), f"See {self._log}.")
+            self._note_failure(failed)
+            raise failed from error
+        self._forget_failures()
+        return environment
+
+    def _make(self) -> str:
+        python, uv = self._choose_python()
+        version = "{}.{}".format(*python.version)
+        environment = os.path.join(self.folder, f"{fingerprint()}-{python.name}-{version}")
+        self.say(f"Setting up Subconscious with Python {version} (about a minute, once) ...")
+        shutil.rmtree(environment, ignore_errors=True)
+        install = self._create(environment, python, uv)
+        self.say("Installing packages ...")
+        self._run(
+            *install,
+            "--require-hashes",
+            "--only-binary",
+            ":all:",
+            "-r",
+            os.path.join(ROOT, "requirements.lock"),
+        )
+        self._install_code(install)
+        self._finish(environment)
+        return environment
+
+    def _create(self, environment: str, python: Interpreter, uv: str | None) -> list[str]:
+        """Create the bare environment; return the command that installs into it."""
+        if uv:
+            self._run(uv, "venv", "--quiet", "--no-project", "--python", python.path, environment)
+            return [uv, "pip", "install", "--quiet", "--python", python_of(environment)]
+        self._run(python.path, "-I", "-m", "venv", environment)
+        quiet = ["--disable-pip-version-check", "--no-input", "--quiet", "--no-user"]
+        return [python_of(environment), "-I", "-m", "pip", "install", *quiet]
+
+    def _install_code(self, install: list[str]) -> None:
+        """Install from a copy: setuptools writes where it builds, and the plugin's folder is not ours."""
+        source = os.path.join(self.folder, "source")
+        shutil.rmtree(source, ignore_errors=True)
+        os.mkdir(source)
+        for name in SOURCE_FOLDERS:
+            ignored = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(os.path.join(ROOT, name), os.path.join(source, name), ignore=ignored)
+        for name in (*SOURCE_FILES, *BUILD_FILES):
+            if os.path.exists(os.path.join(ROOT, name)):
+                shutil.copy(os.path.join(ROOT, name), source)
+        self._run(*install, "--no-deps", "--no-build-isolation", "--no-index", source)
+        shutil.rmtree(source)
+
+    def _finish(self, environment: str) -> None:
+        self.say("Checking ...")
+        python = python_of(environment)
+        self._run(python, "-I", "-c", "import subconscious.cli.__main__, subconscious.daemon.__main__")
+        self._prepare_model(python, environment)
+        os.sync()  # A power cut must not leave the mark of completeness on files that never reached the disk.
+        with open(os.path.join(environment, ".complete"), "w", encoding="utf-8") as marker:
+            marker.write(VERSION + "\n")
+        switch_to(self.home, environment)
+        self._write_launcher()
+        self._sweep(environment)
+
+    def _prepare_model(self, python: str, environment: str) -> None:
+        """Let the embedder do its one-off work before the daemon starts; recall works without."""
+        if os.path.exists(os.path.join(ROOT, "subconscious", "embeddings", "prepare.py")):
+            try:
+                self._run(python, "-I", "-m", "subconscious.embeddings.prepare", environment)
+            except MakingError as error:
+                self.say(f"The embedding model is not ready: {error}")
+
+    def _write_launcher(self) -> None:
+        """Write the command for a person's own terminal; the plugin's folder moves with updates."""
+        launcher = os.path.join(self.home, "bin", "subconscious")
+        os.makedirs(os.path.dirname(launcher), mode=0o700, exist_ok=True)
+        face = shlex.quote(os.path.join(self.folder, "current", "bin", "subconscious"))
+        home = shlex.quote(self.home)
+        with open(launcher + ".tmp", "w", encoding="utf-8") as file:
+            file.write(
+                f'#!/bin/sh\n: "${{SUBCONSCIOUS_HOME:={home}}}"\nexport SUBCONSCIOUS_HOME\nexec {face} "$@"\n'
+            )
+        os.chmod(launcher + ".tmp", 0o700)
+        os.replace(launcher + ".tmp", launcher)
+
+    def _sweep(self, environment: str) -> None:
+        """Remove environments that are a day old and that no process runs from."""
+        try:
+            running = subprocess.run(
+                ["ps", "-A", "-o", "args="], capture_output=True, text=True, check=True
+            ).stdout
+        except (OSError, subprocess.SubprocessError):
+            return  # Without a `ps` to ask, none is known to be unused.
+        for entry in os.scandir(self.folder):
+            old = entry.is_dir(follow_symlinks=False) and time.time() - entry.stat().st_mtime > SWEEP_SECONDS
+            if old and entry.path != environment and entry.path not in running:
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+    def _choose_python(self) -> tuple[Interpreter, str | None]:
+        """Choose the Python to build on, and uv where that Python can't make environments itself."""
+        found = [python for python in map(self._probe, _candidates()) if python and python.version >= OLDEST]
+        # The pinned packages are known to exist up to some version; a newer one is better than none.
+        found.sort(key=lambda python: python.version > NEWEST_TRIED)
+        for python in found:
+            if python.has_venv:
+                return python, None
+        uv = shutil.which("uv")
+        if uv:
+            return (found[0] if found else self._python_of_uv(uv)), uv
+        if found:
+            package = "python{}.{}-venv".format(*found[0].version)
+            raise MakingError(
+                f"{found[0].path} can't make virtual environments", f"Run: sudo apt install {package}"
+            )
+        raise MakingError(
+            "it needs Python 3.11 or newer, and there is none on the PATH",
+            "Install one, for example: sudo apt install python3 python3-venv, or: brew install python",
+        )
+
+    def _python_of_uv(self, uv: str) -> Interpreter:
+        find = [uv, "python", "find", "--no-project", ">=3.11"]
+        try:
+            path = self._run(*find)
+        except MakingError:
+            self._run(uv, "python", "install", "3.12")
+            path = self._run(*find)
+        python = self._probe(path.strip())
+        if python is None:
+            raise MakingError(
+                f"the Python of uv at {path.strip()} does not run", "Run: uv python install 3.12"
+            )
+        return python
+
+    def _probe(self, path: str) -> Interpreter | None:
+        try:
+            major, minor, name, has_venv = self._step(path, "-I", "-c", PROBE).stdout.split()
+        except (OSError, subprocess.SubprocessError, ValueError):
+            return None  # a shim without a version behind it, a broken link, something that is no Python
+        return Interpreter(path, (int(major), int(minor)), name, has_venv == "1")
+
+    def _run(self, *command: str) -> str:
+        """Run a step, its output in the log; return its stdout."""
+        step = self._step(*command)
+        with open(self._log, "a", encoding="utf-8", errors="replace") as log:
+            log.write(f"$ {shlex.join(command)}\n{step.stdout}{step.stderr}")
+        if step.returncode:
+            raise MakingError(_last_error(step), f"See {self._log}, then run: {ROOT}/bin/subconscious status")
+        return step.stdout
+
+    def _step(self, *command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            cwd=self.folder,
+            env=cleaned_environ(KEPT_TO_INSTALL),
+            # The step holds our lock too: should we be killed, nobody else builds where it still writes.
+            pass_fds=(self.lock,),
+            timeout=STEP_SECONDS,
+            check=False,
+        )
+
+    @property
+    def _log(self) -> str:
+        return os.path.join(self.home, "log", "environment.log")
+
+    def _note_failure(self, error: MakingError) -> None:
+        earlier = read_failure(self.home)
+        failure = {
+            "fingerprint": fingerprint(),
+            "reason": error.reason,
+            "remedy": error.remedy,
+            "time": time.time(),
+            "attempts": earlier["attempts"] + 1 if earlier else 1,
+        }
+        with open(os.path.join(self.folder, "failure.tmp"), "w", encoding="utf-8") as file:
+            json.dump(failure, file)
+        os.replace(file.name, os.path.join(self.folder, "failure"))
+
+    def _forget_failures(self) -> None:
+        """What was told once is told again should it happen again."""
+        told = os.path.join(self.home, "run")
+        for path in [os.path.join(told, name) for name in os.listdir(told) if name.startswith("told-")]:
+            os.unlink(path)
+        if os.path.exists(os.path.join(self.folder, "failure")):
+            os.unlink(os.path.join(self.folder, "failure"))
+
+
+def make_behind(home: str) -> None:
+    """Make the environment out of sight, then start the daemon; leave at once if another maker is at it."""
+    os.umask(0o077)
+    with _locked(home, wait=False) as lock:
+        if lock is None:
+            return
+        hold_cap(home)
+        environment = find_environment(home)
+        if environment is None and not must_wait(read_failure(home)):
+            environment = Maker(home, lock, say=lambda _: None).make()
+    if environment:
+        start_daemon(home, environment)
+
+
+def make_in_sight(home: str) -> str:
+    """Make the environment in sight of a person; wait for another maker, but not out a failure's pause."""
+    os.umask(0o077)
+    with _locked(home, wait=True) as lock:
+        environment = find_environment(home)
+        if environment is None and lock is not None:
+            try:
+                environment = Maker(home, lock, _say).make()
+            except MakingError as error:
+                sys.exit(f"subconscious: can't set up: {error.reason}\n{error.remedy}")
+    return str(environment)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _locked(home: str, wait: bool) -> Iterator[int | None]:
+    for folder in ("env", "run", "log"):
+        os.makedirs(os.path.join(home, folder), mode=0o700, exist_ok=True)
+    lock = os.open(os.path.join(home, "env", "lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        yield lock if _take(lock, wait) else None
+    finally:
+        os.close(lock)
+
+
+def _take(lock: int, wait: bool) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        if not wait:
+            return False
+        _say("Subconscious is being set up by another process; waiting for it ...")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    return True
+
+
+def _candidates() -> list[str]:
+    found = [sys.executable, *filter(None, map(shutil.which, NAMES))]
+    return list(dict.fromkeys(found))
+
+
+def _last_error(step: subprocess.CompletedProcess[str]) -> str:
+    lines = [line.strip() for line in (step.stdout + step.stderr).splitlines() if line.strip()]
+    errors = [line for line in lines if line.lower().startswith("error")]
+    return (errors or lines or [f"{step.args[0]} ended with {step.returncode}"])[-1]

@@ -1,0 +1,38 @@
+"""What bin/subconscious stands on: makes the environment if need be, then becomes the terminal face.
+
+Usage: ``python3 -I -S -B terminal.py ARGUMENTS``. A person runs it, so it does say what is wrong.
+"""
+
+import os
+import sys
+
+if __name__ == "__main__":
+    sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from hooks.drop import find_home
+from hooks.environment import ROOT, find_environment
+
+
+def main(arguments: "list[str]") -> None:
+    """Replace this process by the face of the environment."""
+    home = find_home()
+    if home is None:
+        sys.exit(
+            "subconscious: no folder to keep memories in: set SUBCONSCIOUS_HOME to one that you may write to"
+        )
+    environment = find_environment(home)
+    if environment is None:
+        from hooks.maker import make_in_sight
+
+        environment = make_in_sight(home)
+    face = os.path.join(environment, "bin", "subconscious")
+    os.execve(face, [face, *arguments], {**os.environ, "SUBCONSCIOUS_PLUGIN_ROOT": ROOT})
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except OSError as error:
+        sys.exit(f"subconscious: {error}")

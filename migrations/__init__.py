@@ -1,0 +1,1 @@
+"""Numbered SQL files, additive, immutable once released; ``subconscious.store.migrate`` applies them."""

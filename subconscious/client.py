@@ -1,0 +1,292 @@
+"""The wire format, spoken at both ends of the socket, and the caller's end of it (docs/protocol.md).
+
+Whoever calls stands in a terminal, where every millisecond is felt: no pydantic, asyncio or numpy here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+from subconscious import __version__
+from subconscious.errors import DaemonError, RequestError, SubconsciousError
+from subconscious.home import SOCKET_PATH_LIMIT, Home
+
+ANSWER_LIMIT = 64 * 2**20
+"""Bytes an answer may have: more is a mistake or an attack, and would fill the terminal's memory."""
+REQUEST_LIMIT = 16 * 2**20
+"""Bytes a JSON request may have."""
+START_SECONDS = 10.0
+"""Time a daemon has to answer after it was started."""
+HELLO_SECONDS = 2.0
+"""Time a running daemon has to answer a greeting before it counts as wedged."""
+
+KEPT_VARIABLES = re.compile(r"PATH|HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|SUBCONSCIOUS_\w+|XDG_\w+")
+# A daemon serves every session, so one shell's pause must not become everybody's.
+DROPPED_VARIABLES = frozenset({"SUBCONSCIOUS_OFF"})
+
+
+class AbsentError(DaemonError):
+    """No daemon listens there."""
+
+
+class WedgedError(DaemonError):
+    """A daemon listens, but gives no answer in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One JSON request, as the daemon reads it."""
+
+    cmd: str
+    args: dict[str, Any]
+    version: str
+
+
+def encode_request(cmd: str, args: Mapping[str, Any]) -> bytes:
+    """The request's one line. ASCII, so that lone surrogates of odd file names survive."""
+    return json.dumps({"cmd": cmd, "args": dict(args), "version": __version__}).encode("ascii") + b"\n"
+
+
+def decode_request(line: bytes) -> Request:
+    """Read a request's line; raises RequestError for anything else."""
+    request = _parse(line, RequestError)
+    cmd, args = request.get("cmd"), request.get("args", {})
+    if not isinstance(cmd, str) or not isinstance(args, dict):
+        raise RequestError("a request is {cmd: text, args: object, version: text}", "see docs/protocol.md")
+    return Request(cmd, args, str(request.get("version", "")))
+
+
+def frame(body: bytes) -> bytes:
+    """An answer on the wire: its length, a line feed, its bytes."""
+    return b"%d\n%b" % (len(body), body)
+
+
+def encode_result(result: Mapping[str, Any]) -> bytes:
+    """The framed answer to a request that succeeded."""
+    return frame(json.dumps({"ok": True, "result": dict(result)}).encode("ascii"))
+
+
+def encode_error(error: SubconsciousError) -> bytes:
+    """The framed answer to a request that failed."""
+    told = {"code": error.code, "message": error.message, "remedy": error.remedy}
+    return frame(json.dumps({"ok": False, "error": told}).encode("ascii"))
+
+
+def decode_answer(body: bytes) -> dict[str, Any]:
+    """The result in an answer's bytes; raises DaemonError with the daemon's own code, message and remedy."""
+    answer = _parse(body, DaemonError)
+    told = answer.get("result" if answer.get("ok") is True else "error")
+    if not isinstance(told, dict):
+        raise DaemonError("the daemon's answer makes no sense", "run `subconscious doctor`")
+    if answer.get("ok") is True:
+        return told
+    error = DaemonError(str(told.get("message", "")), str(told.get("remedy", "")))
+    error.code = str(told.get("code", error.code))
+    raise error
+
+
+def _parse(text: bytes, failure: type[SubconsciousError]) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise failure("what came over the socket is not JSON", "run `subconscious doctor`") from error
+    if not isinstance(value, dict):
+        raise failure("what came over the socket is not a JSON object", "run `subconscious doctor`")
+    return value
+
+
+def call(
+    home: Home, cmd: str, args: Mapping[str, Any] | None = None, timeout: float = 30.0
+) -> dict[str, Any]:
+    """Ask the running daemon; raises DaemonError with what to do about it."""
+    return decode_answer(exchange(home, encode_request(cmd, args or {}), timeout))
+
+
+def hello(home: Home, timeout: float = HELLO_SECONDS) -> str:
+    """The version of the running daemon. Raises AbsentError or WedgedError."""
+    return exchange(home, f"hello {__version__}\n".encode(), timeout).decode("utf-8", "replace").strip()
+
+
+def exchange(home: Home, request: bytes, timeout: float) -> bytes:
+    """Send one request and return the answer's bytes."""
+    deadline = monotonic() + timeout
+    try:
+        with _connected(home, deadline) as connection:
+            connection.sendall(request)
+            return _read_answer(connection, deadline)
+    except (TimeoutError, BlockingIOError) as error:
+        raise WedgedError(
+            f"the daemon did not answer within {timeout:g} s", "run `subconscious doctor`"
+        ) from error
+    except (FileNotFoundError, ConnectionRefusedError) as error:
+        raise AbsentError("the daemon is not running", "run `subconscious daemon start`") from error
+    except OSError as error:
+        raise DaemonError(f"the daemon can't be reached: {error}", "run `subconscious doctor`") from error
+
+
+@contextmanager
+def _connected(home: Home, deadline: float) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(_left(deadline))
+        if len(os.fsencode(home.socket)) <= SOCKET_PATH_LIMIT:
+            connection.connect(os.fspath(home.socket))
+        else:
+            _connect_from_within(connection, home)
+        yield connection
+
+
+def _connect_from_within(connection: socket.socket, home: Home) -> None:
+    """The kernel refuses long socket paths, so stand beside the socket and use its bare name."""
+    here = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(home.run)
+        connection.connect(home.socket.name)
+    finally:
+        os.fchdir(here)
+        os.close(here)
+
+
+def _left(deadline: float) -> float:
+    # Zero would mean "don't block", which is no deadline at all.
+    return max(deadline - monotonic(), 0.001)
+
+
+def _read_answer(connection: socket.socket, deadline: float) -> bytes:
+    header, rest = _read_header(connection, deadline)
+    if not header.isdigit() or len(header) > 18:
+        raise DaemonError("the daemon's answer makes no sense", "run `subconscious doctor`")
+    length = int(header)
+    if length > ANSWER_LIMIT:
+        raise DaemonError(f"the daemon's answer is too large ({length} bytes)", "ask for less with --limit")
+    body = bytearray(rest)
+    while len(body) < length:
+        body += _receive(connection, deadline)
+    return bytes(body[:length])
+
+
+def _read_header(connection: socket.socket, deadline: float) -> tuple[bytes, bytes]:
+    read = b""
+    while b"\n" not in read and len(read) < 32:
+        read += _receive(connection, deadline)
+    header, _, rest = read.partition(b"\n")
+    return header, rest
+
+
+def _receive(connection: socket.socket, deadline: float) -> bytes:
+    connection.settimeout(_left(deadline))
+    chunk = connection.recv(65536)
+    if not chunk:
+        raise DaemonError("the daemon closed the connection without an answer", "see its log: daemon.log")
+    return chunk
+
+
+def ensure_daemon(home: Home, timeout: float = START_SECONDS) -> str:
+    """Make sure that a daemon answers, starting it if need be; return its version.
+
+    An older daemon is asked to yield first: a person who just upgraded wants the new one.
+    """
+    deadline = monotonic() + timeout
+    try:
+        version = hello(home)
+    except AbsentError:
+        return _await_hello(home, start(home), deadline)
+    if not newer(__version__, version) or not call(home, "yield", {"version": __version__})["stopping"]:
+        return version
+    await_absence(home, timeout)
+    return _await_hello(home, start(home), deadline + timeout)
+
+
+def start(home: Home) -> subprocess.Popen[bytes]:
+    """Start a daemon of its own session, which outlives this terminal. The lock decides if there are two."""
+    home.make()
+    command, environment = daemon_command(home)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    with os.fdopen(os.open(home.log / "daemon.log", flags, 0o600), "ab") as log:
+        # What it says before it can log, such as a failing import, must not be lost.
+        return subprocess.Popen(  # noqa: S603 - our own interpreter
+            [*command, "run"],
+            cwd=home.root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+
+
+def daemon_command(home: Home) -> tuple[list[str], dict[str, str]]:
+    """What runs the daemon for ``home``, and in which environment: none of the client's keys (SPEC N14)."""
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if KEPT_VARIABLES.fullmatch(name) and name not in DROPPED_VARIABLES
+    }
+    environment["SUBCONSCIOUS_HOME"] = os.fspath(home.root)
+    package = Path(__file__).resolve().parent
+    checkout = package.parent
+    if (checkout / "daemon" / "__main__.py").exists() and (checkout / "pyproject.toml").exists():
+        # In a bare checkout the daemon's room stands beside the library, not within it.
+        return [sys.executable, "-P", "-m", "daemon"], environment | {"PYTHONPATH": os.fspath(checkout)}
+    return [sys.executable, "-I", "-m", "subconscious.daemon"], environment
+
+
+def newer(one: str, other: str) -> bool:
+    """Whether version ``one`` is strictly newer than ``other``."""
+    return _numbers(one) > _numbers(other)
+
+
+def await_absence(home: Home, timeout: float) -> None:
+    """Wait until no daemon listens; raises WedgedError when it stays."""
+    deadline = monotonic() + timeout
+    while monotonic() < deadline:
+        try:
+            hello(home, _left(deadline))
+        except AbsentError:
+            return
+        sleep(0.02)
+    raise WedgedError(
+        f"the daemon is still there after {timeout:g} s", "run `subconscious daemon stop --force`"
+    )
+
+
+def _await_hello(home: Home, process: subprocess.Popen[bytes], deadline: float) -> str:
+    while monotonic() < deadline:
+        try:
+            version = hello(home, _left(deadline))
+        except AbsentError:
+            # Leaving with 0 means that another one holds the lock and will answer soon.
+            if process.poll():
+                raise _start_failure(home, f"ended at once (exit {process.returncode})") from None
+            sleep(0.02)
+        else:
+            # It is meant to outlive us; Popen would warn about a child that nobody waits for.
+            process.returncode = process.returncode or 0
+            return version
+    raise _start_failure(home, "does not answer")
+
+
+def _start_failure(home: Home, what: str) -> DaemonError:
+    return DaemonError(f"the daemon was started but {what}{_last_words(home)}", "run `subconscious doctor`")
+
+
+def _last_words(home: Home) -> str:
+    try:
+        lines = (home.log / "daemon.log").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return f": {lines[-1].strip()}" if lines else ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(digits) for digits in re.findall(r"\d+", version))

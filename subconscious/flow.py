@@ -1,0 +1,240 @@
+"""The story: turns become candidates, candidates are judged and kept; a question becomes a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from time import time
+from typing import TYPE_CHECKING
+
+import aiosqlite
+
+from subconscious import decay, surfacing
+from subconscious.capture.gate import admit
+from subconscious.capture.offline import extract
+from subconscious.kinds import KINDS
+from subconscious.model import Admission, Candidate, Decision, Hit, Memory, Scope, Surface, Turn
+from subconscious.redaction import cut_own, cut_private, redact
+from subconscious.search.engines import Fusion, Query, find, projects_of
+from subconscious.settings import Settings
+from subconscious.store import captures, memories, surfaces
+from subconscious.store.captures import Place
+from subconscious.store.connect import Database
+from subconscious.store.rows import content_hash
+from subconscious.store.vectors import VectorIndex
+
+if TYPE_CHECKING:
+    import numpy
+
+Embed = Callable[[str], Awaitable["numpy.ndarray | None"]]
+"""A query's embedding, or None while there is no embedder: recall then goes by words alone (SPEC B23)."""
+
+Judged = tuple[Candidate, Admission]
+
+
+@dataclass(frozen=True, slots=True)
+class Mind:
+    """What remembering and recalling need: the store, the index over it, the settings."""
+
+    database: Database
+    index: VectorIndex
+    settings: Settings
+    embed: Embed
+
+    @property
+    def fusion(self) -> Fusion:
+        """How engines are fused."""
+        chosen = self.settings
+        return Fusion(chosen.fusion, chosen.fusion_alpha, chosen.rrf_k, chosen.rrf_agreement)
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What the candidate itself does not know (SPEC C10)."""
+
+    place: Place
+    commit: str = ""
+    intent: str = ""
+    agent: str = "claude-code"
+    actor: str = "daemon"
+    verified: bool = False
+
+
+def clean(text: str) -> str:
+    """Take out what must never be stored: private spans, our own injected text, secrets (SPEC A28, N2)."""
+    return redact(cut_own(cut_private(text))).text
+
+
+def judge(turns: Sequence[Turn], settings: Settings) -> list[Judged]:
+    """Extract candidates and admit them. Pure and CPU-bound: run it in a thread."""
+    if not settings.capture:
+        return []
+    return [(candidate, admit(candidate, settings)) for candidate in extract(turns)]
+
+
+async def keep(
+    mind: Mind, tx: aiosqlite.Connection, judged: Sequence[Judged], where: Provenance
+) -> list[tuple[int, Memory | None]]:
+    """Store what was judged, in the caller's transaction; ids of the captures that are new, with their memory."""
+    given = await surfaces.given_hashes(mind.database, where.place.session_id or "")
+    kept = []
+    for candidate, admission in judged:
+        if content_hash(candidate.content) in given:
+            echo = "repeats a memory that was given to this session"
+            admission = Admission(Decision.DISCARD, admission.confidence, echo)
+        expiry = mind.settings.review_expiry_days
+        capture_id = await captures.insert(tx, candidate, admission, where.place, expiry)
+        if capture_id is not None:
+            kept.append((capture_id, await _admit_memory(mind, tx, capture_id, (candidate, admission), where)))
+    return kept
+
+
+async def _admit_memory(
+    mind: Mind, tx: aiosqlite.Connection, capture_id: int, judged: Judged, where: Provenance
+) -> Memory | None:
+    if judged[1].decision is not Decision.AUTO:
+        return None
+    memory = memory_of(*judged, where)
+    known = await memories.same_wording(tx, memory) if mind.settings.dedupe else None
+    if known is None:
+        known = await memories.insert(tx, memory, where.actor)
+    else:
+        await memories.recur(tx, known, memory.said_at, memory.session_id)
+    await captures.bind(tx, capture_id, known.id)
+    return known
+
+
+def memory_of(candidate: Candidate, admission: Admission, where: Provenance) -> Memory:
+    """The memory that an admitted candidate becomes; its id is given by the store."""
+    wide = candidate.scope is Scope.USER
+    return Memory(
+        id=0,
+        project_id=None if wide else where.place.project_id,
+        scope=candidate.scope,
+        kind=candidate.kind,
+        category=KINDS[candidate.kind].category,
+        summary=candidate.summary,
+        content=candidate.content,
+        origin=candidate.origin,
+        confidence=admission.confidence,
+        raw_confidence=candidate.raw_confidence,
+        extractor=candidate.extractor,
+        created_at=time(),
+        said_at=candidate.time,
+        content_hash=content_hash(candidate.content),
+        rationale=candidate.rationale,
+        sentiment=candidate.sentiment,
+        verified=where.verified,
+        agent=where.agent,
+        session_id=where.place.session_id,
+        turn_id=candidate.evidence.turn_id,
+        transcript=candidate.evidence.file,
+        evidence=candidate.evidence.quote,
+        byte_start=candidate.evidence.start,
+        byte_end=candidate.evidence.end,
+        branch=candidate.branch,
+        commit=where.commit,
+        intent=where.intent,
+        tags=candidate.tags,
+        files=candidate.files,
+    )
+
+
+async def recall(mind: Mind, text: str, project_id: str | None, limit: int, kind: str | None = None) -> list[Hit]:
+    """Find memories by words and by meaning, best first; decay orders them and hides none."""
+    query = Query(text, tuple(projects_of(project_id)), await mind.embed(text))
+    fused = await find(mind.database, mind.index, query, mind.fusion)
+    found = await memories.get_many(mind.database, [hit.id for hit in fused])
+    now = time()
+    hits = [
+        Hit(found[hit.id], hit.relevance, fade(mind, found[hit.id], now), hit.engines)
+        for hit in fused
+        if hit.id in found and found[hit.id].archived_at is None and kind in (None, found[hit.id].kind)
+    ]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))[:limit]
+
+
+def fade(mind: Mind, memory: Memory, now: float) -> float:
+    """The ranking's decay of a memory under the current settings."""
+    chosen = mind.settings
+    return decay.ranking_decay(memory, now, chosen.ranking_decay, chosen.stale_days, chosen.stale_factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What is known of a session that begins: enough to guess what it may need."""
+
+    session_id: str
+    project_id: str
+    event: str
+    branch: str = ""
+    hints: str = ""
+    extra: tuple[str, ...] = ()
+
+
+async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
+    """Choose what a session starts with, and save it in the ledger before it leaves (SPEC A25, B12, D15)."""
+    chosen = mind.settings
+    known = await surfaces.ledger(mind.database, start.session_id)
+    ranked = [hit for hit in await _ranked(mind, start) if hit.memory.content_hash not in known]
+    budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
+    context = surfacing.compose(ranked, budget, start.branch, start.extra)
+    await save_given(mind, start, context.hits)
+    return context
+
+
+async def save_given(mind: Mind, start: Start, hits: Sequence[Hit]) -> None:
+    """Write the ledger and count the uses."""
+    if not hits:
+        return
+    now = time()
+    rows = [
+        Surface(
+            session_id=start.session_id,
+            event=start.event,
+            at=now,
+            memory_id=hit.memory.id,
+            content_hash=hit.memory.content_hash,
+            position=position,
+            reason=_why(hit),
+            relevance=hit.relevance,
+            decay=hit.decay,
+            engines=hit.engines,
+        )
+        for position, hit in enumerate(hits, start=1)
+    ]
+    async with mind.database.write() as tx:
+        await surfaces.record(tx, start.project_id, rows)
+        await memories.touch(tx, [hit.memory.id for hit in hits], now)
+
+
+async def _ranked(mind: Mind, start: Start) -> list[Hit]:
+    """Pinned and lessons first, then what fits the branch and the latest words, then what is recent."""
+    limit = max(50, mind.settings.start_memories)
+    now = time()
+    found = {hit.memory.id: hit for hit in await recall(mind, start.hints, start.project_id, limit)}
+    for memory in await memories.recent(mind.database, start.project_id, limit):
+        found.setdefault(memory.id, Hit(memory, 0.0, fade(mind, memory, now)))
+    first = await memories.core(mind.database, start.project_id, mind.settings.start_memories)
+    head = [found.pop(memory.id, None) or Hit(memory, 0.0, fade(mind, memory, now)) for memory in first]
+    tail = sorted(found.values(), key=lambda hit: (-_worth(hit, start.branch), -hit.memory.id))
+    return head + tail
+
+
+def _worth(hit: Hit, branch: str) -> float:
+    """How much a session is likely to need a memory it has not asked for: fit, trust and branch, faded by age."""
+    here = 1.0 if branch and hit.memory.branch == branch else 0.0
+    return (0.5 * hit.relevance + 0.4 * hit.memory.confidence + 0.1 * here) * hit.decay
+
+
+def _why(hit: Hit) -> str:
+    """The reason of a surface, for `why-surfaced`."""
+    if hit.memory.pinned:
+        return "pinned"
+    if hit.memory.kind == "lesson":
+        return "a lesson of this project"
+    if hit.engines:
+        return "fits the branch and the latest words: " + ", ".join(
+            f"{engine.engine} rank {engine.rank}" for engine in hit.engines
+        )
+    return "recent in this project"

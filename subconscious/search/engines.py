@@ -1,0 +1,77 @@
+"""The engines (SPEC B1): a function query -> ranking each, and a row in ENGINES with its share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from subconscious.search.fusion import Fused, Ranking, relative, rrf
+from subconscious.search.words import STOP_WORDS
+from subconscious.store import memories
+from subconscious.store.connect import Database
+from subconscious.store.vectors import VectorIndex
+
+if TYPE_CHECKING:
+    import numpy
+
+OVERFETCH = 50
+"""Hits asked of each engine before they are fused (SPEC C1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is looked for and where. ``vector`` None means full text only; no ``projects``: everywhere."""
+
+    text: str
+    projects: tuple[str, ...] = ()
+    vector: numpy.ndarray | None = None
+    limit: int = OVERFETCH
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """How the engines' answers become one: the settings of SPEC B1 and B2."""
+
+    preset: str
+    alpha: float
+    k: int
+    agreement: float
+
+
+Engine = Callable[[Database, VectorIndex, Query], Awaitable[Ranking]]
+
+
+async def by_words(database: Database, index: VectorIndex, query: Query) -> Ranking:
+    """BM25 over the full text, stop words dropped."""
+    del index
+    terms = memories.terms_of(query.text, STOP_WORDS)
+    projects = (*query.projects, memories.USER_WIDE) if query.projects else ()
+    return await memories.search_text(database, terms, projects, query.limit)
+
+
+async def by_meaning(database: Database, index: VectorIndex, query: Query) -> Ranking:
+    """Cosine to the query's embedding; unrelated memories (cosine <= 0) are no hits."""
+    del database
+    if query.vector is None:
+        return []
+    projects = (*query.projects, "") if query.projects else ()
+    found = await index.search(projects, query.vector, query.limit)
+    return [(memory_id, cosine) for memory_id, cosine in found if cosine > 0]
+
+
+ENGINES: dict[str, Engine] = {"text": by_words, "vector": by_meaning}
+
+
+async def find(database: Database, index: VectorIndex, query: Query, fusion: Fusion) -> list[Fused]:
+    """Ask every engine and fuse what they answer, best first."""
+    rankings = {name: await engine(database, index, query) for name, engine in ENGINES.items()}
+    if fusion.preset == "rrf":
+        return rrf(rankings, fusion.k, fusion.agreement)[: query.limit]
+    weights = {"text": 1.0 - fusion.alpha, "vector": fusion.alpha}
+    return relative(rankings, weights)[: query.limit]
+
+
+def projects_of(project_id: str | None) -> Sequence[str]:
+    """The scope of a recall: one project (and the user's own, which engines add), or everything."""
+    return (project_id,) if project_id else ()

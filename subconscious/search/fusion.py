@@ -1,0 +1,67 @@
+"""Make one ranking of several engines' lists. Pure; relevances lie in 0..1, the best hit of a query near 1.
+
+`relative` (the default: it measured best) normalises each engine's scores between its worst and its best hit and adds
+them by weight. `rrf` is reciprocal rank fusion (Cormack, Clarke, Buettcher: SIGIR 2009), scaled by its maximum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from subconscious.model import EngineHit
+
+Ranking = Sequence[tuple[int, float]]
+"""One engine's answer: ids with scores, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """One id with its fused relevance and what each engine said of it."""
+
+    id: int
+    relevance: float
+    engines: tuple[EngineHit, ...]
+
+
+def relative(rankings: Mapping[str, Ranking], weights: Mapping[str, float]) -> list[Fused]:
+    """Weighted sum of min-max normalised scores. Weights are renormalised over the engines that found anything."""
+    answered = {name: ranking for name, ranking in rankings.items() if ranking}
+    total = sum(weights[name] for name in answered) or 1.0
+    scores: dict[int, float] = {}
+    for name, ranking in answered.items():
+        for (found, _), share in zip(ranking, _normalised(ranking), strict=True):
+            scores[found] = scores.get(found, 0.0) + share * weights[name] / total
+    return _ordered(scores, answered)
+
+
+def _normalised(ranking: Ranking) -> list[float]:
+    """Scores between .1 (the worst hit, which is a hit all the same) and 1 (the best)."""
+    values = [score for _, score in ranking]
+    low, high = min(values), max(values)
+    if high == low:
+        return [1.0] * len(values)
+    return [0.1 + 0.9 * (value - low) / (high - low) for value in values]
+
+
+def rrf(rankings: Mapping[str, Ranking], k: int, agreement: float) -> list[Fused]:
+    """Sum of 1 / (k + rank), ranks from 1, times ``agreement`` for ids of two or more engines (SPEC B1, B2)."""
+    answered = {name: ranking for name, ranking in rankings.items() if ranking}
+    scores: dict[int, float] = {}
+    found_by: dict[int, int] = {}
+    for ranking in answered.values():
+        for rank, (found, _) in enumerate(ranking, start=1):
+            scores[found] = scores.get(found, 0.0) + 1.0 / (k + rank)
+            found_by[found] = found_by.get(found, 0) + 1
+    best = agreement * len(answered) / (k + 1) if len(answered) > 1 else 1.0 / (k + 1)
+    factor = {found: agreement if count > 1 else 1.0 for found, count in found_by.items()}
+    return _ordered({found: score * factor[found] / best for found, score in scores.items()}, answered)
+
+
+def _ordered(scores: Mapping[int, float], rankings: Mapping[str, Ranking]) -> list[Fused]:
+    seen: dict[int, list[EngineHit]] = {}
+    for name, ranking in rankings.items():
+        for rank, (found, score) in enumerate(ranking, start=1):
+            seen.setdefault(found, []).append(EngineHit(name, rank, score))
+    order = sorted(scores, key=lambda found: (-scores[found], found))
+    return [Fused(found, min(1.0, scores[found]), tuple(seen[found])) for found in order]

@@ -1,0 +1,188 @@
+"""Candidates as they were judged: captured, waiting for review, or discarded with a reason (SPEC A3-A5, D17a)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import time
+from typing import Any
+
+import aiosqlite
+
+from subconscious.errors import NotFoundError
+from subconscious.model import Admission, Candidate, Decision, Evidence, Origin, Scope, Strength
+from subconscious.store import events
+from subconscious.store.connect import Database
+from subconscious.store.rows import content_hash, insertion, marks, plain, stored
+
+DAY = 86_400.0
+SAME_NAME = (
+    "kind",
+    "summary",
+    "content",
+    "raw_confidence",
+    "extractor",
+    "rationale",
+    "sentiment",
+    "branch",
+)
+STATUS = {Decision.AUTO: "captured", Decision.REVIEW: "review", Decision.DISCARD: "discarded"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a candidate was met: its project and session."""
+
+    project_id: str
+    session_id: str | None
+
+
+def capture_key(candidate: Candidate) -> str:
+    """What was said where. A turn read twice, from a resumed file or a retried job, gives the same key."""
+    quote = content_hash(candidate.evidence.quote)
+    return hashlib.sha256(f"{candidate.evidence.turn_id}\0{quote}\0{candidate.kind}".encode()).hexdigest()[:32]
+
+
+async def insert(
+    tx: aiosqlite.Connection, candidate: Candidate, admission: Admission, place: Place, expiry_days: float
+) -> int | None:
+    """Keep a judged candidate; its id, or None when the same was read before."""
+    now = time()
+    values = {
+        "capture_key": capture_key(candidate),
+        "project_id": place.project_id,
+        "session_id": place.session_id,
+        "status": STATUS[admission.decision],
+        "decision": admission.decision.value,
+        "reason": admission.reason,
+        "confidence": admission.confidence,
+        "content_hash": content_hash(candidate.content),
+        "created_at": now,
+        "expires_at": now + expiry_days * DAY if admission.decision is Decision.REVIEW else None,
+        **_said(candidate),
+    }
+    cursor = await tx.execute(*insertion("implicit_captures", values, "ON CONFLICT (capture_key) DO NOTHING"))
+    return int(cursor.lastrowid or 0) if cursor.rowcount else None
+
+
+def _said(candidate: Candidate) -> dict[str, Any]:
+    values = stored(candidate)
+    quoted = values.pop("evidence")
+    del values["reason"]
+    return values | {
+        "said_at": values.pop("time"),
+        "evidence": quoted["quote"],
+        "turn_id": quoted["turn_id"],
+        "transcript": quoted["file"],
+        "byte_start": quoted["start"],
+        "byte_end": quoted["end"],
+    }
+
+
+def candidate_of(capture: dict[str, Any]) -> Candidate:
+    """Make the candidate again from the capture that kept it."""
+    return Candidate(
+        evidence=Evidence(
+            capture["evidence"],
+            capture["turn_id"],
+            capture["transcript"],
+            capture["byte_start"],
+            capture["byte_end"],
+        ),
+        origin=Origin(capture["origin"]),
+        strength=Strength(capture["strength"]),
+        scope=Scope(capture["scope"]),
+        time=capture["said_at"],
+        tags=tuple(capture["tags"]),
+        files=tuple(capture["files"]),
+        **{name: capture[name] for name in SAME_NAME},
+    )
+
+
+async def bind(tx: aiosqlite.Connection, capture_id: int, memory_id: int) -> None:
+    """Note which memory a capture became, or repeated."""
+    await tx.execute("UPDATE implicit_captures SET memory_id = ? WHERE id = ?", (memory_id, capture_id))
+
+
+async def get(database: Database, capture_id: int) -> dict[str, Any]:
+    """One capture. Raises NotFoundError."""
+    rows = await database.rows("SELECT * FROM implicit_captures WHERE id = ?", (capture_id,))
+    if not rows:
+        raise NotFoundError(f"there is no capture {capture_id}", "`subconscious review` shows those that wait")
+    return plain(rows[0])
+
+
+async def listing(
+    database: Database,
+    *,
+    project_id: str | None = None,
+    session_id: str | None = None,
+    status: str | None = None,
+    after: int = 0,
+    limit: int = 100,
+) -> list[dict[str, Any]]:
+    """Captures, oldest first, by project, session and status; ``after`` leaves out ids up to it."""
+    chosen = {"project_id": project_id, "session_id": session_id, "status": status}
+    named = {name: value for name, value in chosen.items() if value is not None}
+    where = "".join(f" AND {name} = :{name}" for name in named)
+    rows = await database.rows(
+        f"SELECT * FROM implicit_captures WHERE id > :after{where} ORDER BY id LIMIT :limit",  # noqa: S608
+        named | {"after": after, "limit": limit},  # type: ignore[arg-type]
+    )
+    return [plain(row) for row in rows]
+
+
+async def decide(tx: aiosqlite.Connection, capture_id: int, status: str, actor: str, reason: str) -> None:
+    """Set what became of a waiting capture."""
+    await tx.execute(
+        "UPDATE implicit_captures SET status = ?, decided_at = ? WHERE id = ?", (status, time(), capture_id)
+    )
+    await events.record(
+        tx,
+        status,
+        "capture",
+        capture_id,
+        actor=actor,
+        reason=reason,
+        before={"status": "review"},
+        after={"status": status},
+    )
+
+
+async def expire(tx: aiosqlite.Connection, now: float) -> int:
+    """Close what waited too long; it stays in the table and can be looked at. Returns how many."""
+    rows = await tx.execute_fetchall(
+        "SELECT id FROM implicit_captures WHERE status = 'review' AND expires_at < ?", (now,)
+    )
+    ids = [row["id"] for row in rows]
+    for capture_id in ids:
+        await decide(tx, capture_id, "expired", "daemon", "nobody decided in time")
+    return len(ids)
+
+
+async def waiting(database: Database, project_id: str | None = None, since: float = 0.0) -> int:
+    """How many captures wait for a person, in one project or in all, newer than ``since``."""
+    rows = await database.rows(
+        "SELECT count(*) FROM implicit_captures WHERE status = 'review' AND created_at > ?"
+        " AND (? IS NULL OR project_id = ?)",
+        (since, project_id, project_id),
+    )
+    return int(rows[0][0])
+
+
+async def many(database: Database, ids: Sequence[int]) -> list[dict[str, Any]]:
+    """Those of ``ids`` that exist."""
+    rows = await database.rows(
+        f"SELECT * FROM implicit_captures WHERE id IN ({marks(ids)}) ORDER BY id",  # noqa: S608
+        tuple(ids),
+    )
+    return [plain(row) for row in rows]
+
+
+async def by_key(database: Database, key: str) -> dict[str, Any]:
+    """The capture of what was said where. Raises NotFoundError."""
+    rows = await database.rows("SELECT * FROM implicit_captures WHERE capture_key = ?", (key,))
+    if not rows:
+        raise NotFoundError("there is no such capture", "say it again")
+    return plain(rows[0])

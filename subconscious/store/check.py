@@ -1,0 +1,95 @@
+"""Look at a database without the daemon and without changing a byte, for ``subconscious doctor``."""
+
+from __future__ import annotations
+
+import shlex
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from subconscious.errors import NewerStoreError, StoreError
+from subconscious.store.migrate import migrations
+
+UPDATE = "claude plugin update subconscious@subconscious"
+REASONS = 3
+"""Buried jobs whose reason is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What a sound database says of itself. ``pending_since`` is when the oldest without a vector came."""
+
+    schema: int
+    memories: int
+    buried: int
+    buried_reasons: tuple[str, ...]
+    pending: int
+    pending_since: float | None
+
+
+def check(path: Path) -> Health:
+    """Read the health of the database at ``path``.
+
+    Raises NewerStoreError when a newer program wrote it, StoreError when it is damaged or no database at all.
+    """
+    try:
+        with _reading(path) as connection:
+            return _health(path, connection)
+    except sqlite3.Error as error:
+        raise StoreError(f"{path} is damaged or no database: {error}", restoring(path)) from error
+
+
+def restoring(path: Path) -> str:
+    """The command that sets a broken database aside and puts the newest kept copy in its place."""
+    aside = f"cd {shlex.quote(str(path.parent))} && mkdir -p broken && mv {path.name}* broken/"
+    copies = sorted(path.parent.glob(f"{path.stem}-schema*.db"), key=lambda copy: copy.stat().st_mtime)
+    if copies:
+        return f"subconscious daemon stop; {aside} && cp {copies[-1].name} {path.name}"
+    return f"subconscious daemon stop; {aside} # no copy was kept; transcripts: subconscious capture"
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+    # Even a reader makes the files -wal and -shm, unless it is told that nobody writes; and nobody does where
+    # there is no -wal: the daemon removes it as it leaves.
+    live = path.with_name(f"{path.name}-wal").exists()
+    place = f"file:{quote(str(path))}?mode=ro{'' if live else '&immutable=1'}"
+    connection = sqlite3.connect(place, uri=True, timeout=2)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def _health(path: Path, connection: sqlite3.Connection) -> Health:
+    verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    if verdict != "ok":
+        raise StoreError(f"{path} is damaged: {verdict}", restoring(path))
+    schema = _schema(path, connection)
+    buried = connection.execute("SELECT reason FROM jobs WHERE state = 'buried' ORDER BY id DESC").fetchall()
+    pending, since = connection.execute(
+        "SELECT count(*), min(created_at) FROM memories"
+        " WHERE embedding_status IN ('pending', 'failed') AND archived_at IS NULL"
+    ).fetchone()
+    return Health(
+        schema=schema,
+        memories=connection.execute("SELECT count(*) FROM memories").fetchone()[0],
+        buried=len(buried),
+        buried_reasons=tuple(row[0] for row in buried[:REASONS]),
+        pending=pending,
+        pending_since=since,
+    )
+
+
+def _schema(path: Path, connection: sqlite3.Connection) -> int:
+    found = int(connection.execute("SELECT max(version) FROM schema_migrations").fetchone()[0] or 0)
+    known = migrations()[-1].version
+    if found > known:
+        raise NewerStoreError(
+            f"{path} was written by a newer version (schema {found}, this program knows {known})",
+            UPDATE,
+        )
+    return found

@@ -1,0 +1,92 @@
+"""Open the database: one writing connection, one reading one, WAL between them.
+
+Only the daemon writes (it holds the lock of the state folder); the terminal's doctor reads. SQLite's own writer lock
+is therefore never waited for across processes, and a transaction here is serialised by an asyncio lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+
+from subconscious.errors import StoreError
+
+Connector = Callable[[], sqlite3.Connection]
+
+PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    # What is promised is survival of the death of a process, not of the power supply; NORMAL syncs at checkpoints.
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA busy_timeout = 5000",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA journal_size_limit = 16777216",
+)
+
+
+class Database:
+    """A writing and a reading connection to one file."""
+
+    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
+        self.path = path
+        self.writer = writer
+        self.reader = reader
+        self._turn = asyncio.Lock()
+
+    async def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        """Read, outside of any transaction in progress."""
+        return list(await self.reader.execute_fetchall(sql, values))
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[aiosqlite.Connection]:
+        """One transaction: all of the block's changes or none. Blocks wait for each other."""
+        async with self._turn:
+            await self.writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.writer
+            except BaseException:
+                await self.writer.rollback()
+                raise
+            await self.writer.commit()
+
+    async def close(self) -> None:
+        """Close both connections; the last one folds the WAL back into the file."""
+        await self.reader.close()
+        await self.writer.close()
+
+
+async def open_database(path: Path, connector: Callable[[Path], sqlite3.Connection] | None = None) -> Database:
+    """Open ``path`` (made if need be, 0600). Raises StoreError when it is no database or can't be reached."""
+    make = connector or _connect
+    opened: list[aiosqlite.Connection] = []
+    try:
+        path.touch(mode=0o600, exist_ok=True)
+        for _ in range(2):
+            opened.append(await _open(lambda: make(path)))
+    except (sqlite3.Error, OSError) as error:
+        for connection in opened:
+            await connection.close()
+        raise StoreError(f"{path} can't be opened: {error}", "run `subconscious doctor`") from error
+    return Database(path, *opened)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+
+
+async def _open(connector: Connector) -> aiosqlite.Connection:
+    connection = await aiosqlite.Connection(connector, iter_chunk_size=64)
+    try:
+        connection.row_factory = sqlite3.Row
+        for pragma in PRAGMAS:
+            await connection.execute(pragma)
+    except BaseException:
+        await connection.close()
+        raise
+    return connection

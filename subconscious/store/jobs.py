@@ -1,0 +1,113 @@
+"""The durable queue: enqueue once, lease, finish, retry later, bury with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import aiosqlite
+
+from subconscious.store.connect import Database
+from subconscious.store.rows import marks
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A reference to a spool entry; the entry keeps the words."""
+
+    id: int
+    name: str
+    event: str
+    lane: str
+    attempts: int
+
+
+async def enqueue(tx: aiosqlite.Connection, name: str, event: str, lane: str, at: float) -> None:
+    """Add a job; the same name again changes nothing (an entry may be swept twice)."""
+    await tx.execute(
+        "INSERT INTO jobs (name, event, lane, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
+        (name, event, lane, at),
+    )
+
+
+async def lease(tx: aiosqlite.Connection, now: float, seconds: float) -> Job | None:
+    """Take the oldest job that is due and whose lane is free.
+
+    The attempt is counted here, not at the failure: a job that kills the process must run out of tries too.
+    """
+    rows = list(
+        await tx.execute_fetchall(
+            "UPDATE jobs SET state = 'leased', attempts = attempts + 1, leased_until = ?1 + ?2 WHERE id ="
+            " (SELECT id FROM jobs AS due WHERE state = 'ready' AND run_after <= ?1 AND NOT EXISTS"
+            " (SELECT 1 FROM jobs AS other WHERE other.state = 'leased' AND other.lane = due.lane)"
+            " ORDER BY id LIMIT 1) RETURNING id, name, event, lane, attempts",
+            (now, seconds),
+        )
+    )
+    return Job(**dict(rows[0])) if rows else None
+
+
+async def finish(tx: aiosqlite.Connection, job: Job, now: float) -> None:
+    """Mark a job done, in the transaction of its effects."""
+    await tx.execute("UPDATE jobs SET state = 'done', finished_at = ?, leased_until = NULL WHERE id = ?", (now, job.id))
+
+
+async def retry(tx: aiosqlite.Connection, job: Job, at: float, reason: str) -> None:
+    """Try again at ``at``."""
+    await tx.execute(
+        "UPDATE jobs SET state = 'ready', run_after = ?, reason = ?, leased_until = NULL WHERE id = ?",
+        (at, reason, job.id),
+    )
+
+
+async def bury(tx: aiosqlite.Connection, name: str, event: str, reason: str, now: float) -> None:
+    """Give a job up for good; the reason stays for a person to read."""
+    await tx.execute(
+        "INSERT INTO jobs (name, event, lane, state, reason, created_at, finished_at)"
+        " VALUES (?1, ?2, '', 'buried', ?3, ?4, ?4) ON CONFLICT (name) DO UPDATE SET"
+        " state = 'buried', reason = ?3, finished_at = ?4, leased_until = NULL",
+        (name, event, reason, now),
+    )
+
+
+async def release(tx: aiosqlite.Connection) -> int:
+    """Make leased jobs ready again: their daemon died, for there is only one and it is just starting."""
+    cursor = await tx.execute("UPDATE jobs SET state = 'ready', leased_until = NULL WHERE state = 'leased'")
+    return cursor.rowcount
+
+
+async def forget_done(tx: aiosqlite.Connection, before: float, keep: Sequence[str]) -> int:
+    """Drop records of jobs done before ``before``, but of no entry that still lies in the spool."""
+    cursor = await tx.execute(
+        f"DELETE FROM jobs WHERE state = 'done' AND finished_at < ? AND name NOT IN ({marks(keep)})",  # noqa: S608
+        (before, *keep),
+    )
+    return cursor.rowcount
+
+
+async def states(database: Database, names: Sequence[str]) -> dict[str, str]:
+    """The states of some jobs by name; names without a job are left out."""
+    rows = await database.rows(f"SELECT name, state FROM jobs WHERE name IN ({marks(names)})", tuple(names))  # noqa: S608
+    return {row["name"]: row["state"] for row in rows}
+
+
+async def counts(database: Database) -> dict[str, int]:
+    """How many jobs are ready, leased, buried."""
+    rows = await database.rows("SELECT state, count(*) FROM jobs WHERE state <> 'done' GROUP BY state")
+    return {"ready": 0, "leased": 0, "buried": 0} | {row[0]: row[1] for row in rows}
+
+
+async def next_due(database: Database) -> float | None:
+    """When the next job that waits for its retry is due."""
+    rows = await database.rows("SELECT min(run_after) FROM jobs WHERE state = 'ready'")
+    return rows[0][0] if rows and rows[0][0] is not None else None
+
+
+async def busy_lanes(database: Database, lanes: Sequence[str]) -> bool:
+    """Whether any of ``lanes`` has work that is ready or under way (work that waits for a retry does not count)."""
+    rows = await database.rows(
+        f"SELECT 1 FROM jobs WHERE lane IN ({marks(lanes)}) AND (state = 'leased' OR"  # noqa: S608
+        " (state = 'ready' AND attempts = 0)) LIMIT 1",
+        tuple(lanes),
+    )
+    return bool(rows)

@@ -1,0 +1,268 @@
+"""Memories: stored once, found by full text, archived and brought back whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from time import time
+from typing import Any
+
+import aiosqlite
+
+from subconscious.errors import NotFoundError
+from subconscious.model import Memory
+from subconscious.store import events
+from subconscious.store.connect import Database
+from subconscious.store.rows import insertion, marks, memory_from, stored
+
+USER_WIDE = "userwide"
+"""The full-text token in place of a project for memories that hold everywhere."""
+
+FTS_WEIGHTS = "0.0, 2.0, 1.0, 0.5, 1.0, 0.5"
+"""bm25 weights of project, summary, content, rationale, tags, files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which memories are meant. ``project_id`` None means every project's."""
+
+    project_id: str | None = None
+    kind: str | None = None
+    archived: bool = False
+
+
+async def insert(tx: aiosqlite.Connection, memory: Memory, actor: str = "daemon") -> Memory:
+    """Store a memory, its full text and its event; ``memory.id`` is ignored, the stored one is returned."""
+    values = stored(memory)
+    del values["id"]
+    cursor = await tx.execute(*insertion("memories", values))
+    kept = replace(memory, id=int(cursor.lastrowid or 0))
+    await _index_text(tx, kept)
+    await events.record(tx, "create", "memory", kept.id, actor=actor, session_id=kept.session_id, after=stored(kept))
+    return kept
+
+
+async def _index_text(tx: aiosqlite.Connection, memory: Memory) -> None:
+    await tx.execute(
+        "INSERT INTO memories_fts (rowid, project, summary, content, rationale, tags, files)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            memory.id,
+            memory.project_id or USER_WIDE,
+            memory.summary,
+            memory.content,
+            memory.rationale,
+            " ".join(memory.tags),
+            " ".join(memory.files),
+        ),
+    )
+
+
+async def get(database: Database, memory_id: int) -> Memory:
+    """One memory, archived or not. Raises NotFoundError."""
+    rows = await database.rows("SELECT * FROM memories WHERE id = ?", (memory_id,))
+    if not rows:
+        raise NotFoundError(f"there is no memory {memory_id}", "`subconscious list` shows those that exist")
+    return memory_from(rows[0])
+
+
+async def get_many(database: Database, ids: Sequence[int]) -> dict[int, Memory]:
+    """Those of ``ids`` that exist, by id."""
+    rows = await database.rows(f"SELECT * FROM memories WHERE id IN ({marks(ids)})", tuple(ids))  # noqa: S608
+    return {row["id"]: memory_from(row) for row in rows}
+
+
+async def listing(database: Database, which: Filter, limit: int, offset: int = 0) -> tuple[list[Memory], int]:
+    """A page of memories, latest first, and how many there are in all."""
+    where, values = _where(which)
+    rows = await database.rows(
+        f"SELECT * FROM memories WHERE {where} ORDER BY said_at DESC, id DESC LIMIT ? OFFSET ?",  # noqa: S608
+        (*values, limit, offset),
+    )
+    total = await database.rows(f"SELECT count(*) FROM memories WHERE {where}", values)  # noqa: S608
+    return [memory_from(row) for row in rows], total[0][0]
+
+
+def _where(which: Filter) -> tuple[str, tuple[Any, ...]]:
+    parts = ["archived_at IS NOT NULL" if which.archived else "archived_at IS NULL"]
+    values: list[Any] = []
+    if which.project_id is not None:
+        parts.append("(project_id = ? OR project_id IS NULL)")
+        values.append(which.project_id)
+    if which.kind is not None:
+        parts.append("kind = ?")
+        values.append(which.kind)
+    return " AND ".join(parts), tuple(values)
+
+
+async def containing(database: Database, which: Filter, words: Sequence[str], limit: int) -> list[Memory]:
+    """Memories whose text contains every one of ``words``, by plain comparison: for those that stand in no index."""
+    where, values = _where(which)
+    text = "instr(lower(summary || ' ' || content || ' ' || tags || ' ' || files), lower(?)) > 0"
+    all_words = "".join(f" AND {text}" for _ in words)
+    rows = await database.rows(
+        f"SELECT * FROM memories WHERE {where}{all_words} ORDER BY said_at DESC LIMIT ?",  # noqa: S608
+        (*values, *words, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def same_wording(tx: aiosqlite.Connection, memory: Memory) -> Memory | None:
+    """The active memory of the same scope, kind and wording."""
+    rows = list(
+        await tx.execute_fetchall(
+            "SELECT * FROM memories WHERE content_hash = ? AND kind = ? AND project_id IS ? AND archived_at IS NULL",
+            (memory.content_hash, memory.kind, memory.project_id),
+        )
+    )
+    return memory_from(rows[0]) if rows else None
+
+
+async def recur(tx: aiosqlite.Connection, memory: Memory, said_at: float, session_id: str | None) -> None:
+    """The same was said again: it recurs, and is as fresh as its latest saying."""
+    await tx.execute(
+        "UPDATE memories SET recurrence = recurrence + 1, said_at = max(said_at, ?) WHERE id = ?",
+        (said_at, memory.id),
+    )
+    await events.record(
+        tx,
+        "recur",
+        "memory",
+        memory.id,
+        session_id=session_id,
+        before={"recurrence": memory.recurrence, "said_at": memory.said_at},
+        after={"recurrence": memory.recurrence + 1, "said_at": max(memory.said_at, said_at)},
+    )
+
+
+async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str) -> None:
+    """Take a memory out of every active index; everything else about it stays (SPEC A13)."""
+    now = time()
+    await tx.execute("UPDATE memories SET archived_at = ? WHERE id = ?", (now, memory.id))
+    await tx.execute("DELETE FROM memories_fts WHERE rowid = ?", (memory.id,))
+    await events.record(
+        tx,
+        "archive",
+        "memory",
+        memory.id,
+        actor=actor,
+        reason=reason,
+        before={"archived_at": None},
+        after={"archived_at": now},
+    )
+
+
+async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str) -> None:
+    """Bring an archived memory back, whole."""
+    await tx.execute("UPDATE memories SET archived_at = NULL WHERE id = ?", (memory.id,))
+    await _index_text(tx, memory)
+    await events.record(
+        tx,
+        "unarchive",
+        "memory",
+        memory.id,
+        actor=actor,
+        reason=reason,
+        before={"archived_at": memory.archived_at},
+        after={"archived_at": None},
+    )
+
+
+async def touch(tx: aiosqlite.Connection, ids: Sequence[int], at: float) -> None:
+    """Count a use: what was recalled is alive."""
+    await tx.execute(
+        f"UPDATE memories SET uses = uses + 1, last_used_at = ? WHERE id IN ({marks(ids)})",  # noqa: S608
+        (at, *ids),
+    )
+
+
+async def search_text(
+    database: Database, terms: Sequence[str], projects: Sequence[str], limit: int
+) -> list[tuple[int, float]]:
+    """BM25 over the active memories of ``projects`` (empty: all); ids with scores, the higher the better."""
+    if not terms:
+        return []
+    match = " OR ".join(f'"{term}"' for term in terms)
+    if projects:
+        scope = " OR ".join(f'"{project}"' for project in projects)
+        match = f"project : ({scope}) AND {{summary content rationale tags files}} : ({match})"
+    rows = await database.rows(
+        f"SELECT rowid, -bm25(memories_fts, {FTS_WEIGHTS}) AS score FROM memories_fts"  # noqa: S608
+        " WHERE memories_fts MATCH ? ORDER BY score DESC, rowid LIMIT ?",
+        (match, limit),
+    )
+    return [(row["rowid"], row["score"]) for row in rows]
+
+
+def terms_of(text: str, stop_words: frozenset[str], limit: int = 24) -> list[str]:
+    """The distinct words of a query that are worth searching, in order, safe to stand in a MATCH expression."""
+    words = (word for word in re.findall(r"\w+", text.casefold()) if len(word) > 1 and word not in stop_words)
+    return list(dict.fromkeys(words))[:limit]
+
+
+async def counts(database: Database, project_id: str | None) -> dict[str, int]:
+    """How many memories are active, archived, and active in one project."""
+    rows = await database.rows(
+        "SELECT count(*) FILTER (WHERE archived_at IS NULL) AS active,"
+        " count(*) FILTER (WHERE archived_at IS NOT NULL) AS archived,"
+        " count(*) FILTER (WHERE archived_at IS NULL AND project_id IS ?) AS project FROM memories",
+        (project_id,),
+    )
+    return dict(rows[0])
+
+
+async def unembedded(database: Database, limit: int) -> list[Memory]:
+    """Memories that wait for their embedding, oldest first."""
+    rows = await database.rows(
+        "SELECT * FROM memories WHERE embedding_status = 'pending' AND archived_at IS NULL ORDER BY id LIMIT ?",
+        (limit,),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def embedding_backlog(database: Database) -> dict[str, int]:
+    """How many active memories wait for an embedding, and how many could not be given one."""
+    rows = await database.rows(
+        "SELECT embedding_status, count(*) FROM memories"
+        " WHERE embedding_status <> 'done' AND archived_at IS NULL GROUP BY 1"
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+async def mark_embedding(tx: aiosqlite.Connection, ids: Sequence[int], status: str) -> None:
+    """Say how far the embedding of some memories is: pending, done, failed or off."""
+    await tx.execute(
+        f"UPDATE memories SET embedding_status = ? WHERE id IN ({marks(ids)})",  # noqa: S608
+        (status, *ids),
+    )
+
+
+async def core(database: Database, project_id: str, limit: int) -> list[Memory]:
+    """Pinned memories and lessons of a project and of the user: what a session starts with first (SPEC D15)."""
+    rows = await database.rows(
+        "SELECT * FROM memories WHERE archived_at IS NULL AND (project_id = ? OR project_id IS NULL)"
+        " AND (pinned OR kind = 'lesson') ORDER BY pinned DESC, said_at DESC LIMIT ?",
+        (project_id, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def recent(database: Database, project_id: str, limit: int) -> list[Memory]:
+    """The latest active memories of a project and of the user."""
+    rows = await database.rows(
+        "SELECT * FROM memories WHERE archived_at IS NULL AND (project_id = ? OR project_id IS NULL)"
+        " ORDER BY said_at DESC, id DESC LIMIT ?",
+        (project_id, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def of_session(database: Database, session_id: str) -> list[Memory]:
+    """What a session added or repeated, and is still active."""
+    rows = await database.rows(
+        "SELECT * FROM memories WHERE archived_at IS NULL AND id IN"
+        " (SELECT memory_id FROM implicit_captures WHERE session_id = ? AND memory_id IS NOT NULL) ORDER BY id",
+        (session_id,),
+    )
+    return [memory_from(row) for row in rows]

@@ -1,0 +1,69 @@
+"""Rows to values and back: one place knows that lists are JSON and flags are integers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from subconscious.model import EngineHit, Memory, Origin, Scope, Session, Surface
+
+LISTS = ("tags", "files")
+FLAGS = ("verified", "pinned")
+MEMORY_COLUMNS = tuple(field.name for field in fields(Memory))
+
+
+def memory_from(row: sqlite3.Row) -> Memory:
+    """Read a row of ``memories``."""
+    values: dict[str, Any] = {name: row[name] for name in MEMORY_COLUMNS}
+    values.update({name: tuple(json.loads(values[name])) for name in LISTS})
+    values.update({name: bool(values[name]) for name in FLAGS})
+    return Memory(**values | {"origin": Origin(values["origin"]), "scope": Scope(values["scope"])})
+
+
+def session_from(row: sqlite3.Row) -> Session:
+    """Read a row of ``sessions``."""
+    return Session(**{field.name: row[field.name] for field in fields(Session)})
+
+
+def surface_from(row: sqlite3.Row) -> Surface:
+    """Read a row of ``surfaces``."""
+    values = {field.name: row[field.name] for field in fields(Surface)}
+    engines = tuple(EngineHit(**hit) for hit in json.loads(values.pop("engines")))
+    return Surface(**values, engines=engines)
+
+
+def plain(row: sqlite3.Row) -> dict[str, Any]:
+    """A row as JSON-ready values: lists opened, everything else as stored."""
+    return {name: json.loads(row[name]) if name in LISTS else row[name] for name in row.keys()}  # noqa: SIM118
+
+
+def stored(value: Any) -> dict[str, Any]:
+    """A dataclass as column values."""
+    return {name: _column(item) for name, item in asdict(value).items()}
+
+
+def _column(item: Any) -> Any:
+    if isinstance(item, (tuple, list)):
+        return json.dumps(list(item), ensure_ascii=False)
+    return int(item) if isinstance(item, bool) else item
+
+
+def insertion(table: str, values: Mapping[str, Any], conflict: str = "") -> tuple[str, dict[str, Any]]:
+    """An INSERT with named parameters. Column names come from our own dataclasses, never from input."""
+    columns = ", ".join(f'"{name}"' for name in values)
+    holders = ", ".join(f":{name}" for name in values)
+    return f"INSERT INTO {table} ({columns}) VALUES ({holders}) {conflict}", dict(values)  # noqa: S608
+
+
+def marks(items: Iterable[Any]) -> str:
+    """``?, ?, ?`` for an IN clause."""
+    return ", ".join("?" for _ in items)
+
+
+def content_hash(text: str) -> str:
+    """Identity of a wording: case and white space don't matter. 32 hex digits of SHA-256."""
+    return hashlib.sha256(" ".join(text.casefold().split()).encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,122 @@
+"""Sessions of the client and how far their transcripts were read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import aiosqlite
+
+from subconscious.model import Session
+from subconscious.store.connect import Database
+from subconscious.store.rows import session_from
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a transcript file has been read, and the reader's own state (JSON)."""
+
+    path: str
+    session_id: str
+    position: int
+    state: str
+
+
+async def get(database: Database, session_id: str) -> Session | None:
+    """One session, if it is known."""
+    rows = await database.rows("SELECT * FROM sessions WHERE id = ?", (session_id,))
+    return session_from(rows[0]) if rows else None
+
+
+async def note(
+    tx: aiosqlite.Connection, session_id: str, project_id: str, at: float, *, transcript: str, cwd: str
+) -> None:
+    """Something happened in a session: make it known, and open again if it was closed.
+
+    A session that was closed for its silence and speaks again was never over. An event that is older than the end,
+    swept late, does not open it.
+    """
+    await tx.execute(
+        "INSERT INTO sessions (id, project_id, transcript, cwd, started_at, last_event_at)"
+        " VALUES (:id, :project, :transcript, :cwd, :at, :at)"
+        " ON CONFLICT (id) DO UPDATE SET"
+        " status = CASE WHEN :at > coalesce(ended_at, 0) THEN 'open' ELSE status END,"
+        " ended_at = CASE WHEN :at > coalesce(ended_at, 0) THEN NULL ELSE ended_at END,"
+        " transcript = CASE WHEN :transcript <> '' THEN :transcript ELSE transcript END,"
+        " cwd = CASE WHEN cwd = '' THEN :cwd ELSE cwd END,"
+        " started_at = min(started_at, :at), last_event_at = max(last_event_at, :at)",
+        {"id": session_id, "project": project_id, "transcript": transcript, "cwd": cwd, "at": at},
+    )
+
+
+async def progress(tx: aiosqlite.Connection, session_id: str, *, branch: str, prompts: list[str]) -> None:
+    """What reading brought: the branch, the first and the latest prompt, how many there were."""
+    if prompts or branch:
+        await tx.execute(
+            "UPDATE sessions SET branch = coalesce(nullif(:branch, ''), branch), turns = turns + :count,"
+            " first_prompt = CASE WHEN first_prompt = '' THEN :first ELSE first_prompt END,"
+            " last_prompt = coalesce(nullif(:last, ''), last_prompt) WHERE id = :id",
+            {
+                "id": session_id,
+                "branch": branch,
+                "count": len(prompts),
+                "first": prompts[0] if prompts else "",
+                "last": prompts[-1] if prompts else "",
+            },
+        )
+
+
+async def end(tx: aiosqlite.Connection, session_id: str, at: float, status: str, reason: str) -> None:
+    """Close a session: `ended` by its own word, `interrupted` by its silence (SPEC B13)."""
+    await tx.execute(
+        "UPDATE sessions SET status = ?, ended_at = ?, end_reason = ? WHERE id = ? AND last_event_at <= ?",
+        (status, at, reason, session_id, at),
+    )
+
+
+async def listing(database: Database, project_id: str | None, limit: int) -> list[Session]:
+    """Sessions, the latest first."""
+    rows = await database.rows(
+        "SELECT * FROM sessions WHERE ? IS NULL OR project_id = ? ORDER BY last_event_at DESC LIMIT ?",
+        (project_id, project_id, limit),
+    )
+    return [session_from(row) for row in rows]
+
+
+async def open_before(database: Database, at: float, project_id: str | None = None) -> list[Session]:
+    """Open sessions of which nothing was heard since ``at``."""
+    rows = await database.rows(
+        "SELECT * FROM sessions WHERE status = 'open' AND last_event_at < ? AND (? IS NULL OR project_id = ?)",
+        (at, project_id, project_id),
+    )
+    return [session_from(row) for row in rows]
+
+
+async def before(database: Database, project_id: str, session_id: str) -> Session | None:
+    """The latest other session of a project that a person spoke in."""
+    rows = await database.rows(
+        "SELECT * FROM sessions WHERE project_id = ? AND id <> ? AND turns > 0 ORDER BY last_event_at DESC LIMIT 1",
+        (project_id, session_id),
+    )
+    return session_from(rows[0]) if rows else None
+
+
+async def counts(database: Database) -> dict[str, int]:
+    """How many sessions are open, ended, interrupted."""
+    rows = await database.rows("SELECT status, count(*) FROM sessions GROUP BY status")
+    return {"open": 0, "ended": 0, "interrupted": 0} | {row[0]: row[1] for row in rows}
+
+
+async def position(database: Database, path: str, session_id: str) -> Position:
+    """Where to go on reading a transcript: its start, if it is new."""
+    rows = await database.rows("SELECT path, session_id, position, state FROM transcripts WHERE path = ?", (path,))
+    return Position(**dict(rows[0])) if rows else Position(path, session_id, 0, "")
+
+
+async def advance(tx: aiosqlite.Connection, new: Position, at: float) -> None:
+    """Save how far a transcript was read, in the transaction of what was learned from it."""
+    await tx.execute(
+        "INSERT INTO transcripts (path, session_id, position, state, read_at) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (path) DO UPDATE SET position = excluded.position, state = excluded.state,"
+        " read_at = excluded.read_at",
+        (new.path, new.session_id, new.position, new.state, at),
+    )

@@ -1,0 +1,57 @@
+"""What was given to which session, and why: the ledger (SPEC B12) and `why-surfaced` (N7) in one table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import aiosqlite
+
+from subconscious.model import Surface
+from subconscious.store.connect import Database
+from subconscious.store.rows import insertion, stored, surface_from
+
+
+async def ledger(database: Database, session_id: str) -> set[str]:
+    """The content hashes that stand in a session's context now."""
+    rows = await database.rows("SELECT content_hash FROM surfaces WHERE session_id = ? AND ledger = 1", (session_id,))
+    return {row[0] for row in rows}
+
+
+async def record(tx: aiosqlite.Connection, project_id: str, given: Sequence[Surface]) -> None:
+    """Save what is about to be given, before the answer leaves."""
+    for surface in given:
+        values = stored(surface) | {
+            "engines": json.dumps([asdict(hit) for hit in surface.engines]),
+            "project_id": project_id,
+        }
+        await tx.execute(*insertion("surfaces", values))
+
+
+async def reset(tx: aiosqlite.Connection, session_id: str) -> None:
+    """The session's context is gone (compact, clear): everything may be given again."""
+    await tx.execute("UPDATE surfaces SET ledger = 0 WHERE session_id = ? AND ledger = 1", (session_id,))
+
+
+async def given_hashes(database: Database, session_id: str) -> set[str]:
+    """Everything that was ever given to a session: what it repeats of that is no news (SPEC N2)."""
+    rows = await database.rows("SELECT DISTINCT content_hash FROM surfaces WHERE session_id = ?", (session_id,))
+    return {row[0] for row in rows}
+
+
+async def listing(
+    database: Database,
+    *,
+    memory_id: int | None = None,
+    session_id: str | None = None,
+    project_id: str | None = None,
+    limit: int = 50,
+) -> list[Surface]:
+    """Surfaces, the latest first."""
+    rows = await database.rows(
+        "SELECT * FROM surfaces WHERE (?1 IS NULL OR memory_id = ?1) AND (?2 IS NULL OR session_id = ?2)"
+        " AND (?3 IS NULL OR project_id = ?3) ORDER BY id DESC LIMIT ?4",
+        (memory_id, session_id, project_id, limit),
+    )
+    return [surface_from(row) for row in rows]

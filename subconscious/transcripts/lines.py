@@ -1,0 +1,69 @@
+"""Whole lines of a growing file, from an offset, one in memory at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+LONGEST_LINE = 64 << 20
+"""Bytes of one line beyond which it is skipped: the client's own lines stay far below."""
+
+_HEAD_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line's bytes and where they stand.
+
+    ``raw`` is None for a line beyond LONGEST_LINE. ``open`` says that no line feed ends it yet.
+    """
+
+    start: int
+    end: int
+    raw: bytes | None
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What tells a file from another that took its name: its inode and the hash of its first bytes."""
+
+    inode: int
+    length: int
+    digest: str
+
+
+def read_head(file: BinaryIO, inode: int, length: int = _HEAD_BYTES) -> Head:
+    """Fingerprint at most ``length`` first bytes; a file that grows is compared by the bytes known before."""
+    file.seek(0)
+    first = file.read(min(length, _HEAD_BYTES))
+    return Head(inode, len(first), hashlib.sha256(first).hexdigest())
+
+
+def whole_lines(file: BinaryIO, offset: int, *, final: bool) -> Iterator[Line]:
+    """Give the lines from ``offset`` on; one without its line feed only when ``final``."""
+    file.seek(offset)
+    while raw := file.readline(LONGEST_LINE):
+        start, offset = offset, offset + len(raw)
+        if raw.endswith(b"\n"):
+            yield Line(start, offset, raw)
+        elif len(raw) < LONGEST_LINE:
+            if final:
+                yield Line(start, offset, raw, open=True)
+            return
+        else:
+            found, offset = _skip_line(file, offset)
+            if not (found or final):
+                return
+            yield Line(start, offset, None)
+
+
+def _skip_line(file: BinaryIO, offset: int) -> tuple[bool, int]:
+    """Read on to the line's end; whether there is one, and the offset behind it."""
+    while chunk := file.readline(1 << 20):
+        offset += len(chunk)
+        if chunk.endswith(b"\n"):
+            return True, offset
+    return False, offset

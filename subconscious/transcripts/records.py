@@ -1,0 +1,68 @@
+"""One line's JSON, read without trusting any of its shape."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+Record = Mapping[str, Any]
+
+
+def parse(raw: bytes) -> Record | None:
+    """Return the JSON object a line holds, or None: torn, padded with NULs, no object, nested too deep."""
+    text = raw.strip(b" \t\r\n\0").decode("utf-8", "replace").lstrip("\ufeff")
+    try:
+        value = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def storable(text: str) -> str:
+    """Return ``text`` as UTF-8 and SQLite can hold it: without NULs and lone surrogates."""
+    if text.isascii() and "\0" not in text:
+        return text
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+
+
+def string(record: object, *keys: str) -> str:
+    """Return the string at a path of keys, or "" where there is none."""
+    for key in keys:
+        record = record.get(key) if isinstance(record, Mapping) else None
+    return storable(record) if isinstance(record, str) else ""
+
+
+def blocks(content: object) -> list[Record]:
+    """Return a message's content blocks; a bare string is one block of text."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if not isinstance(content, list):
+        return []
+    return [
+        {"type": "text", "text": block} if isinstance(block, str) else block
+        for block in content
+        if isinstance(block, (str, dict))
+    ]
+
+
+def message_blocks(record: Record) -> list[Record]:
+    """Return the content blocks of a record's message."""
+    message = record.get("message")
+    return blocks(message.get("content")) if isinstance(message, Mapping) else []
+
+
+def joined_text(content: list[Record]) -> str:
+    """Return what the text blocks say, one below the other."""
+    return "\n".join(string(block, "text") for block in content if block.get("type") == "text")
+
+
+def timestamp(record: Record, fallback: float) -> float:
+    """Return a record's time in seconds since the epoch; ``fallback`` where it has none that makes sense."""
+    try:
+        time = datetime.fromisoformat(string(record, "timestamp"))
+    except ValueError:
+        return fallback
+    seconds = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+    return seconds if seconds > 0 else fallback

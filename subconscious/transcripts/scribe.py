@@ -1,0 +1,263 @@
+"""Turns records into turns, line by line, and remembers what their origin depends on (SPEC N4a)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+from typing import ClassVar
+
+from subconscious.model import Origin, Role, Turn
+from subconscious.transcripts import speech
+from subconscious.transcripts.lines import Line
+from subconscious.transcripts.records import Record, joined_text, message_blocks, string, timestamp
+from subconscious.transcripts.state import Queued, State
+
+KNOWN_TYPES = frozenset(
+    {
+        "user",
+        "assistant",
+        "system",
+        "attachment",
+        "progress",
+        "queue-operation",
+        "file-history-snapshot",
+        "summary",
+        "last-prompt",
+        "custom-title",
+        "ai-title",
+        "agent-name",
+        "agent-setting",
+        "pr-link",
+        "mode",
+        "permission-mode",
+    }
+)
+_IDENTITY_KEYS = ("sessionId", "uuid", "messageId", "leafUuid")
+
+_FILE_KEYS = {"Read": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path"}
+_FILE_KEYS["NotebookEdit"] = "notebook_path"
+
+_OWN_ATTACHMENTS = ("hook_", "async_hook_response", "skill_listing", "agent_listing", "task_reminder", "todo")
+"""Attachments that bring no outside text; after any other, the assistant's words may be those of a file."""
+
+_MOST_WAITING = 64
+_LONGEST_QUEUED = 4000
+
+
+class Scribe:
+    """Writes the turns of one batch of lines."""
+
+    def __init__(self, file: str, state: State, time: float, clean: Callable[[str], str]) -> None:
+        self.turns: list[Turn] = []
+        self.skipped: Counter[str] = Counter()
+        self.sessions: dict[str, None] = {}
+        self.cwd = ""
+        self.branch = ""
+        self.lines_seen = 0
+        self.recognised = False
+        self._file = file
+        self._clean = clean
+        self._time = state.time or time
+        self._session_id = state.session_id or PurePath(file).stem
+        self._tool_seen = state.tool_seen
+        self._interrupted = state.interrupted
+        self._tools = dict(state.tools)
+        self._queue = list(state.queue)
+
+    def state(self) -> State:
+        """What the next reading must know."""
+        return State(
+            tool_seen=self._tool_seen,
+            interrupted=self._interrupted,
+            time=self._time,
+            session_id=self._session_id,
+            tools=dict(list(self._tools.items())[-_MOST_WAITING:]),
+            queue=tuple(self._queue[-_MOST_WAITING:]),
+        )
+
+    def write(self, line: Line, record: Record | None) -> None:
+        """Take one line; ``record`` is None where it holds no JSON object."""
+        self.lines_seen += 1
+        if record is None:
+            self.skipped["too long" if line.raw is None else "not a JSON object"] += 1
+            return
+        self._note(record)
+        writer = self._WRITERS.get(string(record, "type"))
+        if writer is None:
+            known = string(record, "type") in KNOWN_TYPES
+            self.skipped["no speech" if known else "unknown type"] += 1
+        else:
+            writer(self, line, record)
+
+    def _note(self, record: Record) -> None:
+        known = string(record, "type") in KNOWN_TYPES
+        self.recognised |= known and any(key in record for key in _IDENTITY_KEYS)
+        self._time = timestamp(record, self._time)
+        self._session_id = string(record, "sessionId") or self._session_id
+        if string(record, "sessionId"):
+            self.sessions[self._session_id] = None
+        self.cwd = string(record, "cwd") or self.cwd
+        self.branch = string(record, "gitBranch") or self.branch
+
+    def _write_user(self, line: Line, record: Record) -> None:
+        content = message_blocks(record)
+        text = self._clean(joined_text(content))
+        results = [block for block in content if block.get("type") == "tool_result"]
+        if results:
+            self._write_results(line, record, results, text)
+        elif _is_side(record):
+            self._add(line, record, Role.USER, Origin.TOOL, text)
+        else:
+            self._write_prompt(line, record, text)
+
+    def _write_prompt(self, line: Line, record: Record, text: str) -> None:
+        if speech.is_compaction(record, text):
+            self._tool_seen = True  # the summary retells what tools gave
+            self.skipped["compaction summary"] += 1
+        elif speech.written_by_client(record):
+            self.skipped["written by the client"] += 1
+        elif speech.is_interrupt(text.lstrip()):
+            self._interrupted = True
+            self.skipped["interrupt"] += 1
+        elif speech.is_plan(record, text):
+            self._tool_seen = False
+            self._add(line, record, Role.USER, Origin.ASSISTANT, text)
+        elif words := speech.typed(text):
+            self._tool_seen = False
+            self._unqueue(words)
+            self._add_typed(line, record, words)
+        else:
+            self.skipped["command or client text"] += 1
+
+    def _write_results(self, line: Line, record: Record, results: list[Record], text: str) -> None:
+        """Write a tool's turn, and what a person typed on allowing or refusing the tool as one of its own."""
+        names = [self._tools.pop(string(block, "tool_use_id"), "") for block in results]
+        self._tool_seen |= not _is_side(record)
+        self._add(line, record, Role.TOOL, Origin.TOOL, "", tools=tuple(filter(None, names)))
+        if _is_side(record) or not all(map(speech.is_builtin, names)) or speech.written_by_client(record):
+            return
+        refused = [block for block in results if speech.is_rejection(block)]
+        self._interrupted |= bool(refused)
+        reasons = [self._clean(speech.rejection_reason(block)) for block in refused]
+        if words := speech.typed("\n".join([*reasons, text])):
+            self._add_typed(line, record, words, mark=":typed")
+
+    def _write_assistant(self, line: Line, record: Record) -> None:
+        if record.get("isApiErrorMessage") or string(record, "message", "model") == "<synthetic>":
+            self.skipped["written by the client"] += 1
+            return
+        content = message_blocks(record)
+        uses = [block for block in content if block.get("type") == "tool_use"]
+        self._tools.update({string(block, "id"): string(block, "name") for block in uses})
+        origin = Origin.TOOL if self._tool_seen or _is_side(record) else Origin.ASSISTANT
+        text = self._clean(joined_text(content))
+        tools = tuple(filter(None, (string(block, "name") for block in uses)))
+        self._add(line, record, Role.ASSISTANT, origin, text, tools=tools, files=_files(uses))
+
+    def _write_attachment(self, line: Line, record: Record) -> None:
+        words = speech.typed(self._clean(speech.queued_prompt(record)))
+        if words and not _is_side(record):
+            self._unqueue(words)
+            self._add_typed(line, record, words)
+            return
+        if not string(record, "attachment", "type").startswith(_OWN_ATTACHMENTS):
+            self._tool_seen = True
+        self.skipped["attachment"] += 1
+
+    def _write_queue(self, line: Line, record: Record) -> None:
+        """Follow prompts typed while the model works: older clients keep them nowhere else."""
+        match string(record, "operation"):
+            case "enqueue":
+                words = speech.typed(self._clean(string(record, "content")))
+                waits = not words.startswith("{") and len(words) <= _LONGEST_QUEUED
+                self._queue.append(Queued(words if waits else "", self._time, line.start, line.end))
+            case "dequeue":  # its own user line follows
+                del self._queue[:1]
+            case "remove":
+                self._take_queued()
+            case _:
+                self._queue.clear()
+        self.skipped["queue"] += 1
+
+    def _take_queued(self) -> None:
+        """Write the prompt that the model took in mid-turn, unless what it took was a notification."""
+        used = next((item for item in self._queue if not item.text), None)
+        taken = used or next(iter(self._queue), None)
+        if taken is None:
+            return
+        self._queue.remove(taken)
+        if taken.text:
+            key = hashlib.sha256(f"{taken.time}:{taken.text}".encode()).hexdigest()[:16]
+            line = Line(taken.start, taken.end, None)
+            self._add_typed(line, {"uuid": f"queued-{key}"}, taken.text)
+
+    def _unqueue(self, words: str) -> None:
+        """Mark a waiting prompt as used: it came as a line of its own."""
+        for index, item in enumerate(self._queue):
+            if item.text == words:
+                self._queue[index] = Queued("", item.time, item.start, item.end)
+                return
+
+    def _add_typed(self, line: Line, record: Record, words: str, mark: str = "") -> None:
+        after = self._interrupted
+        self._interrupted &= not self._add(
+            line, record, Role.USER, Origin.USER, words, mark=mark, interrupted=after
+        )
+
+    def _add(
+        self,
+        line: Line,
+        record: Record,
+        role: Role,
+        origin: Origin,
+        text: str,
+        *,
+        tools: tuple[str, ...] = (),
+        files: tuple[str, ...] = (),
+        mark: str = "",
+        interrupted: bool = False,
+    ) -> bool:
+        """Add a turn, unless it says nothing or has no id to be known by when its line comes again."""
+        uuid = string(record, "uuid")
+        if not uuid or not (text.strip() or tools or role is Role.TOOL):
+            self.skipped["empty" if uuid else "no uuid"] += 1
+            return False
+        self.turns.append(
+            Turn(
+                id=uuid + mark,
+                session_id=self._session_id,
+                role=role,
+                origin=origin,
+                text=text.strip(),
+                time=self._time,
+                file=self._file,
+                start=line.start,
+                end=line.end,
+                branch=self.branch,
+                cwd=self.cwd,
+                sidechain=_is_side(record),
+                after_interrupt=interrupted,
+                tools=tools,
+                files=files,
+            )
+        )
+        return True
+
+    _WRITERS: ClassVar[Mapping[str, Callable[[Scribe, Line, Record], None]]] = {
+        "user": _write_user,
+        "assistant": _write_assistant,
+        "attachment": _write_attachment,
+        "queue-operation": _write_queue,
+    }
+
+
+def _is_side(record: Record) -> bool:
+    """Whether a line belongs to a sub-agent: to the main conversation that is one more tool."""
+    return bool(record.get("isSidechain") or record.get("agentId"))
+
+
+def _files(uses: list[Record]) -> tuple[str, ...]:
+    paths = (string(use, "input", _FILE_KEYS.get(string(use, "name"), "")) for use in uses)
+    return tuple(dict.fromkeys(filter(None, paths)))

@@ -1,0 +1,109 @@
+"""Which words of a user line a person typed (SPEC N4a), and which the client wrote in the user's name.
+
+The shapes are those of real transcripts of clients 2.0 to 2.1. In doubt a text is not the person's: a missed
+statement can be said again, a planted one would be believed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from subconscious.transcripts.records import Record, blocks, joined_text, string
+
+_CLIENT_FLAGS = ("isMeta", "isSynthetic", "isVisibleInTranscriptOnly")
+
+_CLIENT_TAGS = (
+    "bash-input|bash-stdout|bash-stderr|channel|command-args|command-message|command-name|cross-session-message|"
+    "ide_diagnostics|ide_opened_file|ide_selection|local-command-caveat|local-command-stderr|local-command-stdout|"
+    "new-diagnostics|post-tool-use-hook|scheduled-task|system-reminder|task-notification|teammate-message|tick|"
+    "user-memory-input|user-prompt-submit-hook"
+)
+_OPENING = re.compile(rf"<({_CLIENT_TAGS})(?:\s[^<>]{{0,400}})?>")
+
+_CLIENT_OPENINGS = re.compile(
+    r"Caveat: The messages below were generated"
+    r"|This session is being continued from a previous conversation"
+    r"|Operation stopped by hook"
+    r"|\[SYSTEM NOTIFICATION"
+    r"|<<autonomous-loop"
+    r"|[A-Z]\w{2,30}(?::\w{1,60})? hook (?:feedback|success|additional context|blocking error|error)"
+)
+_SLASH_COMMAND = re.compile(r"/[a-z][\w:-]*(?:\s|\Z)")
+_INTERRUPT = "[Request interrupted by user"
+_PLAN = "Implement the following plan:"
+
+_REJECTION = "The user doesn't want to proceed with this tool use."
+_REASON = re.compile(r"the user (?:said|provided the following reason for the rejection):\s*")
+_CLARIFY = "The user wants to clarify these questions"
+_CLIENT_NOTE = "\n\nNote: The user's next message"
+
+
+def written_by_client(record: Record) -> bool:
+    """Whether a user line is the client's own: meta text, a notification, a scheduled or relayed prompt."""
+    if any(record.get(flag) for flag in _CLIENT_FLAGS):
+        return True
+    origin = record.get("origin")
+    kind = origin.get("kind") if isinstance(origin, Mapping) else origin
+    return kind not in (None, "human") or record.get("promptSource") == "system"
+
+
+def is_compaction(record: Record, text: str) -> bool:
+    """Whether a user line is the summary that a compaction left."""
+    return bool(record.get("isCompactSummary")) or text.startswith("This session is being continued from")
+
+
+def is_plan(record: Record, text: str) -> bool:
+    """Whether a user line is a plan of the assistant's that a person approved."""
+    return "planContent" in record or text.startswith(_PLAN)
+
+
+def is_interrupt(text: str) -> bool:
+    """Whether a text is the client's mark of an interrupt."""
+    return text.startswith(_INTERRUPT)
+
+
+def typed(text: str) -> str:
+    """Return what of a prompt's text a person typed: neither the client's blocks nor commands."""
+    text = _cut_client_blocks(text).strip()
+    if _CLIENT_OPENINGS.match(text) or _SLASH_COMMAND.match(text) or is_interrupt(text):
+        return ""
+    return text
+
+
+def _cut_client_blocks(text: str) -> str:
+    """Cut each block up to its *last* closing tag: a closing tag quoted inside must not set the rest free."""
+    while opening := _OPENING.search(text):
+        closing = f"</{opening[1]}>"
+        at = text.rfind(closing, opening.end())
+        text = text[: opening.start()] + (text[at + len(closing) :] if at >= 0 else "")
+    return text
+
+
+def is_rejection(block: Record) -> bool:
+    """Whether a tool result says that the person refused the tool."""
+    return block.get("is_error") is True and joined_text(blocks(block.get("content"))).startswith(_REJECTION)
+
+
+def rejection_reason(block: Record) -> str:
+    """Return what the person typed on refusing a tool, or ""."""
+    said = _REASON.search(joined_text(blocks(block.get("content"))))
+    if said is None:
+        return ""
+    reason = said.string[said.end() :].partition(_CLIENT_NOTE)[0]
+    return "" if reason.startswith(_CLARIFY) else reason
+
+
+def queued_prompt(record: Record) -> str:
+    """Return the prompt typed while the model worked, as newer clients attach it, or ""."""
+    attachment = record.get("attachment")
+    if not isinstance(attachment, Mapping) or attachment.get("commandMode") != "prompt":
+        return ""
+    if string(attachment, "type") != "queued_command" or written_by_client(attachment):
+        return ""
+    return joined_text(blocks(attachment.get("prompt")))
+
+
+def is_builtin(tool: str | None) -> bool:
+    """Whether a tool is the client's own: a server's tool could imitate the words of a refusal."""
+    return bool(tool) and not str(tool).startswith("mcp__")

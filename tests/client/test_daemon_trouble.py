@@ -1,0 +1,89 @@
+"""Whatever happens to the daemon, the session goes on and nothing is lost or doubled."""
+
+import signal
+import time
+
+import pytest
+
+from tests.client.fake_api import FakeApi
+from tests.client.machine import Machine
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(90, func_only=True)]
+
+FIRST = "We decided to send invoices as PDF, because clients print them."
+SECOND = "We decided to store receipts in object storage, because disks filled up."
+TURN_LIMIT = 4.0
+"""Seconds a turn may take with a wedged daemon: the deadline of 0.3 s and a busy machine's own time."""
+
+
+@pytest.fixture
+def awake(machine: Machine) -> Machine:
+    """A machine whose daemon runs."""
+    machine.talk("Good morning.")
+    machine.drain()
+    return machine
+
+
+def test_stopped_between_sessions(awake: Machine) -> None:
+    awake.talk(FIRST)
+    awake.stop_daemon()
+    awake.talk(SECOND)
+    _assert_each_once(awake)
+
+
+def test_killed_between_sessions(awake: Machine) -> None:
+    awake.talk(FIRST)
+    awake.signal_daemon(signal.SIGKILL)
+    awake.talk(SECOND)
+    _assert_each_once(awake)
+
+
+def test_killed_during_a_session(awake: Machine) -> None:
+    with awake.session() as session:
+        session.say(FIRST)
+        awake.signal_daemon(signal.SIGKILL)
+        session.say(SECOND)
+        session.say("Go on.")
+        session.end()
+        awake.assert_untroubled(session)
+    _assert_each_once(awake)
+
+
+def test_wedged_during_a_session(awake: Machine) -> None:
+    with awake.session() as session:
+        session.say("Good afternoon.")
+        awake.signal_daemon(signal.SIGSTOP)
+        for prompt in (FIRST, SECOND):
+            begun = time.monotonic()
+            session.say(prompt)
+            assert time.monotonic() - begun < TURN_LIMIT
+        session.end()
+        awake.assert_untroubled(session)
+    awake.signal_daemon(signal.SIGCONT)
+    _assert_each_once(awake)
+
+
+def test_wedged_before_a_session(awake: Machine) -> None:
+    awake.signal_daemon(signal.SIGSTOP)
+    begun = time.monotonic()
+    awake.talk(FIRST, SECOND)
+    assert time.monotonic() - begun < 3 * TURN_LIMIT
+    awake.signal_daemon(signal.SIGCONT)
+    _assert_each_once(awake)
+
+
+def test_client_killed_during_a_session(awake: Machine, api: FakeApi) -> None:
+    with awake.session() as session:
+        session.say(FIRST)
+        session.say(SECOND)
+        session.kill()
+    _assert_each_once(awake)
+
+
+def _assert_each_once(machine: Machine) -> None:
+    """Revive the daemon by a session, as a person would, and look."""
+    machine.talk("Good evening.")
+    machine.drain()
+    kept = machine.remembered("invoices as PDF") + machine.remembered("object storage")
+    assert [row["recurrence"] for row in kept] == [1, 1]
+    assert machine.spool() == []

@@ -1,0 +1,57 @@
+"""Many sessions at once share one daemon."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.client.machine import Machine
+
+pytestmark = [pytest.mark.client, pytest.mark.slow, pytest.mark.timeout(180, func_only=True)]
+
+CHOICES = {
+    "invoices": "PDF",
+    "queues": "Redis streams",
+    "passwords": "argon2",
+    "dates": "UTC timestamps",
+    "identifiers": "ULIDs",
+    "logs": "JSON lines",
+    "migrations": "plain SQL files",
+    "caching": "memcached",
+    "mail": "a local relay",
+    "search": "trigram indexes",
+    "uploads": "object storage",
+    "retries": "exponential backoff",
+    "currencies": "ISO codes",
+    "addresses": "one text column",
+    "exports": "CSV with a header",
+    "secrets": "sealed boxes",
+    "webhooks": "signed bodies",
+    "reports": "materialised views",
+    "sessions": "signed cookies",
+    "backups": "nightly snapshots",
+}
+
+
+def test_twenty_sessions_share_one_daemon(machine: Machine) -> None:
+    machine.talk("Good morning.")
+    machine.drain()
+    pid = machine.daemon_pid
+    with ThreadPoolExecutor(len(CHOICES)) as pool:
+        list(pool.map(lambda subject: machine.talk(_decision(subject)), CHOICES))
+    machine.drain()
+    missing = [choice for choice in CHOICES.values() if len(machine.remembered(choice)) != 1]
+    assert missing == []
+    assert machine.daemon_pid == pid
+    assert list(machine.processes()) == [pid]
+
+
+def test_twenty_first_sessions_start_one_daemon(machine: Machine) -> None:
+    with ThreadPoolExecutor(len(CHOICES)) as pool:
+        list(pool.map(lambda subject: machine.talk(_decision(subject)), CHOICES))
+    machine.drain()
+    assert [choice for choice in CHOICES.values() if len(machine.remembered(choice)) != 1] == []
+    assert list(machine.processes()) == [machine.daemon_pid]
+
+
+def _decision(subject: str) -> str:
+    return f"We decided to use {CHOICES[subject]} for {subject}, because it was the simplest that held."

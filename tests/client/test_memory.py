@@ -1,0 +1,120 @@
+"""The main path: what is said in one session is given to the next, once, and framed as memory."""
+
+import pytest
+
+from tests.client.fake_api import SUMMARY_REQUEST, TOO_LONG, FakeApi, says
+from tests.client.machine import Machine
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(90, func_only=True)]
+
+DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
+WORDS = "amounts in integer cents"
+
+
+@pytest.fixture
+def learned(machine: Machine) -> Machine:
+    """A machine that heard the decision in a session which is over."""
+    machine.talk(DECISION)
+    machine.drain()
+    return machine
+
+
+def test_decision_reaches_the_next_session(learned: Machine, api: FakeApi) -> None:
+    learned.talk("Where were we?")
+    injected = _injected(api, "Where were we?")
+    assert WORDS in injected
+    assert "past session" in injected.lower()
+
+
+def test_decision_stays_in_its_project(learned: Machine, api: FakeApi) -> None:
+    other = learned.make_project(learned.root / "other")
+    learned.talk("Where were we?", cwd=other)
+    assert WORDS not in api.asked("Where were we?")[0].given
+
+
+def test_decision_is_known_in_a_folder_of_the_project(learned: Machine, api: FakeApi) -> None:
+    (learned.project / "src").mkdir()
+    learned.talk("Where were we?", cwd=learned.project / "src")
+    assert WORDS in _injected(api, "Where were we?")
+
+
+def test_what_was_given_is_not_learned_again(learned: Machine, api: FakeApi) -> None:
+    api.when("Where were we?", says(f"From memory: {DECISION}"))
+    learned.talk("Where were we?", "Thanks.")
+    learned.drain()
+    assert [row["recurrence"] for row in learned.remembered(WORDS)] == [1]
+
+
+def test_resume_does_not_repeat(learned: Machine, api: FakeApi) -> None:
+    session = learned.talk("Where were we?")
+    learned.drain()
+    learned.talk("Go on.", resume=session.id)
+    assert api.asked("Go on.")[0].given.count(WORDS) == 1
+
+
+def test_clear_gives_again(learned: Machine, api: FakeApi) -> None:
+    with learned.session() as session:
+        session.say("Where were we?")
+        before = session.id
+        session.say("/clear")
+        session.say("A fresh start.")
+        session.end()
+        learned.assert_untroubled(session)
+    assert session.id != before
+    assert _injected(api, "A fresh start.").count(WORDS) == 1
+
+
+def test_fork_keeps_one_memory(learned: Machine, api: FakeApi) -> None:
+    session = learned.talk("We decided to round half to even, because the bank does.")
+    learned.drain()
+    fork = learned.talk("Another way.", resume=session.id, fork=True)
+    learned.drain()
+    assert fork.id != session.id
+    assert api.asked("Another way.")[0].given.count(WORDS) == 1
+    assert [row["recurrence"] for row in learned.remembered("round half to even")] == [1]
+
+
+@pytest.mark.parametrize("automatic", [False, True], ids=["manual", "automatic"])
+def test_compaction_loses_nothing(learned: Machine, api: FakeApi, automatic: bool) -> None:
+    ruling = "We decided to round half to even, because the bank does."
+    with learned.session() as session:
+        session.say(ruling)
+        session.say("Fine.")
+        if automatic:
+            api.once("And now?", TOO_LONG)
+        else:
+            session.say("/compact")
+        session.say("And now?")
+        session.end()
+        learned.assert_untroubled(session)
+    learned.drain()
+    summary, continued = api.summaries[0], api.asked("And now?")[-1]
+    assert WORDS in summary.prompt.partition(SUMMARY_REQUEST)[2], "PreCompact's words are no instructions"
+    assert WORDS in _injected(api, "And now?", index=-1)
+    assert ruling not in "\n".join(continued.said("assistant"))
+    assert [row["recurrence"] for row in learned.remembered("round half to even")] == [1]
+
+
+def test_typed_remember_is_carried_out(machine: Machine) -> None:
+    machine.talk("Good morning.")
+    machine.drain()
+    machine.talk("/subconscious:remember Deploys happen only on Tuesdays.")
+    machine.drain()
+    remembered = machine.remembered("Deploys happen only on Tuesdays")
+    assert [(row["origin"], row["archived_at"]) for row in remembered] == [("user", None)]
+
+
+def test_typed_remember_survives_a_missing_daemon(machine: Machine) -> None:
+    machine.talk("Good morning.")
+    machine.drain()
+    machine.stop_daemon()
+    machine.talk("/subconscious:remember Deploys happen only on Tuesdays.")
+    machine.drain()
+    assert len(machine.remembered("Deploys happen only on Tuesdays")) == 1
+
+
+def _injected(api: FakeApi, prompt: str, index: int = 0) -> str:
+    """What a request holds beyond the words of the two speakers: system messages and reminders."""
+    request = api.asked(prompt)[index]
+    reminders = [text for text in request.said("user") if "<system-reminder>" in text]
+    return "\n".join([*request.said("system"), *reminders])
