@@ -30,9 +30,7 @@ def parser() -> argparse.ArgumentParser:
 def _add_reading(verbs: Verbs) -> None:
     verb = _verb(verbs, "status", "status:status", "what is remembered, and how the daemon is", listing=True)
     verb.add_argument("--settings", action="store_true", help="list every setting with its value")
-    verb = _verb(
-        verbs, "recall", "memories:recall", "the memories that answer a question, as text", listing=True
-    )
+    verb = _verb(verbs, "recall", "memories:recall", "the memories that answer a question, as text", listing=True)
     verb.add_argument("query", metavar="QUERY", nargs="+")
     verb.add_argument("--tokens", type=_positive, help="how much text to return at most")
     verb = _verb(verbs, "search", "memories:search", "find memories by meaning and words", listing=True)
@@ -41,9 +39,7 @@ def _add_reading(verbs: Verbs) -> None:
     verb = _verb(verbs, "list", "memories:list_memories", "memories, the newest first", listing=True)
     _add_filters(verb, limit=20)
     verb.add_argument("--offset", type=_natural, default=0, help="skip so many")
-    verb = _verb(
-        verbs, "show", "memories:show", "one memory: where it comes from, what became of it", listing=True
-    )
+    verb = _verb(verbs, "show", "memories:show", "one memory: where it comes from, what became of it", listing=True)
     verb.add_argument("id", metavar="ID", type=_positive)
 
 
@@ -62,9 +58,7 @@ def _add_writing(verbs: Verbs) -> None:
     verb.add_argument("--tag", action="append", default=[], help="a tag; may be repeated")
     verb = _verb(verbs, "capture", "sessions:capture", "learn from a transcript of Claude Code", listing=True)
     verb.add_argument("transcript", metavar="TRANSCRIPT", help="a .jsonl file below ~/.claude/projects")
-    verb = _verb(
-        verbs, "archive", "memories:archive", "take memories out of use; nothing is deleted", listing=True
-    )
+    verb = _verb(verbs, "archive", "memories:archive", "take memories out of use; nothing is deleted", listing=True)
     _add_ids(verb)
     verb = _verb(verbs, "unarchive", "memories:unarchive", "bring archived memories back", listing=True)
     _add_ids(verb)
@@ -86,9 +80,7 @@ def _add_tracing(verbs: Verbs) -> None:
         "what was given to which session, and why",
         listing=True,
     )
-    verb.add_argument(
-        "id", metavar="ID", type=_positive, nargs="?", help="one memory; else the latest of all"
-    )
+    verb.add_argument("id", metavar="ID", type=_positive, nargs="?", help="one memory; else the latest of all")
     verb.add_argument("--session", help="one session")
     verb.add_argument("--limit", type=_positive, default=20, help="at most so many (20)")
 
@@ -118,15 +110,11 @@ def _add_running(verbs: Verbs) -> None:
     verb = _verb(deeds, "stop", "running:stop", "let it finish its work and leave")
     verb.add_argument("--force", action="store_true", help="kill it if it does not answer")
     _verb(deeds, "status", "running:presence", "whether it runs; starts nothing", listing=True)
-    verb = _verb(
-        deeds, "drain", "running:drain", "wait until all that was captured is worked off", listing=True
-    )
+    verb = _verb(deeds, "drain", "running:drain", "wait until all that was captured is worked off", listing=True)
     verb.add_argument("--timeout", type=_positive, default=120, help="seconds to wait at most (120)")
 
 
-def _verb(
-    verbs: Verbs, name: str, function: str, help_text: str, listing: bool = False
-) -> argparse.ArgumentParser:
+def _verb(verbs: Verbs, name: str, function: str, help_text: str, listing: bool = False) -> argparse.ArgumentParser:
     verb = verbs.add_parser(name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}.")
     verb.set_defaults(verb=function)
     if listing:

@@ -30,10 +30,12 @@ from . import screen
 from .holder import kill
 from .review import card
 
-RECORDED_PROJECT = "/home/dev/payments"
-"""Where the session was recorded; its paths are rewritten to the stage's."""
+RECORDED_PLACE = "/home/dev"
+"""Where the recorded session lies as if it were; the stage takes its place."""
 DRAIN_SECONDS = 30.0
 HOOK_SECONDS = 10.0
+SECRETS = ("AKIAIOSFODNN7EXAMPLE", "on holiday")
+"""What the recorded session says that must not be kept: a key, and words marked private."""
 NEXT_SESSION = "00000000-0000-4000-8000-000000000002"
 
 OUTCOMES = (
@@ -64,11 +66,6 @@ class Stage:
         return self.folder / "payments"
 
     @property
-    def transcript(self) -> Path:
-        """The session's transcript, as the client would have written it."""
-        return self.folder / "claude" / "projects" / "-payments" / "session.jsonl"
-
-    @property
     def environment(self) -> dict[str, str]:
         """What the hooks see; a person's own pause must not silence the demonstration."""
         kept = {name: value for name, value in os.environ.items() if name != "SUBCONSCIOUS_OFF"}
@@ -85,15 +82,22 @@ class Stage:
 def demo(_: Namespace) -> None:
     """Play the recorded session and print what becomes of it."""
     with _stage() as stage:
-        print("Starting a daemon of its own in a temporary folder; yours is not touched.")
+        print("A recorded session, the real hooks, a daemon of its own in a temporary folder. Yours is not touched.")
         ensure_daemon(stage.home)
-        events = _play(stage)
-        print(f"{len(events)} events of a recorded session went through the hooks:")
-        print(screen.wrapped(screen.listed(list(dict.fromkeys(events))), 2))
+        payloads = _play(stage)
         call(stage.home, "drain", {"timeout": DRAIN_SECONDS}, DRAIN_SECONDS + 5)
+        _tell_session(payloads)
         _tell_captures(stage)
-        _tell_next_session(stage)
+        _tell_secrets(stage)
+        _tell_next_session(stage, payloads[0])
     print(f"\n{INSTALL}")
+
+
+def _tell_session(payloads: list[dict[str, Any]]) -> None:
+    screen.heading(f"What was said ({len(payloads)} events handed over)")
+    for payload in payloads:
+        if payload["hook_event_name"] == "UserPromptSubmit":
+            print(screen.wrapped(screen.line(payload["prompt"]), 4, "  >"))
 
 
 @contextmanager
@@ -102,7 +106,7 @@ def _stage() -> Iterator[Stage]:
     stage = Stage(Path(tempfile.mkdtemp(prefix="subconscious-demo-")).resolve())
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        for folder in (stage.home.root, stage.project, stage.transcript.parent):
+        for folder in (stage.home.root, stage.project):
             folder.mkdir(mode=0o700, parents=True)
         yield stage
     finally:
@@ -123,38 +127,37 @@ def _clear(stage: Stage) -> None:
     shutil.rmtree(stage.folder, ignore_errors=True)
 
 
-def _play(stage: Stage) -> list[str]:
-    """Write the transcript and run the hooks of every recorded event; return the events' names."""
-    stage.transcript.write_text(_recorded("session.jsonl", stage), encoding="utf-8")
-    recorded = [json.loads(text) for text in _recorded("payloads.jsonl", stage).splitlines()]
-    for each in recorded:
-        run_hooks(stage, each["event"], each["payload"] | {"transcript_path": str(stage.transcript)})
-    return [each["event"] for each in recorded]
+def _play(stage: Stage) -> list[dict[str, Any]]:
+    """Write the transcript and run the hooks of every recorded event; return the events' payloads."""
+    payloads = [json.loads(text) for text in _recorded("payloads.jsonl", stage).splitlines()]
+    transcript = Path(payloads[0]["transcript_path"])
+    transcript.parent.mkdir(mode=0o700, parents=True)
+    transcript.write_text(_recorded("session.jsonl", stage), encoding="utf-8")
+    for payload in payloads:
+        run_hooks(stage, payload)
+    return payloads
 
 
 def _recorded(name: str, stage: Stage) -> str:
     text = (resources.files("subconscious") / "demo" / name).read_text(encoding="utf-8")
     # Within JSON, so the path is written the way JSON writes it.
-    return text.replace(RECORDED_PROJECT, json.dumps(str(stage.project))[1:-1])
+    return text.replace(RECORDED_PLACE, json.dumps(str(stage.folder))[1:-1])
 
 
-def run_hooks(stage: Stage, event: str, payload: dict[str, Any]) -> list[str]:
+def run_hooks(stage: Stage, payload: dict[str, Any]) -> list[str]:
     """Run what hooks.json wires to an event, as the client does; return what the hooks printed."""
     told = json.dumps(payload).encode()
-    return [_run_hook(stage, command, told) for command in wired(event, payload)]
+    return [_run_hook(stage, command, told) for command in wired(payload)]
 
 
-def wired(event: str, payload: dict[str, Any]) -> list[list[str]]:
+def wired(payload: dict[str, Any]) -> list[list[str]]:
     """The commands that hooks.json gives for an event."""
     root = plugin_root()
     table = json.loads((root / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
     subject = str(payload.get("tool_name") or payload.get("source") or payload.get("trigger") or "")
     return [
-        [
-            part.replace("${CLAUDE_PLUGIN_ROOT}", str(root))
-            for part in (hook["command"], *hook.get("args", ()))
-        ]
-        for row in table.get(event, ())
+        [part.replace("${CLAUDE_PLUGIN_ROOT}", str(root)) for part in (hook["command"], *hook.get("args", ()))]
+        for row in table.get(payload["hook_event_name"], ())
         if re.fullmatch(row.get("matcher") or ".*", subject)
         for hook in row["hooks"]
     ]
@@ -193,17 +196,21 @@ def _tell_captures(stage: Stage) -> None:
             card(capture)
 
 
-def _tell_next_session(stage: Stage) -> None:
+def _tell_secrets(stage: Stage) -> None:
+    """Look for what must not be kept in every byte that was."""
+    kept = b"".join(file.read_bytes() for file in stage.home.root.rglob("*") if file.is_file())
+    found = [secret for secret in SECRETS if secret.encode() in kept]
+    screen.heading("Secrets")
+    told = f"FOUND in the state folder: {found}" if found else "neither the key nor the <private> words were kept"
+    print(f"  {told}")
+
+
+def _tell_next_session(stage: Stage, first: dict[str, Any]) -> None:
     """Start another session in the same project and print what the model would read."""
-    payload = {
-        "session_id": NEXT_SESSION,
-        "transcript_path": str(stage.transcript.with_name(f"{NEXT_SESSION}.jsonl")),
-        "cwd": str(stage.project),
-        "hook_event_name": "SessionStart",
-        "source": "startup",
-    }
+    transcript = Path(first["transcript_path"]).with_name(f"{NEXT_SESSION}.jsonl")
+    payload = first | {"session_id": NEXT_SESSION, "transcript_path": str(transcript)}
     screen.heading("The next session in this project is given, word for word")
-    given = "\n".join(filter(None, map(_context, run_hooks(stage, "SessionStart", payload))))
+    given = "\n".join(filter(None, map(_context, run_hooks(stage, payload))))
     print(screen.clean(given) or "(nothing)")
 
 

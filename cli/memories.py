@@ -34,7 +34,7 @@ def _tell_admission(answer: dict[str, Any]) -> None:
     memory, capture = answer.get("memory") or {}, answer.get("capture") or {}
     print(
         {
-            "auto": f"Remembered as {memory.get('id')} ({memory.get('kind')}).",
+            "auto": f"Remembered as {memory.get('id')} ({screen.line(memory.get('kind'))}).",
             "review": f"Waits for review as {capture.get('id')}: {screen.line(answer.get('reason', ''))}",
             "discard": f"Not remembered: {screen.line(answer.get('reason', ''))}",
         }[answer["decision"]]
@@ -189,11 +189,7 @@ def _show_history(events: list[dict[str, Any]]) -> None:
     screen.heading("History")
     for event in events:
         reason = f": {screen.line(event['reason'])}" if event.get("reason") else ""
-        print(
-            screen.wrapped(
-                f"{event['action']} by {event['actor']}{reason}", 23, f"  {screen.stamp(event['at'])}"
-            )
-        )
+        print(screen.wrapped(f"{event['action']} by {event['actor']}{reason}", 23, f"  {screen.stamp(event['at'])}"))
 
 
 def _show_surfaces(surfaces: list[dict[str, Any]]) -> None:
@@ -216,7 +212,7 @@ def unarchive(options: Namespace) -> None:
 
 
 def _move(options: Namespace, cmd: str, said: str, hint: str) -> None:
-    memories = ask(cmd, ids=options.ids, reason=options.reason)["memories"]
+    memories = ask(cmd, ids=options.ids, reason=options.reason, origin=origin())["memories"]
     if options.json:
         screen.as_json(memories)
         return

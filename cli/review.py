@@ -30,7 +30,7 @@ def card(capture: dict[str, Any]) -> None:
     """Print a capture: what it says, what it is, the words it rests on, the gate's reason."""
     print(screen.wrapped(screen.line(capture["summary"]), 6, f"{capture['id']:>4}"))
     told = [
-        capture["status"],
+        "waiting" if capture["status"] == "review" else capture["status"],
         capture["kind"],
         f"confidence {capture['confidence']:.2f}",
         f"said by {speaker(capture)}",
@@ -51,20 +51,22 @@ def _quoted(capture: dict[str, Any]) -> str:
 
 def approve(options: Namespace) -> None:
     """Store what waited."""
-    _decide(options, "approve", "Approved")
+    _decide(options, "approve")
 
 
 def reject(options: Namespace) -> None:
     """Refuse what waited."""
-    _decide(options, "reject", "Rejected")
+    _decide(options, "reject")
 
 
-def _decide(options: Namespace, cmd: str, said: str) -> None:
+def _decide(options: Namespace, cmd: str) -> None:
     require_person(f"{cmd} what waits for review")
-    captures = ask(cmd, ids=options.ids, reason=options.reason)["captures"]
+    captures = ask(cmd, ids=options.ids, reason=options.reason, origin="user")["captures"]
     if options.json:
         screen.as_json(captures)
         return
     for capture in captures:
-        memory = f", now memory {capture['memory_id']}" if capture.get("memory_id") else ""
-        print(screen.wrapped(f"{said}: {capture['id']}  {screen.line(capture['summary'])}{memory}"))
+        # Its status, not the wish: what was decided before stays as it is.
+        memory = f", memory {capture['memory_id']}" if capture["memory_id"] else ""
+        said = f"{capture['id']} is {capture['status']}{memory}: {screen.line(capture['summary'])}"
+        print(screen.wrapped(said, 2)[2:])

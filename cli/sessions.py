@@ -20,9 +20,7 @@ def capture(options: Namespace) -> None:
     """Learn from a transcript and print what was found in it."""
     transcript = Path(options.transcript).expanduser().absolute()
     if not transcript.is_file():
-        raise TranscriptError(
-            f"there is no file {transcript}", "transcripts lie in ~/.claude/projects/*/*.jsonl"
-        )
+        raise TranscriptError(f"there is no file {transcript}", "transcripts lie in ~/.claude/projects/*/*.jsonl")
     answer = ask("capture", READING_SECONDS, transcript=str(transcript), cwd=here())
     if options.json:
         screen.as_json(answer)
@@ -35,9 +33,7 @@ def capture(options: Namespace) -> None:
 
 def sessions(options: Namespace) -> None:
     """Print the sessions that were watched, the latest first."""
-    found = ask("sessions", cwd=here(), everywhere=options.everywhere or None, limit=options.limit)[
-        "sessions"
-    ]
+    found = ask("sessions", cwd=here(), everywhere=options.everywhere or None, limit=options.limit)["sessions"]
     if options.json:
         screen.as_json(found)
         return
@@ -73,9 +69,7 @@ def why_surfaced(options: Namespace) -> None:
 
 
 def _tell_surface(surface: dict[str, Any]) -> None:
-    session = screen.line(surface["session_id"])
-    print(f"{surface['memory_id']:>4}  {surface['event']}, {screen.when(surface['at'])}, session {session}")
-    print(screen.wrapped(screen.line(surface["reason"]), 6))
+    print(screen.wrapped(screen.line(surface["summary"]), 6, f"{surface['memory_id']:>4}"))
     ranks = [f"{hit['engine']} rank {hit['rank']} ({hit['score']:.3g})" for hit in surface["engines"]]
     told = [
         f"place {surface['position']}",
@@ -83,4 +77,6 @@ def _tell_surface(surface: dict[str, Any]) -> None:
         f"decay {surface['decay']:.2f}",
         *ranks,
     ]
-    print(screen.paint(screen.wrapped(screen.listed(told), 6), "dim"))
+    given = f"{surface['event']}, {screen.when(surface['at'])}, session {surface['session_id']}"
+    for words in (given, f"why: {surface['reason']}", screen.listed(told)):
+        print(screen.paint(screen.wrapped(screen.line(words), 6), "dim"))

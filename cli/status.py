@@ -23,11 +23,12 @@ def status(options: Namespace) -> None:
         screen.as_json(answer)
         return
     began = screen.ago(answer["started_at"])
-    print(f"Subconscious {answer['version']}, daemon started {began} (pid {answer['pid']})")
+    version = screen.line(answer["version"])
+    print(f"Subconscious {version}, daemon started {began} (pid {answer['pid']})")
     print()
     screen.fields(_rows(answer))
     for warning in [*answer["warnings"], *_pause()]:
-        print(screen.paint(screen.wrapped(warning, 2), "yellow"))
+        print(screen.paint(screen.wrapped(f"warning: {screen.line(warning)}"), "yellow"))
 
 
 def _pause() -> list[str]:
@@ -49,7 +50,7 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
             "work",
             f"{_counts(answer['jobs'])}; {screen.counted(answer['spool'], 'entry', 'entries')} in the spool",
         ),
-        ("meaning", _embedder(answer)),
+        ("embedder", _embedder(answer)),
         ("state", answer["home"]),
     ]
 
@@ -60,7 +61,7 @@ def _counts(counts: dict[str, int]) -> str:
 
 def _embedder(answer: dict[str, Any]) -> str:
     embedder = answer["embedder"]
-    told = [f"{embedder['name']} embedder {embedder['state']}", f"{embedder['pending']} pending"]
+    told = [f"{embedder['name']}, {embedder['state']}", f"{embedder['pending']} pending"]
     return screen.listed([*told, f"{answer['vector_index']} index", *filter(None, [embedder.get("error")])])
 
 

@@ -55,6 +55,8 @@ def _log_to(home: Home) -> None:
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
         handlers=[keeper],
     )
+    # It tells of every change, at level INFO: a line for each hook that fires.
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)
 
 
 if __name__ == "__main__":

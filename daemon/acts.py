@@ -107,14 +107,12 @@ async def decide(core: Core, ids: Sequence[int], approve: bool, reason: str) -> 
     async with core.database.write() as tx:
         for capture in chosen:
             if capture["status"] == "review":
-                await _decide_one(core, tx, capture, approve, reason)
+                await _decide_one(tx, capture, approve, reason)
     core.embedding.wake()
     return await captures.many(core.database, list(ids))
 
 
-async def _decide_one(
-    core: Core, tx: aiosqlite.Connection, capture: dict[str, Any], approve: bool, reason: str
-) -> None:
+async def _decide_one(tx: aiosqlite.Connection, capture: dict[str, Any], approve: bool, reason: str) -> None:
     if approve:
         memory = await memories.insert(tx, _approved(capture), actor="user")
         await captures.bind(tx, capture["id"], memory.id)

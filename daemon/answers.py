@@ -27,6 +27,9 @@ CATCH_UP = 0.3
 COMPACT_CATCH_UP = 0.5
 """Seconds a compaction waits for the reading of what it is about to shorten."""
 
+FIT = "fits the branch and the latest words"
+"""Why the engines' hits are given at a start."""
+
 FORGETFUL = frozenset({"clear", "compact"})
 """Sources of a start after which nothing of what was given is in the context any more (SPEC B12)."""
 
@@ -54,16 +57,16 @@ class Answers:
                 await surfaces.reset(tx, session_id)
         if not mind.settings.surface:
             return b""
-        await self._catch_up(project, entry)
+        await self._catch_up(project)
         branch, _ = await asyncio.to_thread(head, entry.payload.cwd or entry.folder)
         before = await sessions.before(mind.database, project.id, session_id)
         extra = _broken_off(before) if source == "startup" else ()
-        start = Start(session_id, project.id, f"start/{source}", branch, _hints(branch, before), extra)
+        start = Start(session_id, project.id, f"start/{source}", branch, FIT, _hints(branch, before), extra)
         context = await surface_start(mind, start)
         told = await self._waiting(project) if source == "startup" else ""
         return _output("SessionStart", context.text, told)
 
-    async def _catch_up(self, project: Project, entry: Entry) -> None:
+    async def _catch_up(self, project: Project) -> None:
         """Let what was said a moment ago, in a session that has just ended, be known to the one that begins."""
         with suppress(TimeoutError):
             async with asyncio.timeout(CATCH_UP):
@@ -81,10 +84,11 @@ class Answers:
         async with self._core.database.write() as tx:
             await events.record(tx, "told", "project", project.id, reason=f"{fresh} captures wait for review")
         waits = await captures.waiting(self._core.database, project.id)
-        return f"Subconscious: {waits} captured statements wait for your review (`subconscious review` in a terminal)."
+        what = "captured statement waits" if waits == 1 else "captured statements wait"
+        return f"Subconscious: {waits} {what} for your review (`subconscious review` in a terminal)."
 
     async def _prompt(self, entry: Entry, project: Project) -> bytes:
-        return _output("UserPromptSubmit", await typed.carry_out(self._core, entry, project), "")
+        return _output("UserPromptSubmit", await typed.carry_out(self._core, entry, project, waiting=True), "")
 
     async def _compaction(self, entry: Entry, project: Project) -> bytes:
         """Tell the compaction what must survive: what this session decided, and what is pinned."""

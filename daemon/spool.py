@@ -1,7 +1,7 @@
 """The spool: every entry becomes one job, and goes when the job has committed.
 
-An entry is deleted only after the transaction that finished its job. Dying in between leaves an entry whose job is done:
-the next sweep deletes it. Dying before leaves a leased job, which the next daemon takes up again.
+An entry is deleted only after the transaction that finished its job. Dying in between leaves an entry whose job is
+done: the next sweep deletes it. Dying before leaves a leased job, which the next daemon takes up again.
 """
 
 from __future__ import annotations

@@ -30,14 +30,16 @@ RECALL_TOKENS = 1500
 Verb = Callable[[Core, Entry, Project, str], Awaitable[str]]
 
 
-async def carry_out(core: Core, entry: Entry, project: Project) -> str:
-    """Carry out the command that a prompt is, if it is one; return what the model should be told, else ""."""
+async def carry_out(core: Core, entry: Entry, project: Project, *, waiting: bool) -> str:
+    """Carry out the command that a prompt is, if it is one; return what the model should be told, else "".
+
+    ``waiting`` says that somebody waits for the answer; without that only verbs that change something are carried out.
+    """
     match = COMMAND.match(entry.payload.prompt)
-    verb = VERBS.get(match["verb"]) if match else None
-    if match is None or verb is None:
+    if match is None or match["verb"] not in (VERBS if waiting else CHANGING):
         return ""
     try:
-        return await verb(core, entry, project, (match["rest"] or "").strip())
+        return await VERBS[match["verb"]](core, entry, project, (match["rest"] or "").strip())
     except SubconsciousError as error:
         return f"Subconscious could not do this: {error.message}. {error.remedy}"
 
@@ -72,7 +74,7 @@ async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
     branch, _ = head(entry.folder)
     budget = surfacing.Budget(RECALL_TOKENS, mind.settings.start_characters, RECALL_LIMIT)
     context = surfacing.compose(hits, budget, branch)
-    await save_given(mind, Start(entry.payload.session_id, project.id, "recall", branch), context.hits)
+    await save_given(mind, Start(entry.payload.session_id, project.id, "recall", branch, "asked for"), context.hits)
     return context.text
 
 
@@ -104,3 +106,5 @@ VERBS: dict[str, Verb] = {
     "unarchive": _unarchive,
     "status": _status,
 }
+CHANGING = frozenset({"remember", "unarchive"})
+"""Verbs that a job carries out too, should nobody have waited for the answer; each does it once all the same."""

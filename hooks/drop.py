@@ -36,11 +36,7 @@ def _usable(path: str) -> bool:
             continue
         except OSError:
             return False
-        return (
-            stat.S_ISDIR(status.st_mode)
-            and status.st_uid == os.getuid()
-            and os.access(path, os.W_OK | os.X_OK)
-        )
+        return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and os.access(path, os.W_OK | os.X_OK)
 
 
 def _private(path: str) -> bool:
@@ -51,11 +47,7 @@ def _private(path: str) -> bool:
     except OSError:
         return False
     status = os.lstat(path)
-    return (
-        stat.S_ISDIR(status.st_mode)
-        and status.st_uid == os.getuid()
-        and not stat.S_IMODE(status.st_mode) & 0o077
-    )
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not stat.S_IMODE(status.st_mode) & 0o077
 
 
 def header(event: str, now: int) -> bytes:
@@ -68,9 +60,7 @@ def header(event: str, now: int) -> bytes:
 
 def _options() -> str:
     chosen = ((key.lower(), os.environ.get("CLAUDE_PLUGIN_OPTION_" + key)) for key in OPTIONS)
-    return ";".join(
-        f"{key}=" + _escaped(value).replace(";", "\\:") for key, value in chosen if value is not None
-    )
+    return ";".join(f"{key}=" + _escaped(value).replace(";", "\\:") for key, value in chosen if value is not None)
 
 
 def _escaped(field: str) -> str:

@@ -85,9 +85,7 @@ def find_environment(home: str) -> str | None:
 
 def is_whole(environment: str) -> bool:
     """Whether the environment was finished, and the Python that it links to is still there."""
-    return os.path.exists(os.path.join(environment, ".complete")) and os.access(
-        python_of(environment), os.X_OK
-    )
+    return os.path.exists(os.path.join(environment, ".complete")) and os.access(python_of(environment), os.X_OK)
 
 
 def python_of(environment: str) -> str:

@@ -128,11 +128,10 @@ class Maker:
         shutil.rmtree(source, ignore_errors=True)
         os.mkdir(source)
         for name in SOURCE_FOLDERS:
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(os.path.join(ROOT, name), os.path.join(source, name), ignore=ignored)
+            _copy(os.path.join(ROOT, name), os.path.join(source, name))
         for name in (*SOURCE_FILES, *BUILD_FILES):
             if os.path.exists(os.path.join(ROOT, name)):
-                shutil.copy(os.path.join(ROOT, name), source)
+                shutil.copyfile(os.path.join(ROOT, name), os.path.join(source, name))
         self._run(*install, "--no-deps", "--no-build-isolation", "--no-index", source)
         shutil.rmtree(source)
 
@@ -161,20 +160,18 @@ class Maker:
         launcher = os.path.join(self.home, "bin", "subconscious")
         os.makedirs(os.path.dirname(launcher), mode=0o700, exist_ok=True)
         face = shlex.quote(os.path.join(self.folder, "current", "bin", "subconscious"))
-        home = shlex.quote(self.home)
+        default = f'[ "$SUBCONSCIOUS_HOME" ] || SUBCONSCIOUS_HOME={shlex.quote(self.home)}'
         with open(launcher + ".tmp", "w", encoding="utf-8") as file:
-            file.write(
-                f'#!/bin/sh\n: "${{SUBCONSCIOUS_HOME:={home}}}"\nexport SUBCONSCIOUS_HOME\nexec {face} "$@"\n'
-            )
+            file.write(f'#!/bin/sh\n{default}\nexport SUBCONSCIOUS_HOME\nexec {face} "$@"\n')
         os.chmod(launcher + ".tmp", 0o700)
         os.replace(launcher + ".tmp", launcher)
 
     def _sweep(self, environment: str) -> None:
         """Remove environments that are a day old and that no process runs from."""
+        # -ww: a COLUMNS in the environment would cut the lines that we look for our paths in.
+        command = ["ps", "-A", "-ww", "-o", "args="]
         try:
-            running = subprocess.run(
-                ["ps", "-A", "-o", "args="], capture_output=True, text=True, check=True
-            ).stdout
+            running = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         except (OSError, subprocess.SubprocessError):
             return  # Without a `ps` to ask, none is known to be unused.
         for entry in os.scandir(self.folder):
@@ -195,9 +192,7 @@ class Maker:
             return (found[0] if found else self._python_of_uv(uv)), uv
         if found:
             package = "python{}.{}-venv".format(*found[0].version)
-            raise MakingError(
-                f"{found[0].path} can't make virtual environments", f"Run: sudo apt install {package}"
-            )
+            raise MakingError(f"{found[0].path} can't make virtual environments", f"Run: sudo apt install {package}")
         raise MakingError(
             "it needs Python 3.11 or newer, and there is none on the PATH",
             "Install one, for example: sudo apt install python3 python3-venv, or: brew install python",
@@ -212,9 +207,7 @@ class Maker:
             path = self._run(*find)
         python = self._probe(path.strip())
         if python is None:
-            raise MakingError(
-                f"the Python of uv at {path.strip()} does not run", "Run: uv python install 3.12"
-            )
+            raise MakingError(f"the Python of uv at {path.strip()} does not run", "Run: uv python install 3.12")
         return python
 
     def _probe(self, path: str) -> Interpreter | None:
@@ -325,6 +318,16 @@ def _take(lock: int, wait: bool) -> bool:
         _say("Subconscious is being set up by another process; waiting for it ...")
         fcntl.flock(lock, fcntl.LOCK_EX)
     return True
+
+
+def _copy(source: str, target: str) -> None:
+    """Copy a folder's content but not its modes: a plugin's folder may be read-only, and the copy is built in."""
+    for folder, folders, files in os.walk(source):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        twin = os.path.join(target, os.path.relpath(folder, source))
+        os.makedirs(twin, exist_ok=True)
+        for name in files:
+            shutil.copyfile(os.path.join(folder, name), os.path.join(twin, name))
 
 
 def _candidates() -> list[str]:

@@ -17,9 +17,7 @@ def main(arguments: "list[str]") -> None:
     """Replace this process by the face of the environment."""
     home = find_home()
     if home is None:
-        sys.exit(
-            "subconscious: no folder to keep memories in: set SUBCONSCIOUS_HOME to one that you may write to"
-        )
+        sys.exit("subconscious: no folder to keep memories in: set SUBCONSCIOUS_HOME to one that you may write to")
     environment = find_environment(home)
     if environment is None:
         from hooks.maker import make_in_sight

@@ -106,9 +106,7 @@ def _parse(text: bytes, failure: type[SubconsciousError]) -> dict[str, Any]:
     return value
 
 
-def call(
-    home: Home, cmd: str, args: Mapping[str, Any] | None = None, timeout: float = 30.0
-) -> dict[str, Any]:
+def call(home: Home, cmd: str, args: Mapping[str, Any] | None = None, timeout: float = 30.0) -> dict[str, Any]:
     """Ask the running daemon; raises DaemonError with what to do about it."""
     return decode_answer(exchange(home, encode_request(cmd, args or {}), timeout))
 
@@ -126,9 +124,7 @@ def exchange(home: Home, request: bytes, timeout: float) -> bytes:
             connection.sendall(request)
             return _read_answer(connection, deadline)
     except (TimeoutError, BlockingIOError) as error:
-        raise WedgedError(
-            f"the daemon did not answer within {timeout:g} s", "run `subconscious doctor`"
-        ) from error
+        raise WedgedError(f"the daemon did not answer within {timeout:g} s", "run `subconscious doctor`") from error
     except (FileNotFoundError, ConnectionRefusedError) as error:
         raise AbsentError("the daemon is not running", "run `subconscious daemon start`") from error
     except OSError as error:
@@ -138,12 +134,24 @@ def exchange(home: Home, request: bytes, timeout: float) -> bytes:
 @contextmanager
 def _connected(home: Home, deadline: float) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(_left(deadline))
+        while not _connect(connection, home, deadline):
+            sleep(0.01)
+        yield connection
+
+
+def _connect(connection: socket.socket, home: Home, deadline: float) -> bool:
+    """Connect; False where the daemon's queue is full: a Unix socket refuses then instead of waiting."""
+    connection.settimeout(_left(deadline))
+    try:
         if len(os.fsencode(home.socket)) <= SOCKET_PATH_LIMIT:
             connection.connect(os.fspath(home.socket))
         else:
             _connect_from_within(connection, home)
-        yield connection
+    except BlockingIOError:
+        if monotonic() > deadline:
+            raise
+        return False
+    return True
 
 
 def _connect_from_within(connection: socket.socket, home: Home) -> None:
@@ -255,9 +263,7 @@ def await_absence(home: Home, timeout: float) -> None:
         except AbsentError:
             return
         sleep(0.02)
-    raise WedgedError(
-        f"the daemon is still there after {timeout:g} s", "run `subconscious daemon stop --force`"
-    )
+    raise WedgedError(f"the daemon is still there after {timeout:g} s", "run `subconscious daemon stop --force`")
 
 
 def _await_hello(home: Home, process: subprocess.Popen[bytes], deadline: float) -> str:

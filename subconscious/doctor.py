@@ -94,11 +94,7 @@ def _guarded(each: Check, patient: Patient) -> list[Finding]:
     try:
         return list(each(patient))
     except OSError as error:
-        return [
-            _fault(
-                "files", str(error), f"ls -ld {_sh(error.filename or patient.home.root)} # it must be yours"
-            )
-        ]
+        return [_fault("files", str(error), f"ls -ld {_sh(error.filename or patient.home.root)} # it must be yours")]
 
 
 def _fine(name: str, detail: str) -> Finding:
@@ -188,9 +184,7 @@ def _disk(patient: Patient) -> Iterator[Finding]:
     place = next(folder for folder in (patient.home.root, *patient.home.root.parents) if folder.exists())
     free = shutil.disk_usage(place).free
     if free < LEAST_FREE:
-        yield _fault(
-            "disk", f"only {free // 2**20} MB free on {place}", f"df -h {_sh(place)} # and make room"
-        )
+        yield _fault("disk", f"only {free // 2**20} MB free on {place}", f"df -h {_sh(place)} # and make room")
     else:
         yield _fine("disk", f"{free / 2**30:.1f} GB free")
 
@@ -228,9 +222,7 @@ def _environment(patient: Patient) -> Iterator[Finding]:
     if failure := _failure(patient.home.env / "failure"):
         yield _fault("environment", f"could not be made: {failure['reason']}", failure["remedy"])
     elif current.is_symlink() and not complete:
-        yield _fault(
-            "environment", f"{current} is not whole", f"rm {_sh(current)} # the next session makes it anew"
-        )
+        yield _fault("environment", f"{current} is not whole", f"rm {_sh(current)} # the next session makes it anew")
     else:
         yield _fine("environment", os.path.realpath(current) if complete else "is made by the first session")
 
@@ -283,9 +275,7 @@ def _database(patient: Patient) -> Iterator[Finding]:
 def _leftovers(patient: Patient, health: Health) -> Iterator[Finding]:
     if health.buried:
         detail = f"{health.buried} given up: {'; '.join(health.buried_reasons)}"
-        yield _fault(
-            "jobs", detail, f"less {_sh(patient.home.log / 'daemon.log')} # entries: {patient.home.buried}"
-        )
+        yield _fault("jobs", detail, f"less {_sh(patient.home.log / 'daemon.log')} # entries: {patient.home.buried}")
     since = health.pending_since
     if since is not None and patient.now - since > WAITING:
         detail = f"{health.pending} memories wait for their embedding, the oldest for more than a day"
@@ -299,9 +289,7 @@ def _spool(patient: Patient) -> Iterator[Finding]:
     note = patient.home.run / "spool-full"
     if note.exists():
         lost = note.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
-        yield _fault(
-            "spool", f"was full, and entries were lost: {' '.join(lost)}", f"{DRAIN}; rm {_sh(note)}"
-        )
+        yield _fault("spool", f"was full, and entries were lost: {' '.join(lost)}", f"{DRAIN}; rm {_sh(note)}")
     elif sum(sizes) > limit * 2**20:
         yield _fault("spool", f"{detail}: the oldest entries are being lost", DRAIN)
     elif patient.now - oldest > WAITING:

@@ -7,7 +7,8 @@
     │   └── NotFoundError    no memory, session or capture by that id
     ├── TranscriptError      a transcript can't be read at all
     ├── DaemonError          the daemon can't be reached or refused
-    └── RequestError         a request that makes no sense
+    ├── RequestError         a request that makes no sense
+    └── EmbedderError        the embedding model can't be loaded or used
 
 Each carries a code, for searching the docs, and a remedy: the sentence that tells a person what to do about it.
 Expected outcomes (an admission, a verdict) are values, never exceptions.
@@ -67,3 +68,9 @@ class RequestError(SubconsciousError):
     """The request makes no sense; nothing was changed."""
 
     code = "E041"
+
+
+class EmbedderError(SubconsciousError):
+    """The embedding model can't be loaded or used."""
+
+    code = "E050"

@@ -69,7 +69,11 @@ def judge(turns: Sequence[Turn], settings: Settings) -> list[Judged]:
     """Extract candidates and admit them. Pure and CPU-bound: run it in a thread."""
     if not settings.capture:
         return []
-    return [(candidate, admit(candidate, settings)) for candidate in extract(turns)]
+    heard = {turn.id: turn.text for turn in turns}
+    return [
+        (candidate, admit(candidate, settings, heard=heard.get(candidate.evidence.turn_id, "")))
+        for candidate in extract(turns)
+    ]
 
 
 async def keep(
@@ -162,12 +166,16 @@ def fade(mind: Mind, memory: Memory, now: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What is known of a session that begins: enough to guess what it may need."""
+    """What is known of a session that is given something: enough to guess what it may need.
+
+    ``asked`` says in words what the engines were asked, for `why-surfaced`.
+    """
 
     session_id: str
     project_id: str
     event: str
     branch: str = ""
+    asked: str = ""
     hints: str = ""
     extra: tuple[str, ...] = ()
 
@@ -196,7 +204,7 @@ async def save_given(mind: Mind, start: Start, hits: Sequence[Hit]) -> None:
             memory_id=hit.memory.id,
             content_hash=hit.memory.content_hash,
             position=position,
-            reason=_why(hit),
+            reason=_why(hit, start.asked),
             relevance=hit.relevance,
             decay=hit.decay,
             engines=hit.engines,
@@ -216,7 +224,7 @@ async def _ranked(mind: Mind, start: Start) -> list[Hit]:
     for memory in await memories.recent(mind.database, start.project_id, limit):
         found.setdefault(memory.id, Hit(memory, 0.0, fade(mind, memory, now)))
     first = await memories.core(mind.database, start.project_id, mind.settings.start_memories)
-    head = [found.pop(memory.id, None) or Hit(memory, 0.0, fade(mind, memory, now)) for memory in first]
+    head = [found.pop(memory.id, Hit(memory, 0.0, fade(mind, memory, now))) for memory in first]
     tail = sorted(found.values(), key=lambda hit: (-_worth(hit, start.branch), -hit.memory.id))
     return head + tail
 
@@ -227,14 +235,13 @@ def _worth(hit: Hit, branch: str) -> float:
     return (0.5 * hit.relevance + 0.4 * hit.memory.confidence + 0.1 * here) * hit.decay
 
 
-def _why(hit: Hit) -> str:
+def _why(hit: Hit, asked: str) -> str:
     """The reason of a surface, for `why-surfaced`."""
     if hit.memory.pinned:
         return "pinned"
     if hit.memory.kind == "lesson":
         return "a lesson of this project"
     if hit.engines:
-        return "fits the branch and the latest words: " + ", ".join(
-            f"{engine.engine} rank {engine.rank}" for engine in hit.engines
-        )
+        ranks = ", ".join(f"{engine.engine} rank {engine.rank}" for engine in hit.engines)
+        return f"{asked}: {ranks}"
     return "recent in this project"

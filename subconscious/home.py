@@ -96,11 +96,7 @@ def _usable(path: str) -> bool:
             continue
         except OSError:
             return False
-        return (
-            stat.S_ISDIR(status.st_mode)
-            and status.st_uid == os.getuid()
-            and os.access(path, os.W_OK | os.X_OK)
-        )
+        return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and os.access(path, os.W_OK | os.X_OK)
 
 
 def _private(path: str) -> bool:
@@ -112,11 +108,7 @@ def _private(path: str) -> bool:
     except OSError:
         return False
     status = os.lstat(path)
-    return (
-        stat.S_ISDIR(status.st_mode)
-        and status.st_uid == os.getuid()
-        and not stat.S_IMODE(status.st_mode) & 0o077
-    )
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not stat.S_IMODE(status.st_mode) & 0o077
 
 
 def temporary_home(prefix: str = "subconscious-") -> Home:

@@ -1,7 +1,7 @@
-"""Takes out of a text what must never be stored, logged or sent: private spans, our own injected text, secrets.
+"""Takes out of a text what must not be kept: private spans, our own injected text, secrets.
 
-The three are applied to every text before anything else sees it (SPEC N2, A28). The secrets known here are a small
-set that is sure of itself; each pattern is bounded, so that hostile input costs no more than linear time.
+The three are applied to every text before anything else sees it (SPEC N2, A28). The secrets known here are a
+small set that is sure of itself; each pattern is bounded, so that hostile input costs linear time at most.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 _PRIVATE = re.compile(r"<(/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
 _OWN = re.compile(r"<(/?)subconscious-memory(?:\s[^<>]{0,1000})?>", re.IGNORECASE)
@@ -59,7 +60,7 @@ def redact(text: str) -> Redacted:
 class _Rule:
     """One sort of secret: its pattern is tried only where a hint (in lower case) occurs.
 
-    The group ``secret`` is what is replaced, the whole match where there is none; ``judge`` has the last word.
+    The group ``secret`` is replaced, or the whole match where there is none; ``judge`` has the last word.
     """
 
     kind: str
@@ -91,7 +92,7 @@ def _redact_private_keys(text: str) -> tuple[str, int]:
     kept: list[str] = []
     at = count = 0
     marks = [*_KEY_MARK.finditer(text), None]
-    for mark, following in zip(marks, marks[1:], strict=False):
+    for mark, following in pairwise(marks):
         if mark is None or mark[1] == "END" or not _has_key_body(text, mark, following):
             continue
         count += 1
@@ -121,7 +122,7 @@ _WORDS = re.compile(r"[A-Za-z]*(?:[._/:@-]+[A-Za-z]+)*[._/:@-]*\d{0,3}|[\d.,:~]+
 
 
 def _looks_secret(value: str) -> bool:
-    """Whether a value is more than a word, a name, a path or a placeholder: mixed characters, varied enough."""
+    """Whether a value is no word, name, path or placeholder: mixed characters, varied enough."""
     if len(value) < 6 or _PLACEHOLDER.search(value) or _WORDS.fullmatch(value):
         return False
     letters = any(character.isalpha() for character in value)

@@ -30,7 +30,7 @@ SPEAKER = {
 }
 
 MARKUP = re.compile(
-    r"<(?=/?\s*(?:[a-z]+[-_:][a-z-_:]+|system|user|assistant|human|tool|function|invoke|parameter|antml)\b)",
+    r"<(?=\s*/?\s*(?:[a-z]+[-_:][a-z-_:]+|system|user|assistant|human|tool|function|invoke|parameter|antml)\b)",
     re.IGNORECASE,
 )
 ROLE = re.compile(r"\b(Human|Assistant|System)(?=\s*:)", re.IGNORECASE)

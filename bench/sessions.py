@@ -1,0 +1,65 @@
+"""Sessions made for measuring: transcripts in the client's line shapes, handed over through the real hooks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+ROOT = Path(__file__).resolve().parents[1]
+HOOK = ["/bin/sh", str(ROOT / "hooks" / "run")]
+
+
+class Speaker:
+    """One session: speaks into its transcript and fires the hooks that the client would."""
+
+    def __init__(self, home: Path, project: Path, session_id: str | None = None) -> None:
+        self.id = session_id or str(uuid4())
+        self.project = project
+        self.transcript = project / f"{self.id}.jsonl"
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+        self.environment = kept | {"SUBCONSCIOUS_HOME": str(home), "CLAUDE_PROJECT_DIR": str(project)}
+
+    def say(self, text: str, role: str = "user") -> None:
+        """Append one line to the transcript."""
+        line = {
+            "parentUuid": None,
+            "isSidechain": False,
+            "type": role,
+            "message": {"role": role, "content": text},
+            "uuid": str(uuid4()),
+            "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z"),
+            "userType": "external",
+            "cwd": str(self.project),
+            "sessionId": self.id,
+            "version": "2.1.197",
+            "gitBranch": "main",
+        }
+        with self.transcript.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def payload(self, event: str, **own: object) -> bytes:
+        """What the client hands to a hook."""
+        common = {
+            "session_id": self.id,
+            "transcript_path": str(self.transcript),
+            "cwd": str(self.project),
+            "hook_event_name": event,
+        }
+        return json.dumps(common | own).encode()
+
+    def hook(self, script: str, event: str, **own: object) -> bytes:
+        """Run one hook as hooks.json wires it; return what it printed."""
+        return run_hook(script, event, self.payload(event, **own), self.environment)
+
+
+def run_hook(script: str, event: str, payload: bytes, environment: Mapping[str, str]) -> bytes:
+    """Run ``hooks/run SCRIPT EVENT`` with a payload on stdin; it always ends with 0."""
+    done = subprocess.run(
+        [*HOOK, script, event], input=payload, env=dict(environment), capture_output=True, check=True, timeout=30
+    )
+    return done.stdout

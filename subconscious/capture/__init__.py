@@ -1,0 +1,1 @@
+"""Turns become candidates, and candidates are admitted, queued or refused."""

@@ -1,0 +1,79 @@
+"""The gate: stored at once, queued for a person, or refused; each with its reason (SPEC A3-A5, D17a, N1, N4)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from subconscious.kinds import KINDS
+from subconscious.model import Admission, Candidate, Decision, Origin, Scope
+
+_PERSONAL = frozenset({"preference", "lesson"})
+"""Kinds that tell the model how to behave: only a person can make them."""
+
+_ROUNDING = 1e-9
+
+
+class Thresholds(Protocol):
+    """The part of the settings that the gate reads."""
+
+    @property
+    def auto_threshold(self) -> float:
+        """Confidence from which a candidate is stored at once."""
+
+    @property
+    def review_threshold(self) -> float:
+        """Confidence from which a candidate is queued."""
+
+
+def admit(
+    candidate: Candidate, thresholds: Thresholds, *, heard: str | None = None, confidence: float | None = None
+) -> Admission:
+    """Decide on a candidate.
+
+    ``heard`` is the text of the turn that the candidate quotes; give it wherever the extractor is not trusted to
+    quote (a model's never is). ``confidence`` is the calibrated one (SPEC N3); without it the raw one counts.
+    """
+    confidence = candidate.raw_confidence if confidence is None else confidence
+    if refusal := _refusal(candidate, heard):
+        return Admission(Decision.DISCARD, confidence, refusal)
+    if not confidence >= thresholds.review_threshold - _ROUNDING:
+        reason = f"confidence {confidence:.2f} is below {thresholds.review_threshold:.2f}"
+        return Admission(Decision.DISCARD, confidence, _explained(reason, candidate))
+    if reservation := _reservation(candidate):
+        return Admission(Decision.REVIEW, confidence, reservation)
+    if confidence >= thresholds.auto_threshold - _ROUNDING:
+        reason = f"confidence {confidence:.2f} reaches {thresholds.auto_threshold:.2f}"
+        return Admission(Decision.AUTO, confidence, _explained(reason, candidate))
+    reason = f"confidence {confidence:.2f} is below {thresholds.auto_threshold:.2f}"
+    return Admission(Decision.REVIEW, confidence, _explained(reason, candidate))
+
+
+def _refusal(candidate: Candidate, heard: str | None) -> str:
+    """Say why a candidate can't be remembered whatever its confidence, or ""."""
+    quote = candidate.evidence.quote
+    if not quote.strip():
+        return "there is no evidence for it"
+    if heard is not None and quote not in heard:
+        return "its evidence is not in the transcript"
+    if not candidate.content.strip() or not candidate.summary.strip():
+        return "it says nothing"
+    if candidate.kind not in KINDS or candidate.kind == "meta":
+        return f"{candidate.kind!r} is not a kind that can be captured"
+    if candidate.origin is Origin.TOOL and candidate.kind in _PERSONAL:
+        return f"a {candidate.kind} can't come from files, pages or command output"
+    return ""
+
+
+def _reservation(candidate: Candidate) -> str:
+    """Say why a person must look at a candidate whatever its confidence, or ""."""
+    if candidate.origin is Origin.TOOL:
+        return "its words come from files, pages or command output: a person must approve it"
+    if candidate.origin is not Origin.USER and candidate.kind in _PERSONAL:
+        return f"a {candidate.kind} that the person did not state: a person must approve it"
+    if candidate.origin is not Origin.USER and candidate.scope is Scope.USER:
+        return "only a person can make it hold in every project"
+    return ""
+
+
+def _explained(reason: str, candidate: Candidate) -> str:
+    return f"{reason}: {candidate.reason}" if candidate.reason else reason

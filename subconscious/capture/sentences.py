@@ -1,0 +1,56 @@
+"""Splits what a person typed into sentences, leaving out what they pasted: code, quotes, logs, tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_LIST_MARK = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
+_PASTED_LINE = re.compile(
+    r"\s*(?:[>|+\u276f⏺⎿│├└{}\[\]<@#]|\$\s|-{3}|\d{1,4}\s?[-+:|→]|\d{4}-\d\d-\d\d|\d\d:\d\d|at\s\S+\(|File \"|"
+    r"Traceback|\w*(?:Error|Exception|Warning)\b:|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|FAIL|PASS)\b|\S+:\d+(?::|\s))"
+)
+_SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?…][.!?\"')\]]*\s+")
+_LONGEST_LINE = 4000
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Give the sentences of ``text``, each a verbatim part of it, in their order."""
+    for prose in _FENCE.split(text):
+        for paragraph in _paragraphs(prose):
+            yield from _split(paragraph)
+
+
+def _paragraphs(prose: str) -> Iterator[str]:
+    """Give runs of lines that are one text: a line broken by hand goes on in the next."""
+    run = ""
+    for line in prose.splitlines(keepends=True):
+        if _goes_on(run, line):
+            run += line
+            continue
+        yield run
+        run = "" if _is_pasted(line) else line
+    yield run
+
+
+def _goes_on(run: str, line: str) -> bool:
+    before = run.rstrip()
+    return len(before) >= 50 and before[-1] not in ".!?:" and line[:1].islower() and not _is_pasted(line)
+
+
+def _is_pasted(line: str) -> bool:
+    """Whether a line looks like output, code, a heading or a table rather than like something said."""
+    if len(line) > _LONGEST_LINE or _PASTED_LINE.match(line):
+        return True
+    signs = sum(character in "{}[]()<>=;|\\_/$#*" for character in line)
+    return signs > max(6, len(line) // 8)
+
+
+def _split(paragraph: str) -> Iterator[str]:
+    mark = _LIST_MARK.match(paragraph)
+    ends = [mark.end() if mark else 0, *(m.end() for m in _SENTENCE_END.finditer(paragraph)), len(paragraph)]
+    for start, end in pairwise(ends):
+        if sentence := paragraph[start:end].strip():
+            yield sentence

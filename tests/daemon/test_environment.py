@@ -1,0 +1,377 @@
+"""The daemon's environment, made by the real code path: venv, pip, lock, build. Only the code installed is tiny."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+from unittest import mock
+
+import pytest
+
+from hooks import cap, environment, maker
+from tests.unit.hook_calls import CHECKOUT, Hooks, copy_plugin, make_hooks
+
+Found = TypeVar("Found")
+
+PROJECT = """
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "subconscious-memory"
+version = "0.1.0"
+[project.scripts]
+subconscious = "subconscious.cli.__main__:main"
+[tool.setuptools]
+packages = ["subconscious", "subconscious.cli", "subconscious.daemon", "subconscious.embeddings"]
+[tool.setuptools.package-dir]
+"subconscious" = "subconscious"
+"subconscious.cli" = "cli"
+"subconscious.daemon" = "daemon"
+"""
+DAEMON = """
+import json, os, pathlib
+if __name__ == "__main__":
+    note = pathlib.Path(f"started-{os.getpid()}")
+    note.with_suffix(".tmp").write_text(json.dumps(dict(os.environ, cwd=os.getcwd())))
+    note.with_suffix(".tmp").rename(note)
+"""
+FACE = """
+import os, sys
+def main():
+    print(*sys.argv[1:], os.environ["SUBCONSCIOUS_PLUGIN_ROOT"], sep="|")
+"""
+PREPARE = "import pathlib, sys; (pathlib.Path(sys.argv[1]) / 'prepared').touch()"
+
+
+def make_plugin(folder: Path) -> Path:
+    """A plugin with our hooks and hardly any code: what takes long in the real one are its dependencies."""
+    copy_plugin(folder, ("hooks", "bin"))
+    lock = (CHECKOUT / "requirements.lock").read_text()
+    setuptools = re.search(r"^setuptools==.*(\n +.*)*", lock, re.MULTILINE)
+    assert setuptools
+    files = {
+        "requirements.lock": setuptools[0] + "\n",
+        "pyproject.toml": PROJECT,
+        "subconscious/__init__.py": "",
+        "subconscious/embeddings/prepare.py": PREPARE,
+        "cli/__init__.py": "",
+        "cli/__main__.py": FACE,
+        "daemon/__init__.py": "",
+        "daemon/__main__.py": DAEMON,
+        "migrations/__init__.py": "",
+    }
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content)
+    return folder
+
+
+@pytest.fixture
+def hooks(tmp_path: Path) -> Hooks:
+    hooks = make_hooks(tmp_path)
+    hooks.plugin = make_plugin(tmp_path / "my plugin")
+    hooks.environ = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}
+    hooks.home = tmp_path / "my state"
+    return hooks
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Hooks:
+    """An environment made in sight of a person, for the tests that only use it."""
+    folder = tmp_path_factory.mktemp("made")
+    hooks = make_hooks(folder)
+    hooks.plugin = make_plugin(folder / "my plugin")
+    hooks.environ = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}
+    hooks.home = folder / "my state"
+    before = tree(hooks.plugin)
+    done = face(hooks, "status", "a b")
+    assert (done.returncode, done.stdout) == (0, f"status|a b|{hooks.plugin}\n"), done.stderr
+    assert "Setting up" in done.stderr
+    assert tree(hooks.plugin) == before, "the plugin's folder was written to"
+    return hooks
+
+
+def face(hooks: Hooks, *arguments: str, program: Path | None = None) -> subprocess.CompletedProcess[str]:
+    program = program or hooks.plugin / "bin" / "subconscious"
+    return subprocess.run(
+        [program, *arguments], env=hooks.base, cwd="/", capture_output=True, text=True, timeout=50, check=False
+    )
+
+
+def tree(folder: Path) -> dict[str, int]:
+    return {os.fspath(path): path.stat().st_mtime_ns for path in folder.rglob("*")}
+
+
+def whole(hooks: Hooks) -> list[Path]:
+    return [path.parent for path in (hooks.home / "env").glob("*/.complete") if path.parent.name != "current"]
+
+
+def started(hooks: Hooks) -> list[dict[str, str]]:
+    """What the daemons that were started saw."""
+    return [json.loads(note.read_text()) for note in (hooks.home / "run").glob("started-*[0-9]")]
+
+
+def eventually(look: Callable[[], Found], seconds: float = 45) -> Found:
+    until = time.monotonic() + seconds
+    while not (found := look()) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert found
+    return found
+
+
+def failure(hooks: Hooks) -> dict[str, Any]:
+    path = hooks.home / "env" / "failure"
+    return dict(json.loads(path.read_text())) if path.exists() else {}
+
+
+def start_maker(hooks: Hooks, **environ: str) -> subprocess.Popen[bytes]:
+    script = hooks.plugin / "hooks" / "wake.py"
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-B", script, "--make"], env=hooks.base | environ, start_new_session=True
+    )
+
+
+def messages(done: subprocess.CompletedProcess[bytes]) -> str:
+    return str(json.loads(done.stdout)["systemMessage"]) if done.stdout else ""
+
+
+@pytest.mark.slow
+def test_twenty_sessions_at_once_make_one_environment(hooks: Hooks) -> None:
+    calls = [
+        subprocess.Popen(
+            hooks.command("wake", "SessionStart"),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            env=hooks.base | {"ANTHROPIC_API_KEY": "secret", "HTTPS_PROXY": ""},
+        )
+        for _ in range(20)
+    ]
+    said = [call.communicate(timeout=30)[0] for call in calls]
+    seen = eventually(lambda: started(hooks))[0]
+    assert [b"setting itself up" in words for words in said].count(True) == 1
+    assert len([words for words in said if words]) == 1
+    assert (hooks.home / "log" / "environment.log").read_text().count(" -m venv ") == 1
+    assert len(whole(hooks)) == 1
+    assert not {"ANTHROPIC_API_KEY", "HTTPS_PROXY", "PIP_CERT"} & set(seen)
+    assert seen["cwd"] == os.fspath(hooks.home / "run")
+    assert seen["SUBCONSCIOUS_HOME"] == os.fspath(hooks.home)
+
+
+@pytest.mark.slow
+def test_a_killed_maker_is_made_good_by_the_next(hooks: Hooks) -> None:
+    first = start_maker(hooks)
+    half = eventually(lambda: list((hooks.home / "env").glob("*-cpython-*")))[0]
+    (half / "half").touch()
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait(10)
+    assert whole(hooks) == []
+    assert start_maker(hooks).wait(50) == 0
+    assert whole(hooks) == [half]
+    assert not (half / "half").exists()
+    assert not (hooks.home / "env" / "source").exists()
+
+
+@pytest.mark.slow
+def test_a_maker_holds_its_lock_as_long_as_its_steps_live(hooks: Hooks) -> None:
+    first = start_maker(hooks)
+    eventually(lambda: list((hooks.home / "env").glob("*-cpython-*")))
+    first.kill()
+    first.wait(10)
+    assert start_maker(hooks).wait(10) == 0
+    assert whole(hooks) == [], "a second maker built where a step of the first still wrote"
+    os.killpg(first.pid, signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_a_failure_is_told_once_and_not_tried_again_at_once(hooks: Hooks) -> None:
+    lock = hooks.plugin / "requirements.lock"
+    lock.write_text(re.sub(r"sha256:....", "sha256:0000", lock.read_text()))
+    hooks.call("wake", "SessionStart")
+    reason = eventually(lambda: failure(hooks))
+    log = (hooks.home / "log" / "environment.log").read_text()
+    told = [messages(hooks.call("wake", "SessionStart")) for _ in range(2)]
+    assert start_maker(hooks).wait(10) == 0
+    assert reason["attempts"] == 1
+    assert reason["reason"] in told[0]
+    assert reason["remedy"] in told[0]
+    assert told[1] == ""
+    assert (hooks.home / "log" / "environment.log").read_text() == log, "it was tried again"
+
+
+def test_a_whole_environment_is_used_at_once(made: Hooks) -> None:
+    for note in (made.home / "run").glob("started-*"):
+        note.unlink()
+    assert made.call("wake", "SessionStart").stdout == b""
+    assert eventually(lambda: started(made))
+    assert len(whole(made)) == 1
+
+
+def test_the_command_works_through_a_link_and_a_launcher(made: Hooks, tmp_path: Path) -> None:
+    (tmp_path / "first").symlink_to(made.plugin / "bin" / "subconscious")
+    (tmp_path / "second").symlink_to("first")
+    begun = time.monotonic()
+    assert face(made, "x", program=tmp_path / "second").stdout == f"x|{made.plugin}\n"
+    assert time.monotonic() - begun < 2
+    launcher = made.home / "bin" / "subconscious"
+    made.environ["SUBCONSCIOUS_PLUGIN_ROOT"] = "-"
+    assert face(made, "x", program=launcher).stdout == "x|-\n"
+
+
+def test_the_model_is_prepared(made: Hooks) -> None:
+    assert (whole(made)[0] / "prepared").exists()
+
+
+def test_an_older_plugin_uses_the_environment_of_a_newer_one(made: Hooks, tmp_path: Path) -> None:
+    older = Hooks(made.home, made.programs, tmp_path / "older", made.environ)
+    shutil.copytree(made.plugin, older.plugin)
+    (older.plugin / "subconscious" / "__init__.py").write_text("# another fingerprint")
+    marker = whole(made)[0] / ".complete"
+    version = marker.read_text()
+    marker.write_text("99.0.0\n")
+    try:
+        assert face(older, "x").stdout == f"x|{older.plugin}\n"
+    finally:
+        marker.write_text(version)
+    assert len(whole(made)) == 1
+
+
+def test_an_environment_whose_python_is_gone_is_not_whole(made: Hooks) -> None:
+    python = whole(made)[0] / "bin" / "python"
+    target = python.readlink()
+    python.unlink()
+    python.symlink_to("/nonexistent")
+    try:
+        assert not environment.is_whole(os.fspath(python.parents[1]))
+    finally:
+        python.unlink()
+        python.symlink_to(target)
+
+
+def test_a_machine_without_python_says_what_to_do(made: Hooks, tmp_path: Path) -> None:
+    for tool in ("dirname", "readlink", "cat"):
+        (tmp_path / tool).symlink_to(str(shutil.which(tool)))
+    hooks = Hooks(tmp_path / "state", tmp_path, made.plugin, {"PATH": os.fspath(tmp_path)})
+    done = face(hooks)
+    assert done.returncode == 1
+    assert "sudo apt install python3 python3-venv" in done.stderr
+
+
+def old(path: str) -> maker.Interpreter:
+    return maker.Interpreter(path, (3, 9), "cpython", has_venv=True)
+
+
+@pytest.fixture
+def builder(tmp_path: Path) -> maker.Maker:
+    for name in ("env", "run", "log"):
+        (tmp_path / name).mkdir()
+    return maker.Maker(os.fspath(tmp_path), 0, say=lambda _: None)
+
+
+def choose(builder: maker.Maker, *pythons: maker.Interpreter, uv: str | None = None) -> tuple[str, str | None]:
+    found = {python.path: python for python in pythons}
+    with (
+        mock.patch.object(maker, "_candidates", return_value=list(found)),
+        mock.patch.object(builder, "_probe", found.get),
+        mock.patch("shutil.which", return_value=uv),
+    ):
+        python, chosen_uv = builder._choose_python()
+    return python.path, chosen_uv
+
+
+def test_the_first_python_that_will_do_is_chosen(builder: maker.Maker) -> None:
+    brand_new = maker.Interpreter("new", (3, 99), "cpython", has_venv=True)
+    bare = maker.Interpreter("bare", (3, 12), "cpython", has_venv=False)
+    good = maker.Interpreter("good", (3, 11), "cpython", has_venv=True)
+    assert choose(builder, old("old"), brand_new, bare, good) == ("good", None)
+    assert choose(builder, brand_new) == ("new", None)
+    assert choose(builder, old("old"), bare, uv="/uv") == ("bare", "/uv")
+
+
+def test_what_is_missing_is_named_with_the_command_that_mends_it(builder: maker.Maker) -> None:
+    with pytest.raises(maker.MakingError) as no_venv:
+        choose(builder, maker.Interpreter("bare", (3, 12), "cpython", has_venv=False))
+    with pytest.raises(maker.MakingError) as no_python:
+        choose(builder, old("old"))
+    assert no_venv.value.remedy == "Run: sudo apt install python3.12-venv"
+    assert "brew install python" in no_python.value.remedy
+
+
+def test_what_is_no_python_is_passed_by(builder: maker.Maker) -> None:
+    assert builder._probe("/nonexistent") is None
+    assert builder._probe("/bin/true") is None
+    assert builder._probe(sys.executable) == maker.Interpreter(sys.executable, sys.version_info[:2], "cpython", True)
+
+
+@pytest.mark.parametrize(("attempts", "pause"), [(1, 60), (2, 300), (3, 1800), (9, 1800)])
+def test_each_failure_waits_longer(attempts: int, pause: float) -> None:
+    now = time.time()
+    assert environment.must_wait({"attempts": attempts, "time": now - pause + 5})
+    assert not environment.must_wait({"attempts": attempts, "time": now - pause - 5})
+    assert not environment.must_wait({"attempts": attempts, "time": now + 5}), "the clock was set back"
+
+
+def test_failures_are_counted(builder: maker.Maker) -> None:
+    for expected in (1, 2):
+        builder._note_failure(maker.MakingError("reason", "remedy"))
+        noted = environment.read_failure(builder.home)
+        assert noted is not None
+        assert noted["attempts"] == expected
+
+
+def test_only_old_environments_that_nobody_runs_are_swept(builder: maker.Maker) -> None:
+    folder = Path(builder.folder)
+    for name in ("current-one", "unused", "used", "young"):
+        (folder / name).mkdir()
+        os.utime(folder / name, (0, 0) if name != "young" else None)
+    with subprocess.Popen([sys.executable, "-c", "input()", str(folder / "used")], stdin=subprocess.PIPE):
+        builder._sweep(str(folder / "current-one"))
+    assert sorted(path.name for path in folder.iterdir()) == ["current-one", "used", "young"]
+
+
+def write_entry(home: Path, age_days: float, size: int = 1) -> Path:
+    (home / "spool").mkdir(exist_ok=True)
+    at = time.time_ns() - int(age_days * 86_400e9)
+    path = home / "spool" / f"{at:020d}-1-00000000.entry"
+    path.write_bytes(b"x" * size)
+    return path
+
+
+def test_the_spool_s_cap_takes_the_oldest(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    ancient, older, newer = (write_entry(tmp_path, days, 600) for days in (31, 2, 1))
+    assert cap.hold_cap(os.fspath(tmp_path)) == 1
+    assert (ancient.exists(), older.exists()) == (False, True)
+    with mock.patch.object(cap, "MAX_BYTES", 1000):
+        assert cap.hold_cap(os.fspath(tmp_path)) == 1
+    assert (older.exists(), newer.exists()) == (False, True)
+    assert len((tmp_path / "run" / "spool-full").read_text().splitlines()) == 2
+
+
+def test_a_spool_within_its_cap_is_left_alone(tmp_path: Path) -> None:
+    entry = write_entry(tmp_path, 29)
+    assert cap.hold_cap(os.fspath(tmp_path)) == 0
+    assert cap.hold_cap(os.fspath(tmp_path / "nowhere")) == 0
+    assert entry.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_the_real_environment(tmp_path: Path) -> None:
+    """All of it, from the real lock and the real code."""
+    hooks = make_hooks(tmp_path)
+    hooks.environ = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}
+    done = subprocess.run(
+        [CHECKOUT / "bin" / "subconscious", "--help"], env=hooks.base, capture_output=True, text=True, timeout=280
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(whole(hooks)) == 1

@@ -1,0 +1,439 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from time import time
+from typing import Any
+
+import pytest
+
+from cli import origin, running, screen
+from cli.__main__ import main
+from subconscious.errors import NotFoundError
+from subconscious.home import Home
+from tests.unit.stub_daemon import StubDaemon
+
+DAY = 86400.0
+ESCAPES = "\x1b]0;owned\x07\x1b[2Jquiet\x9b31m \u202eevil\r"
+
+MEMORY: dict[str, Any] = {
+    "id": 12,
+    "project_id": "p1",
+    "scope": "project",
+    "kind": "decision",
+    "category": "semantic",
+    "summary": "Keep all amounts in integer cents",
+    "content": "Keep all amounts in integer cents, because floats lost a cent.",
+    "origin": "user",
+    "confidence": 0.93,
+    "raw_confidence": 0.9,
+    "extractor": "offline-1",
+    "created_at": time() - 3 * DAY,
+    "said_at": time() - 3 * DAY,
+    "content_hash": "c0ffee",
+    "rationale": "floats lost a cent",
+    "sentiment": "neutral",
+    "verified": True,
+    "pinned": False,
+    "recurrence": 2,
+    "uses": 1,
+    "last_used_at": time() - 60,
+    "archived_at": None,
+    "agent": "claude-code",
+    "session_id": "944588c1",
+    "turn_id": "turn-7",
+    "transcript": "/home/dev/.claude/projects/p/944588c1.jsonl",
+    "evidence": "We decided to keep all amounts in integer cents",
+    "byte_start": 120,
+    "byte_end": 260,
+    "branch": "main",
+    "commit": "0123456789abcdef",
+    "intent": "",
+    "embedding_status": "done",
+    "tags": ["money"],
+    "files": ["ledger.py"],
+}
+CAPTURE: dict[str, Any] = {
+    "id": 7,
+    "status": "review",
+    "kind": "preference",
+    "summary": "Small commits, one change each",
+    "evidence": "I prefer small commits",
+    "reason": "0.81 is below 0.90",
+    "origin": "assistant",
+    "confidence": 0.81,
+    "said_at": time() - 7200,
+    "memory_id": None,
+}
+SESSION: dict[str, Any] = {
+    "id": "944588c1-3b02-43f4-bc53-2f08bd9656e9",
+    "status": "interrupted",
+    "last_event_at": time() - 3600,
+    "branch": "main",
+    "first_prompt": "Can you look\nat ledger.py?",
+    "turns": 14,
+}
+SURFACE: dict[str, Any] = {
+    "session_id": "944588c1-3b02-43f4-bc53-2f08bd9656e9",
+    "event": "start/startup",
+    "at": time() - 30,
+    "memory_id": 12,
+    "position": 1,
+    "reason": "project, branch main",
+    "relevance": 0.71,
+    "decay": 0.97,
+    "engines": [{"engine": "words", "rank": 1, "score": 3.2}],
+    "summary": MEMORY["summary"],
+}
+STATUS: dict[str, Any] = {
+    "version": "0.1.0",
+    "pid": 4242,
+    "home": "/home/dev/.subconscious",
+    "started_at": time() - 7200,
+    "project": {"id": "p1", "name": "payments", "root": "/home/dev/payments"},
+    "memories": {"active": 48, "archived": 3, "project": 12},
+    "review": 2,
+    "jobs": {"ready": 1, "leased": 0, "buried": 0},
+    "spool": 1,
+    "sessions": {"open": 1, "ended": 14, "interrupted": 1},
+    "embedder": {"name": "local", "state": "ready", "pending": 0, "error": ""},
+    "vector_index": "sqlite-vec",
+    "warnings": ["the spool was full on Tuesday"],
+    "settings": {},
+}
+EVENT = {"at": time(), "actor": "user", "action": "approved", "reason": "right"}
+ANSWERS: dict[str, Any] = {
+    "status": STATUS,
+    "remember": {"decision": "auto", "reason": "", "confidence": 1.0, "memory": MEMORY},
+    "recall": {"text": "From past sessions:\n- cents", "hits": [{"memory": MEMORY, "relevance": 0.8}]},
+    "search": {"hits": [{"memory": MEMORY, "relevance": 0.8}]},
+    "list": {"memories": [MEMORY], "total": 3},
+    "show": {"memory": MEMORY, "history": [EVENT], "surfaces": [SURFACE]},
+    "captures": {"captures": [CAPTURE]},
+    "approve": {"captures": [CAPTURE | {"status": "approved", "memory_id": 13}]},
+    "reject": {"captures": [CAPTURE | {"status": "rejected"}]},
+    "sessions": {"sessions": [SESSION]},
+    "archive": {"memories": [MEMORY]},
+    "unarchive": {"memories": [MEMORY]},
+    "why_surfaced": {"surfaces": [SURFACE]},
+    "capture": {"session_id": "s", "turns": 3, "captures": [CAPTURE]},
+    "drain": {"drained": True, "embedded": True},
+}
+EMPTY: dict[str, Any] = {
+    "recall": {"text": "", "hits": []},
+    "search": {"hits": []},
+    "list": {"memories": [], "total": 0},
+    "captures": {"captures": []},
+    "sessions": {"sessions": []},
+    "why_surfaced": {"surfaces": []},
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(tmp_path))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(origin, "inside_client", lambda: False)
+    return Home(tmp_path)
+
+
+@pytest.fixture
+def daemon(home: Home) -> Iterator[StubDaemon]:
+    with StubDaemon(home, dict(ANSWERS)) as stub:
+        yield stub
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = main(words)
+    shown = capsys.readouterr()
+    return code, shown.out, shown.err
+
+
+READING = [
+    "status",
+    "recall cents",
+    "search cents",
+    "list",
+    "show 12",
+    "sessions",
+    "why-surfaced",
+    "why-surfaced 12",
+    "review",
+    "archive 12",
+    "unarchive 12",
+    "remember use cents",
+    "review approve 7",
+    "review reject 7",
+    "daemon status",
+    "daemon drain",
+]
+
+
+@pytest.mark.parametrize("command", READING)
+def test_every_screen_fits_eighty_columns(daemon: StubDaemon, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    code, out, err = run(capsys, *command.split())
+    assert (code, err) == (0, "")
+    assert out.strip()
+    assert max(map(len, out.replace(str(daemon.home.root), "~").splitlines())) <= 80
+    assert "\x1b" not in out
+    assert not re.search("None|{|}", out)
+
+
+@pytest.mark.parametrize("command", READING)
+def test_every_screen_comes_as_json_too(daemon: StubDaemon, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    code, out, _ = run(capsys, *command.split(), "--json")
+    assert code == 0
+    json.loads(out)
+
+
+@pytest.mark.parametrize("command", ["recall x", "search x", "list", "sessions", "why-surfaced", "review"])
+def test_an_empty_screen_says_something(daemon: StubDaemon, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    daemon.answers.update(EMPTY)
+    code, out, _ = run(capsys, *command.split())
+    assert code == 0
+    assert re.match("No|Nothing", out)
+
+
+@pytest.mark.parametrize("command", READING)
+def test_stored_text_cannot_steer_the_terminal(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    daemon.answers = _poisoned(ANSWERS)
+    for words in (command.split(), [*command.split(), "--json"]):
+        _, out, _ = run(capsys, *words)
+        assert not screen.UNPRINTABLE.search(out)
+
+
+def _poisoned(value: Any, key: str = "") -> Any:
+    """Every text a session could have written, with escapes behind it; enumerated values stay."""
+    if isinstance(value, dict):
+        return {name: _poisoned(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_poisoned(item) for item in value]
+    fixed = {"decision", "origin", "scope", "status", "state"}
+    return value + ESCAPES if isinstance(value, str) and key not in fixed else value
+
+
+def test_show_tells_the_whole_provenance(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "show", "#12")
+    for told in ("integer cents", "3 days ago", "944588c1", "turn-7", "bytes 120-260", "main", "0123456789ab"):
+        assert told in out
+    for told in ("ledger.py", "approved by user: right", "start/startup", "offline-1", "because floats"):
+        assert told in out
+
+
+def test_filters_reach_the_daemon(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "search", "two", "words", "--kind", "lesson", "--archived", "--everywhere", "--limit", "3")
+    args = daemon.requests[-1].args
+    assert args == {
+        "query": "two words",
+        "cwd": str(Path.cwd()),
+        "kind": "lesson",
+        "archived": True,
+        "everywhere": True,
+        "limit": 3,
+    }
+
+
+def test_a_person_in_a_terminal_is_the_user(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "remember", "we", "use", "cents", "--tag", "money", "--everywhere")
+    args = daemon.requests[-1].args
+    assert (args["text"], args["origin"], args["scope"], args["tags"]) == (
+        "we use cents",
+        "user",
+        "user",
+        ["money"],
+    )
+
+
+@pytest.mark.parametrize("command", ["remember use cents", "archive 12", "unarchive 12"])
+def test_the_model_is_not_the_user(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr(origin, "inside_client", lambda: True)
+    run(capsys, *command.split())
+    assert daemon.requests[-1].args["origin"] == "assistant"
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+def test_the_model_cannot_decide(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, decision: str
+) -> None:
+    monkeypatch.setattr(origin, "inside_client", lambda: True)
+    code, _, err = run(capsys, "review", decision, "7")
+    assert code == 1
+    assert "only a person" in err
+    assert "in a terminal outside" in err
+    assert daemon.requests == []
+
+
+@pytest.mark.parametrize("mark", origin.MARKS)
+def test_the_client_is_known_by_its_variables(monkeypatch: pytest.MonkeyPatch, mark: str) -> None:
+    monkeypatch.setattr(origin, "_ancestors", lambda: iter(()))
+    for each in origin.MARKS:
+        monkeypatch.delenv(each, raising=False)
+    assert not origin.inside_client()
+    monkeypatch.setenv(mark, "1")
+    assert origin.inside_client()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_client_is_known_though_its_variables_were_unset() -> None:
+    ask = "from cli.origin import inside_client; print(inside_client())"
+    unset = f"env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID {sys.executable} -c '{ask}'"
+    marked = dict(os.environ) | {"CLAUDECODE": "1"}
+    # The second command keeps the shell from replacing itself by the first, as the client's shell would be kept.
+    shown = subprocess.run(["/bin/sh", "-c", f"{unset}; true"], env=marked, capture_output=True, check=True)
+    assert shown.stdout == b"True\n"
+
+
+def test_what_was_not_stored_says_why(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    daemon.answers["remember"] = {"decision": "review", "reason": "asked by the model", "capture": CAPTURE}
+    _, out, _ = run(capsys, "remember", "x")
+    assert "Waits for review as 7: asked by the model" in out
+    assert "review approve 7" in out
+    daemon.answers["remember"] = {"decision": "discard", "reason": "a question", "capture": CAPTURE}
+    assert "Not remembered: a question" in run(capsys, "remember", "x")[1]
+
+
+def test_errors_are_a_line_and_a_remedy(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    daemon.answers["show"] = NotFoundError("no memory has id 99", "see `subconscious list`")
+    code, out, err = run(capsys, "show", "99")
+    assert (code, out) == (1, "")
+    assert err == "error: no memory has id 99\n  see `subconscious list`\n"
+
+
+def test_no_state_folder_is_an_error(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUBCONSCIOUS_HOME", "relative")
+    code, _, err = run(capsys, "list")
+    assert code == 1
+    assert "SUBCONSCIOUS_HOME" in err
+
+
+def test_a_missing_transcript_is_an_error(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "capture", "nowhere.jsonl")
+    assert code == 1
+    assert "nowhere.jsonl" in err
+
+
+def test_a_transcript_is_sent_by_its_full_path(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "t.jsonl").touch()
+    code, out, _ = run(capsys, "capture", str(tmp_path / "t.jsonl"))
+    assert code == 0
+    assert out.startswith("3 turns read, 1 new capture.")
+    assert daemon.requests[-1].args["transcript"] == str(tmp_path / "t.jsonl")
+
+
+@pytest.mark.parametrize("words", [[], ["nonsense"], ["show", "x"], ["show", "0"], ["list", "--limit", "-1"]])
+def test_wrong_usage_is_two(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 2
+
+
+def test_interruption_is_quiet(home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "start", interrupt)
+    assert run(capsys, "daemon", "start") == (130, "", "")
+
+
+def test_daemon_status_starts_nothing(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "daemon", "status")
+    assert code == 1
+    assert out.startswith("not running")
+    assert not home.run.exists()
+
+
+def test_a_silent_daemon_is_told_with_its_remedy(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daemon.silent = True
+    monkeypatch.setattr("subconscious.client.HELLO_SECONDS", 0.1)
+    monkeypatch.setattr(running, "STOP_SECONDS", 0.1)
+    code, _, err = run(capsys, "list")
+    assert code == 1
+    assert "did not answer" in err
+    assert "subconscious doctor" in err
+
+
+def test_stopping_nothing_is_no_error(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["daemon", "stop"], ["daemon", "stop", "--force"]):
+        assert run(capsys, *words) == (0, "The daemon is not running.\n", "")
+
+
+def test_settings_are_listed_without_a_daemon(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "status", "--settings")
+    assert code == 0
+    assert "auto_threshold" in out
+    home.root.joinpath("config.toml").write_text("auto_threshold = 7\n")
+    code, out, err = run(capsys, "status", "--settings")
+    assert code == 1
+    assert "auto_threshold" in out
+    assert "auto_threshold" in err
+
+
+def _shell(home: Home, command: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        ["/bin/sh", "-c", command.replace("CLI", f"{sys.executable} -m cli")],
+        env=dict(os.environ) | {"SUBCONSCIOUS_HOME": str(home.root)} | environ,
+        capture_output=True,
+        check=False,
+    )
+
+
+def test_a_reader_that_leaves_is_no_trouble(home: Home) -> None:
+    with StubDaemon(home, ANSWERS | {"list": {"memories": [MEMORY] * 3000, "total": 3000}}):
+        done = _shell(home, "CLI list | head -1")
+    assert done.stderr == b""
+    assert b"integer cents" in done.stdout
+
+
+def test_a_terminal_without_utf8_shows_escapes(home: Home) -> None:
+    foreign = MEMORY | {"summary": "Größe in Pfund (\u00a3), \U0001f600"}
+    with StubDaemon(home, {"list": {"memories": [foreign], "total": 1}}):
+        done = _shell(home, "CLI list", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert rb"Gr\xf6\xdfe in Pfund" in done.stdout
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = "import sys, cli.__main__ as c; c.parser().format_help(); print(*sys.modules)"
+    loaded = subprocess.check_output([sys.executable, "-c", code], text=True).split()
+    assert not {"pydantic", "asyncio", "numpy", "sqlite3", "subconscious.doctor"} & set(loaded)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (-5, "in the future"),
+        (5, "just now"),
+        (61, "1 minute ago"),
+        (2 * 3600, "2 hours ago"),
+        (3 * DAY, "3 days ago"),
+        (70 * DAY, "2 months ago"),
+        (800 * DAY, "2 years ago"),
+    ],
+)
+def test_times_are_told_as_people_tell_them(seconds: float, told: str) -> None:
+    assert screen.ago(1e9 - seconds, 1e9) == told
+
+
+def test_colours_only_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert screen.paint("x", "bold") == "\x1b[1mx\x1b[0m"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert screen.paint("x", "bold") == "x"

@@ -1,0 +1,298 @@
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+from functools import partial
+from pathlib import Path
+from time import time
+
+import pytest
+
+from cli.__main__ import main
+from cli.holder import kill
+from subconscious import doctor
+from subconscious.client import hello
+from subconscious.doctor import Finding, examine, filesystem
+from subconscious.home import Home
+from subconscious.store.check import check
+from subconscious.store.connect import open_database
+from subconscious.store.migrate import keep_copy, migrate
+from tests.unit.stub_daemon import StubDaemon
+
+MOUNTS = """\
+21 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
+40 21 0:44 / /mnt/c rw - 9p drvfs rw
+41 21 0:45 / /net/my\\040share rw shared:1 - nfs4 server:/x rw
+42 21 0:46 / /net rw - tmpfs none rw
+"""
+
+
+@pytest.fixture
+async def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """A healthy installation, as a first session leaves it."""
+    monkeypatch.setattr(doctor, "LEAST_FREE", 0)
+    home = Home(tmp_path / "state")
+    home.make()
+    database = await open_database(home.database)
+    await migrate(database)
+    await database.close()
+    environment = home.env / "abc-cpython-3.11"
+    environment.mkdir(parents=True)
+    (environment / ".complete").write_text("0.1.0\n")
+    (home.env / "current").symlink_to(environment.name)
+    return home
+
+
+def faults(home: Home, mounts: str = MOUNTS, **environ: str) -> dict[str, Finding]:
+    findings = examine({"SUBCONSCIOUS_HOME": str(home.root), **environ}, mounts)
+    return {finding.name: finding for finding in findings if not finding.ok}
+
+
+def _tree(home: Home) -> dict[str, tuple[int, int]]:
+    return {str(path): (path.lstat().st_size, path.lstat().st_mtime_ns) for path in home.root.rglob("*")}
+
+
+def test_a_healthy_installation_has_no_faults(home: Home) -> None:
+    with StubDaemon(home):
+        assert faults(home) == {}
+
+
+def test_an_idle_daemon_is_no_fault(home: Home) -> None:
+    assert faults(home) == {}
+    home.socket.touch(mode=0o600)
+    assert faults(home) == {}
+
+
+def test_looking_changes_nothing(home: Home) -> None:
+    before = _tree(home)
+    examine({"SUBCONSCIOUS_HOME": str(home.root)}, MOUNTS)
+    assert _tree(home) == before
+
+
+def test_a_fresh_machine_has_no_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "LEAST_FREE", 0)
+    assert faults(Home(tmp_path / "none")) == {}
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("environ", [{"SUBCONSCIOUS_HOME": "relative"}, {"SUBCONSCIOUS_HOME": "/proc/1/x"}])
+def test_no_state_folder(environ: dict[str, str]) -> None:
+    found = {finding.name: finding for finding in examine(environ, MOUNTS)}["state folder"]
+    assert not found.ok
+    assert found.remedy == f"export SUBCONSCIOUS_HOME=/var/tmp/subconscious-{os.getuid()}"
+
+
+def test_a_state_folder_open_to_others(home: Home) -> None:
+    home.root.chmod(0o755)
+    assert faults(home)["state folder"].remedy == f"chmod 700 {home.root}"
+
+
+def test_a_state_folder_on_a_shared_file_system(home: Home) -> None:
+    mounts = f"{MOUNTS}43 21 0:47 / {home.root.parent} rw - cifs //server/x rw\n"
+    found = faults(home, mounts)["state folder"]
+    assert "cifs" in found.detail
+    assert found.remedy.startswith("export SUBCONSCIOUS_HOME=/var/tmp/")
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [("/home/dev", "ext4"), ("/mnt/c/x", "9p"), ("/mnt/cd", "ext4"), ("/net/my share/x", "nfs4"), ("/net", "tmpfs")],
+)
+def test_the_file_system_is_that_of_the_deepest_mount(path: str, kind: str) -> None:
+    assert filesystem(Path(path), MOUNTS) == kind
+    assert filesystem(Path(path), "") == ""
+
+
+def test_a_pause(home: Home) -> None:
+    assert faults(home, SUBCONSCIOUS_OFF="1")["pause"].remedy == "unset SUBCONSCIOUS_OFF"
+    assert "pause" not in faults(home, SUBCONSCIOUS_OFF="0")
+
+
+@pytest.mark.parametrize("text", ["auto_threshold = 7", "no_such_setting = 1", "= broken"])
+def test_a_wrong_config(home: Home, text: str) -> None:
+    config = home.root / "config.toml"
+    config.write_text(text)
+    config.chmod(0o600)
+    assert str(config) in faults(home)["settings"].remedy
+
+
+@pytest.mark.parametrize("name", ["config.toml", "memory.db"])
+def test_a_file_open_to_others(home: Home, name: str) -> None:
+    path = home.root / name
+    path.touch()
+    path.chmod(0o644)
+    assert faults(home)["permissions"].remedy == f"chmod go-rwx {path}"
+
+
+def test_an_environment_that_could_not_be_made(home: Home) -> None:
+    failure = {"reason": "no module venv", "remedy": "sudo apt install python3-venv", "time": 1, "attempts": 2}
+    (home.env / "failure").write_text(json.dumps(failure))
+    found = faults(home)["environment"]
+    assert "no module venv" in found.detail
+    assert found.remedy == "sudo apt install python3-venv"
+    (home.env / "failure").write_text("torn")
+    assert faults(home)["environment"].remedy.startswith("rm ")
+
+
+def test_an_environment_that_is_not_whole(home: Home) -> None:
+    (home.env / "current" / ".complete").unlink()
+    assert faults(home)["environment"].remedy.startswith(f"rm {home.env / 'current'}")
+
+
+def test_a_wedged_daemon(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "hello", partial(hello, timeout=0.1))
+    with StubDaemon(home) as daemon:
+        daemon.silent = True
+        assert faults(home)["daemon"].remedy == "subconscious daemon stop --force"
+
+
+@pytest.mark.parametrize(
+    ("version", "remedy"), [("0.0.1", "subconscious daemon start"), ("99.0", "claude plugin update")]
+)
+def test_a_daemon_of_another_version(home: Home, version: str, remedy: str) -> None:
+    with StubDaemon(home, version=version):
+        assert faults(home)["daemon"].remedy.startswith(remedy)
+
+
+def test_a_damaged_database(home: Home) -> None:
+    keep_copy(home.database, 1)
+    copy = next(home.root.glob("memory-schema*.db"))
+    home.database.write_bytes(b"not a database" * 1000)
+    found = faults(home)["database"]
+    assert f"cp {copy.name} memory.db" in found.remedy
+
+
+def test_the_remedy_for_a_damaged_database_works(home: Home) -> None:
+    keep_copy(home.database, 1)
+    home.database.write_bytes(b"not a database" * 1000)
+    remedy = faults(home)["database"].remedy.removeprefix("subconscious daemon stop; ")
+    assert os.system(remedy) == 0
+    assert faults(home) == {}
+
+
+def test_a_damaged_database_without_a_copy(home: Home) -> None:
+    page = bytearray(home.database.read_bytes())
+    page[4096 : 4096 * 4] = b"\xff" * 4096 * 3
+    home.database.write_bytes(page)
+    assert "no copy was kept" in faults(home)["database"].remedy
+
+
+def test_a_database_of_a_newer_program(home: Home) -> None:
+    _sql(home, "INSERT INTO schema_migrations VALUES (999, 'future', 0)")
+    found = faults(home)["database"]
+    assert "newer version" in found.detail
+    assert found.remedy.startswith("claude plugin update")
+
+
+def test_a_database_in_use_is_read_without_a_trace(home: Home) -> None:
+    writer = sqlite3.connect(home.database)
+    writer.execute("PRAGMA journal_mode = WAL")
+    writer.execute("CREATE TABLE more (x)")
+    before = set(_tree(home))
+    assert check(home.database).memories == 0
+    assert set(_tree(home)) == before
+    writer.close()
+
+
+def test_buried_jobs(home: Home) -> None:
+    _sql(
+        home,
+        "INSERT INTO jobs (name, event, lane, state, reason, created_at)"
+        " VALUES ('a.entry', 'Stop', 's', 'buried', 'the transcript is gone', 0)",
+    )
+    found = faults(home)["jobs"]
+    assert "the transcript is gone" in found.detail
+    assert str(home.log / "daemon.log") in found.remedy
+
+
+def test_embeddings_that_wait_too_long(home: Home) -> None:
+    for age, faulty in ((3600, False), (2 * 86400, True)):
+        _sql(home, _memory(time() - age))
+        assert ("embeddings" in faults(home)) is faulty
+
+
+def test_a_spool_that_waits_too_long(home: Home) -> None:
+    entry = home.spool / "1-2-3.entry"
+    entry.write_text("x")
+    assert faults(home) == {}
+    os.utime(entry, (0, time() - 3 * 86400))
+    found = faults(home)["spool"]
+    assert "for 3 days" in found.detail
+    assert found.remedy == "subconscious daemon drain"
+
+
+def test_a_spool_beyond_its_cap(home: Home) -> None:
+    with (home.spool / "1-2-3.entry").open("wb") as entry:
+        entry.truncate(300 * 2**20)
+    assert "being lost" in faults(home)["spool"].detail
+    (home.run / "spool-full").write_text("1763780000 4 entries removed\n")
+    found = faults(home)["spool"]
+    assert "4 entries removed" in found.detail
+    assert str(home.run / "spool-full") in found.remedy
+
+
+def test_a_full_disk(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "LEAST_FREE", 2**80)
+    assert faults(home)["disk"].remedy.startswith("df -h ")
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ('{"enabledPlugins": {"subconscious@subconscious": true}}', "enabled in Claude Code"),
+        ('{"enabledPlugins": {"subconscious@subconscious": false}}', "not enabled"),
+        ('{"disableAllHooks": true}', "switched off"),
+        ("[]", "unknown"),
+        ("{", "unknown"),
+    ],
+)
+def test_the_plugin_is_a_note(home: Home, tmp_path: Path, settings: str, told: str) -> None:
+    (tmp_path / "settings.json").write_text(settings)
+    environ = {"SUBCONSCIOUS_HOME": str(home.root), "CLAUDE_CONFIG_DIR": str(tmp_path)}
+    found = {finding.name: finding for finding in examine(environ, MOUNTS)}["plugin"]
+    assert found.ok
+    assert told in found.detail
+
+
+def test_the_screen_and_its_exit_code(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(home.root))
+    monkeypatch.delenv("SUBCONSCIOUS_OFF", raising=False)
+    assert main(["doctor"]) == 0
+    assert "All is well." in capsys.readouterr().out
+    home.root.chmod(0o755)
+    assert main(["doctor"]) == 1
+    out = capsys.readouterr().out
+    assert f"chmod 700 {home.root}\n" in out
+    assert "\n1 fault." in out
+    assert main(["doctor", "--json"]) == 1
+    assert any(not finding["ok"] for finding in json.loads(capsys.readouterr().out))
+
+
+def test_only_the_holder_of_the_lock_is_killed(home: Home) -> None:
+    (home.run / "daemon.json").write_text(json.dumps({"pid": os.getpid()}))
+    assert kill(home) is None
+    home.lock.touch()
+    assert kill(home) is None
+    with home.lock.open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # The lock is held, but the process that the note names is these tests, no daemon.
+        assert kill(home) is None
+
+
+def _sql(home: Home, statement: str) -> None:
+    connection = sqlite3.connect(home.database)
+    with connection:
+        connection.execute(statement)
+    connection.close()
+
+
+def _memory(created_at: float) -> str:
+    return (
+        "INSERT INTO memories (scope, kind, category, summary, content, origin, confidence, raw_confidence,"
+        " extractor, created_at, said_at, content_hash) VALUES"
+        f" ('user', 'decision', 'semantic', 's', 'c', 'user', 1, 1, 'x', {created_at}, 0, '')"
+    )

@@ -1,0 +1,86 @@
+"""The rules of docs/protocol.md stand twice in code; both must give the same answers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import subconscious
+from daemon.entry import parse_entry
+from hooks import ask, cap, drop
+from subconscious import home as library
+from subconscious.settings import Settings
+
+PLACES = ("", "relative", "whole", "missing/below", "file", "file/below", "link", "loop", "dangling", "open", "locked")
+TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
+AWKWARD = st.one_of(TEXT, st.text("\\;\t\n\r=:ab"))
+PAYLOAD = b'{"session_id": "s", "transcript_path": "/t", "cwd": "/c", "hook_event_name": "Stop"}'
+
+
+def place(root: Path, name: str) -> str:
+    return os.fspath(root / name) if name not in ("", "relative") else name
+
+
+def furnish(root: Path) -> None:
+    for name, mode in (("whole", 0o700), ("open", 0o777), ("locked", 0o500)):
+        (root / name).mkdir()
+        (root / name).chmod(mode)
+    (root / "file").write_text("")
+    (root / "link").symlink_to(root / "whole")
+    (root / "dangling").symlink_to(root / "nowhere")
+    (root / "loop").symlink_to(root / "loop")
+
+
+@given(st.dictionaries(st.sampled_from(["SUBCONSCIOUS_HOME", "HOME", "TMPDIR"]), st.sampled_from(PLACES)))
+@settings(max_examples=300, deadline=None)
+def test_the_same_home(names: dict[str, str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        furnish(Path(folder))
+        environ = {key: place(Path(folder), name) for key, name in names.items()}
+        # A relative TMPDIR is taken from the working folder.
+        with contextlib.chdir(folder), mock.patch.dict(os.environ, environ, clear=True):
+            theirs, ours = library.find_home(), drop.find_home()
+    assert (None if ours is None else Path(ours)) == (None if theirs is None else theirs.root)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can make a folder that is another user's")
+@pytest.mark.parametrize("key", ["SUBCONSCIOUS_HOME", "HOME"])
+def test_the_same_home_where_it_is_not_ours(key: str, tmp_path: Path) -> None:
+    (tmp_path / ".subconscious").mkdir()
+    os.chown(tmp_path / ".subconscious", 12345, 12345)
+    os.chown(tmp_path, 12345, 12345)
+    environ = {key: os.fspath(tmp_path), "TMPDIR": os.fspath(tmp_path)}
+    with mock.patch.dict(os.environ, environ, clear=True):
+        ours, theirs = drop.find_home(), library.find_home()
+    assert (Path(ours) if ours else None) == (theirs.root if theirs else None)
+
+
+@given(project=AWKWARD, config=AWKWARD, capture=AWKWARD, tokens=st.one_of(st.none(), AWKWARD))
+def test_the_header_is_read_as_it_was_written(project: str, config: str, capture: str, tokens: str | None) -> None:
+    environ = {"CLAUDE_PROJECT_DIR": project, "CLAUDE_CONFIG_DIR": config, "CLAUDE_PLUGIN_OPTION_CAPTURE": capture}
+    if tokens is not None:
+        environ["CLAUDE_PLUGIN_OPTION_START_TOKENS"] = tokens
+    with mock.patch.dict(os.environ, environ, clear=True):
+        entry = parse_entry("name", drop.header("Stop", 1_700_000_000_500_000_000) + PAYLOAD)
+    expected = {"capture": capture} | ({} if tokens is None else {"start_tokens": tokens})
+    assert (entry.event, entry.at, entry.version) == ("Stop", 1_700_000_000.5, subconscious.__version__)
+    assert (entry.project_dir, entry.config_dir, entry.options) == (project, config, expected)
+
+
+def test_the_same_numbers() -> None:
+    fields = Settings.model_fields
+    assert subconscious.__version__ == drop.VERSION
+    assert library.SOCKET_PATH_LIMIT == ask.SOCKET_PATH_LIMIT
+    assert fields["spool_max_mb"].default << 20 == cap.MAX_BYTES
+    assert fields["spool_max_days"].default == cap.MAX_DAYS
+
+
+def test_options_are_settings_and_declared_by_the_plugin() -> None:
+    assert {option.lower() for option in drop.OPTIONS} <= set(Settings.model_fields)

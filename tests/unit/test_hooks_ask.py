@@ -1,0 +1,142 @@
+"""ask: the entry is handed over first; the answer is whole and in time, or there is none."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.unit.hook_calls import Hooks, copy_plugin, daemon, framed, listening, make_hooks
+
+STUB = "import pathlib, sys\npathlib.Path({told!r}).write_text(' '.join(sys.argv[1:]))\n"
+STARTING_UP = 0.5  # what shell and Python may cost on a busy machine, beside the deadline
+CONTEXT = "You decided: tabs. caf\u00e9\n".encode()
+
+
+@pytest.fixture
+def hooks(tmp_path: Path) -> Hooks:
+    """Hooks whose wake.py only notes that it was called."""
+    hooks = make_hooks(tmp_path)
+    hooks.plugin = copy_plugin(tmp_path / "plugin")
+    (hooks.plugin / "hooks" / "wake.py").write_text(STUB.format(told=str(tmp_path / "woken")))
+    return hooks
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    started = time.monotonic()
+    yield
+    assert time.monotonic() - started < seconds + STARTING_UP
+
+
+def woken(hooks: Hooks) -> str:
+    """What wake.py was called with; it runs beside us."""
+    until = time.monotonic() + 5
+    told = hooks.home.parent / "woken"
+    while time.monotonic() < until and not (told.exists() and told.read_text()):
+        time.sleep(0.01)
+    return told.read_text() if told.exists() else ""
+
+
+def test_the_answer_is_printed_as_it_came(hooks: Hooks) -> None:
+    with daemon(hooks.home, lambda _: framed(CONTEXT)) as questions:
+        done = hooks.call("ask", "UserPromptSubmit", b'{"prompt": "x"}')
+    (entry,) = hooks.entries
+    content = entry.read_bytes()
+    assert done.stdout == CONTEXT
+    assert questions == [f"ask {entry.name} {len(content)}\n".encode() + content]
+
+
+@pytest.mark.parametrize("answer", [b"0\n", b"", b"10\nshort", b"garbage\n", b"5"])
+def test_no_whole_answer_is_no_answer(hooks: Hooks, answer: bytes) -> None:
+    with daemon(hooks.home, lambda _: answer), within(0.3):
+        done = hooks.call("ask", "UserPromptSubmit")
+    assert (done.stdout, len(hooks.entries)) == (b"", 1)
+
+
+@pytest.mark.parametrize(("event", "deadline"), [("UserPromptSubmit", 0.3), ("PreCompact", 0.8), ("Stop", 0.15)])
+def test_a_wedged_daemon_costs_the_deadline(hooks: Hooks, event: str, deadline: float) -> None:
+    with listening(hooks.home), within(deadline):
+        done = hooks.call("ask", event, b"x" * 900_000)
+    assert (done.stdout, len(hooks.entries)) == (b"", 1)
+
+
+def test_a_daemon_with_a_full_queue_costs_the_deadline(hooks: Hooks) -> None:
+    with listening(hooks.home, backlog=0), socket.socket(socket.AF_UNIX) as first:
+        first.connect(str(hooks.home / "run" / "daemon.sock"))
+        with within(0.3):
+            done = hooks.call("ask", "UserPromptSubmit")
+    assert (done.stdout, len(hooks.entries)) == (b"", 1)
+
+
+def test_a_slow_trickle_does_not_stretch_the_deadline(hooks: Hooks) -> None:
+    def trickle(server: socket.socket) -> None:
+        link, _ = server.accept()
+        with link:
+            for _ in range(40):
+                try:
+                    link.sendall(b"9" * 10)
+                except OSError:
+                    return
+                time.sleep(0.05)
+
+    with listening(hooks.home) as server, within(0.3):
+        thread = threading.Thread(target=trickle, args=(server,))
+        thread.start()
+        done = hooks.call("ask", "UserPromptSubmit")
+    thread.join(5)
+    assert done.stdout == b""
+
+
+def test_what_is_too_long_to_ask_about_is_only_dropped(hooks: Hooks) -> None:
+    with daemon(hooks.home, lambda _: framed(CONTEXT)) as questions:
+        done = hooks.call("ask", "UserPromptSubmit", b"x" * (1 << 20))
+    assert (done.stdout, questions, len(hooks.entries)) == (b"", [], 1)
+
+
+def test_without_a_daemon_one_is_started_behind(hooks: Hooks) -> None:
+    with within(0.15):
+        done = hooks.call("ask", "UserPromptSubmit")
+    assert (done.stdout, woken(hooks)) == (b"", "--quiet")
+
+
+def test_a_dead_daemon_s_socket_is_no_daemon(hooks: Hooks) -> None:
+    with listening(hooks.home):
+        pass
+    hooks.call("ask", "PreCompact")
+    assert woken(hooks) == "--quiet"
+
+
+def test_a_new_session_waits_for_a_daemon_that_is_starting(hooks: Hooks) -> None:
+    (hooks.home / "env/current").mkdir(parents=True)
+    ready = threading.Event()
+
+    def serve_late() -> None:
+        time.sleep(0.2)
+        with daemon(hooks.home, lambda _: framed(CONTEXT)):
+            ready.wait(10)
+
+    thread = threading.Thread(target=serve_late)
+    thread.start()
+    try:
+        assert hooks.call("ask", "SessionStart").stdout == CONTEXT
+    finally:
+        ready.set()
+        thread.join(10)
+
+
+def test_a_new_session_does_not_wait_for_an_environment(hooks: Hooks) -> None:
+    with within(0.2):
+        assert hooks.call("ask", "SessionStart").stdout == b""
+    assert not (hooks.home.parent / "woken").exists()
+
+
+def test_a_socket_deep_down_is_reached(hooks: Hooks) -> None:
+    hooks.home = hooks.home / ("deep" * 20) / ("deeper" * 20)
+    with daemon(hooks.home, lambda _: framed(CONTEXT)):
+        assert hooks.call("ask", "UserPromptSubmit").stdout == CONTEXT

@@ -1,0 +1,75 @@
+"""The plugin's manifest, its copy, its hooks and what they name."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from typing import Any
+
+import subconscious
+from subconscious.settings import Settings
+from tests.unit.hook_calls import CHECKOUT
+
+KNOWN_TO_OLD_CLIENTS = {"SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop", "SessionEnd"}
+
+
+def manifest() -> dict[str, Any]:
+    return dict(json.loads((CHECKOUT / "plugin.json").read_text()))
+
+
+def wired() -> dict[str, list[dict[str, Any]]]:
+    return dict(json.loads((CHECKOUT / "hooks" / "hooks.json").read_text())["hooks"])
+
+
+def test_the_two_manifests_are_equal() -> None:
+    copy = CHECKOUT / ".claude-plugin" / "plugin.json"
+    assert copy.read_bytes() == (CHECKOUT / "plugin.json").read_bytes()
+    assert not copy.is_symlink()
+
+
+def test_the_versions_are_equal() -> None:
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
+    assert manifest()["version"] == subconscious.__version__ == project["version"]
+
+
+def test_options_are_settings_with_the_same_limits() -> None:
+    options = manifest()["userConfig"]
+    assert set(options) <= set(Settings.model_fields)
+    assert all(option["title"] and option["description"] for option in options.values())
+    limits = Settings.model_json_schema()["properties"]["start_tokens"]
+    tokens = options["start_tokens"]
+    assert (tokens["min"], tokens["max"]) == (limits["minimum"], limits["maximum"])
+
+
+def test_the_marketplace_offers_the_plugin() -> None:
+    market = json.loads((CHECKOUT / ".claude-plugin" / "marketplace.json").read_text())
+    assert [(plugin["name"], plugin["source"]) for plugin in market["plugins"]] == [(manifest()["name"], "./")]
+
+
+def test_one_unknown_event_would_turn_all_hooks_off() -> None:
+    assert set(wired()) == KNOWN_TO_OLD_CLIENTS
+
+
+def test_every_hook_goes_through_run() -> None:
+    for event, groups in wired().items():
+        for hook in (hook for group in groups for hook in group["hooks"]):
+            run, script, name = hook["args"]
+            assert (hook["command"], run, name) == ("/bin/sh", "${CLAUDE_PLUGIN_ROOT}/hooks/run", event)
+            assert (CHECKOUT / "hooks" / f"{script}.py").exists()
+            assert hook["timeout"] > 0
+
+
+def test_scripts_can_be_run() -> None:
+    scripts = [CHECKOUT / "bin" / "subconscious", CHECKOUT / "hooks" / "run", *(CHECKOUT / "scripts").iterdir()]
+    assert all(os.access(script, os.X_OK) for script in scripts)
+
+
+def test_locks_pin_by_hash_and_name_no_host() -> None:
+    for lock in CHECKOUT.glob("requirements*.lock"):
+        content = lock.read_text()
+        assert not re.search(r"://|--index|--find-links|--extra|file:| @ ", content)
+        packages = re.findall(r"^\S+==\S+ .*$", content, re.MULTILINE)
+        assert packages
+        assert all(package.endswith("\\") for package in packages)
