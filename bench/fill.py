@@ -109,9 +109,7 @@ def _memory(project: Project, kind: str, content: str, rng: random.Random) -> Me
     )
 
 
-async def _vectors(
-    database: Database, projects: list[Project], span: tuple[int, int], model: str, dim: int
-) -> None:
+async def _vectors(database: Database, projects: list[Project], span: tuple[int, int], model: str, dim: int) -> None:
     rng = numpy.random.default_rng(span[0])
     found = rng.standard_normal((span[1] - span[0], dim)).astype(numpy.float32)
     found /= numpy.linalg.norm(found, axis=1, keepdims=True)

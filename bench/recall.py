@@ -13,6 +13,7 @@ import json
 import random
 import shutil
 import statistics
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -20,10 +21,11 @@ from uuid import uuid4
 
 from bench.fill import Filled, fill, sentence
 from subconscious import client
-from subconscious.embeddings import LOCAL_MODEL
+from subconscious.embeddings import model_of
 from subconscious.home import Home
 
 ROUNDS = 200
+MODEL = model_of("local") or sys.exit("there is no local model")
 REAL_UP_TO = 10_000
 
 
@@ -72,7 +74,7 @@ def measure(count: int) -> str:
     folder = Path(tempfile.mkdtemp(prefix="recall-"))
     home = Home(folder / "home")
     try:
-        filled = fill(home, count, synthetic=count > REAL_UP_TO, model=LOCAL_MODEL)
+        filled = fill(home, count, synthetic=count > REAL_UP_TO, model=MODEL.name)
         client.ensure_daemon(home)
         client.call(home, "drain", {"timeout": 600}, 610)
         pid = client.call(home, "status")["pid"]

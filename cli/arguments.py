@@ -131,8 +131,8 @@ def _positive(text: str) -> int:
 
 
 def _natural(text: str) -> int:
-    # Ids are shown bare, but people paste them as they know them from elsewhere.
-    digits = text.removeprefix("#")
+    # Ids are shown bare here, but the model is given them as [12], and people write #12.
+    digits = text.strip("#[]")
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number")
     return int(digits)

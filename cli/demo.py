@@ -22,18 +22,19 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from subconscious.client import await_absence, call, ensure_daemon
+from subconscious.client import call, ensure_daemon
 from subconscious.errors import DaemonError, SubconsciousError
 from subconscious.home import Home
 
 from . import screen
-from .holder import kill
+from .holder import await_end, kill
 from .review import card
 
 RECORDED_PLACE = "/home/dev"
 """Where the recorded session lies as if it were; the stage takes its place."""
 DRAIN_SECONDS = 30.0
 HOOK_SECONDS = 10.0
+END_SECONDS = 10.0
 SECRETS = ("AKIAIOSFODNN7EXAMPLE", "on holiday")
 """What the recorded session says that must not be kept: a key, and words marked private."""
 NEXT_SESSION = "00000000-0000-4000-8000-000000000002"
@@ -121,8 +122,9 @@ def _interrupt(_: int, __: FrameType | None) -> None:
 def _clear(stage: Stage) -> None:
     try:
         call(stage.home, "stop", timeout=5)
-        await_absence(stage.home, 10)
     except SubconsciousError:
+        kill(stage.home)
+    if not await_end(stage.home, END_SECONDS):
         kill(stage.home)
     shutil.rmtree(stage.folder, ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""The process that holds the daemon's lock, for when it no longer answers."""
+"""The process that holds the daemon's lock: waiting for its end, and ending it when it no longer answers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ import os
 import signal
 import subprocess
 from contextlib import suppress
+from time import monotonic, sleep
 
 from subconscious.home import Home
+
+
+def await_end(home: Home, seconds: float) -> bool:
+    """Wait until nobody holds the lock: a daemon closes its socket well before its last thread has ended."""
+    deadline = monotonic() + seconds
+    while not (free := _is_free(home)) and monotonic() < deadline:
+        sleep(0.02)
+    return free
 
 
 def kill(home: Home) -> int | None:
@@ -28,20 +37,23 @@ def kill(home: Home) -> int | None:
 
 def _holder(home: Home) -> int | None:
     """What daemon.json names, provided that the lock is held: the file alone may be of a daemon long gone."""
+    if _is_free(home):
+        return None
     try:
-        with home.lock.open("rb") as lock:
-            if _free(lock.fileno()):
-                return None
         return int(json.loads((home.run / "daemon.json").read_text(encoding="utf-8"))["pid"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _free(lock: int) -> bool:
+def _is_free(home: Home) -> bool:
+    """Try the lock, shared and for a moment: a daemon that starts right now tries again."""
     try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        with home.lock.open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except FileNotFoundError:
+        return True
     return True
 
 

@@ -162,10 +162,16 @@ def _show_content(memory: dict[str, Any]) -> None:
                 "met again",
                 screen.counted(memory["recurrence"] - 1, "time") if memory["recurrence"] > 1 else "",
             ),
-            ("used", f"{screen.counted(memory['uses'], 'time')}, last {screen.when(memory['last_used_at'])}"),
+            ("used", _uses(memory)),
             ("state", screen.listed(list(_marks(memory)))),
         ]
     )
+
+
+def _uses(memory: dict[str, Any]) -> str:
+    if not memory["uses"]:
+        return "never yet"
+    return f"{screen.counted(memory['uses'], 'time')}, last {screen.when(memory['last_used_at'])}"
 
 
 def _provenance(memory: dict[str, Any]) -> list[tuple[str, object]]:

@@ -8,17 +8,17 @@ from argparse import Namespace
 from subconscious.client import (
     AbsentError,
     WedgedError,
-    await_absence,
     call,
     daemon_command,
     ensure_daemon,
     hello,
 )
 from subconscious.errors import DaemonError
+from subconscious.home import Home
 
 from . import screen
 from .ask import ask, home
-from .holder import kill
+from .holder import await_end, kill
 
 _FORCE = "run `subconscious daemon stop --force`"
 
@@ -45,14 +45,19 @@ def stop(options: Namespace) -> None:
     place = home()
     try:
         call(place, "stop")
-        await_absence(place, STOP_SECONDS)
-        print("The daemon has stopped.")
+        _await_end(place)
     except AbsentError:
         _stop_the_silent(options, "The daemon is not running.")
     except WedgedError:
         if not options.force:
             raise DaemonError("the daemon does not answer", _FORCE) from None
         _stop_the_silent(options, "No process holds the daemon's lock.")
+
+
+def _await_end(place: Home) -> None:
+    if not await_end(place, STOP_SECONDS):
+        raise DaemonError(f"the daemon is still there after {STOP_SECONDS:g} s", _FORCE)
+    print("The daemon has stopped.")
 
 
 def _stop_the_silent(options: Namespace, otherwise: str) -> None:
@@ -88,8 +93,9 @@ def drain(options: Namespace) -> int:
     answer = ask("drain", options.timeout + 5.0, timeout=options.timeout)
     if options.json:
         screen.as_json(answer)
-    elif answer["drained"]:
+    elif answer["drained"] and answer["embedded"]:
         print("All that was captured is worked off.")
     else:
-        print(f"Work is left after {options.timeout} s; see: subconscious status")
-    return int(not answer["drained"])
+        left = "embeddings" if answer["drained"] else "work"
+        print(f"After {options.timeout} s there is {left} left; see: subconscious status")
+    return int(not (answer["drained"] and answer["embedded"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from argparse import Namespace
 from typing import Any
@@ -76,7 +77,7 @@ def _settings(options: Namespace) -> None:
         screen.as_json({name: value for name, (value, _) in rows.items()})
         return
     for name, (value, meaning) in rows.items():
-        print(f"{name:<22} {value!s:<10} {meaning}")
+        print(f"{name:<22} {json.dumps(value):<10} {meaning}")
     print(f"\nSet them in {home().root / 'config.toml'} or as SUBCONSCIOUS_<NAME>.")
     if complaint:
         raise complaint

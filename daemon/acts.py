@@ -95,8 +95,8 @@ async def set_archived(core: Core, ids: Sequence[int], archived: bool, actor: st
     async with core.database.write() as tx:
         for memory in changed:
             await change(tx, memory, actor, reason)
-        rows = await vectors.activate(tx, [memory.id for memory in changed], not archived)
-    await (core.index.remove([memory.id for memory in changed]) if archived else core.index.add(rows))
+        await vectors.activate(tx, [memory.id for memory in changed], not archived)
+    await core.index.refresh([memory.id for memory in changed])
     core.embedding.wake()
     return [replace(memory, archived_at=time() if archived else None) for memory in chosen]
 

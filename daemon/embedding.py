@@ -114,7 +114,7 @@ class Embedding:
         async with self._database.write() as tx:
             await vectors.save(tx, embedder.name, rows)
             await memories.mark_embedding(tx, ids, "done")
-        await self._index.add(rows)
+        await self._index.refresh(ids)
 
     async def close(self) -> None:
         """Let the model go."""

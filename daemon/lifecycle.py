@@ -18,13 +18,14 @@ from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any
 
-from subconscious.store.vectors import open_index
+from subconscious.store.vectors import NumpyIndex, VectorIndex, open_index, requeue
 
 from subconscious import __version__, client
+from subconscious.embeddings import model_of
 from subconscious.errors import DaemonError
 from subconscious.home import Home
 from subconscious.settings import Settings
-from subconscious.store.connect import open_database
+from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 
 from .core import Core
@@ -135,12 +136,25 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
     database = await open_database(home.database)
     try:
         await migrate(database)
-        index = await open_index(database.writer)
+        index = await _index(database, settings.embedder)
         embedding = Embedding(settings.embedder, database, index)
-        yield Core(home, settings, database, index, embedding)
-        await embedding.close()
+        try:
+            yield Core(home, settings, database, index, embedding)
+        finally:
+            await embedding.close()
+            await index.close()
     finally:
         await database.close()
+
+
+async def _index(database: Database, embedder: str) -> VectorIndex:
+    """The index over the embedder's vectors; those of another model are made anew in the background."""
+    model = model_of(embedder)
+    if model is None:
+        return NumpyIndex(database, "")
+    async with database.write() as tx:
+        await requeue(tx, model.name)
+    return await open_index(database, model.name, model.dim)
 
 
 async def _run_parts(core: Core, spool: Spool, workers: Workers, lock: Lock) -> None:

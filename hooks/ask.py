@@ -1,25 +1,21 @@
 """The hook that asks: drops its entry, then gives the daemon a moment to answer it (docs/protocol.md).
 
-Usage: ``python3 -I -S -B ask.py EVENT``. The entry is in the spool before the question is put, so a missed
-deadline loses an answer, never what happened. stdout gets the daemon's whole answer or nothing.
+The entry is in the spool before the question is put, so a missed deadline loses an answer, never what happened.
+stdout gets the daemon's whole answer or nothing.
 """
 
 import os
 import sys
 import time
 
-STARTED = time.monotonic()
+from hooks.drop import find_home, read_payload, spool, write
 
 try:
     import _socket as socket  # the module `socket` costs 12 ms, its C half less than one
 except ImportError:
     import socket  # type: ignore[no-redef]
 
-if __name__ == "__main__":
-    sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-from hooks.drop import find_home, read_payload, spool, write  # noqa: E402 - -I leaves our folder out of sys.path
-
+STARTED = time.monotonic()
 DEADLINES = {"SessionStart": 0.8, "UserPromptSubmit": 0.3, "PreCompact": 0.8}
 OTHER_DEADLINE = 0.15
 PAUSE = 0.01
@@ -81,7 +77,7 @@ def _reach(home: str, until: float, patient: bool) -> "socket.socket":
 
 
 def _wake() -> None:
-    """Start wake.py in a session of its own, away from our stdout: the client waits until that is closed."""
+    """Start the wake hook in a session of its own, away from our stdout: the client waits until that is closed."""
     if os.fork():
         return
     try:
@@ -89,8 +85,8 @@ def _wake() -> None:
         null = os.open(os.devnull, os.O_RDWR)
         for standard in range(3):
             os.dup2(null, standard)
-        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wake.py")
-        os.execv(sys.executable, [sys.executable, "-I", "-S", "-B", script, "--quiet"])
+        start = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start.py")
+        os.execv(sys.executable, [sys.executable, "-I", "-S", "-B", start, "wake", "--quiet"])
     finally:
         os._exit(0)
 
@@ -117,11 +113,3 @@ def main(event: str) -> None:
     name, entry = spool(home, event, payload)
     if len(entry) <= LARGEST_QUESTION:
         write(1, answer(home, event, name, entry))
-
-
-if __name__ == "__main__":
-    try:
-        main(sys.argv[1])
-    except Exception:  # noqa: BLE001 - a hook that fails shows an error to a person who can't do anything about it
-        pass
-    os._exit(0)

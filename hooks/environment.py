@@ -116,8 +116,8 @@ def start_daemon(home: str, environment: str) -> None:
 
 
 def _start_maker(home: str) -> None:
-    script = os.path.join(ROOT, "hooks", "wake.py")
-    command = [sys.executable, "-I", "-S", "-B", script, "--make"]
+    start = os.path.join(ROOT, "hooks", "start.py")
+    command = [sys.executable, "-I", "-S", "-B", start, "wake", "--make"]
     _detach(command, home, "environment.log", cleaned_environ(KEPT_TO_INSTALL))
 
 

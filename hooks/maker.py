@@ -101,14 +101,8 @@ class Maker:
         shutil.rmtree(environment, ignore_errors=True)
         install = self._create(environment, python, uv)
         self.say("Installing packages ...")
-        self._run(
-            *install,
-            "--require-hashes",
-            "--only-binary",
-            ":all:",
-            "-r",
-            os.path.join(ROOT, "requirements.lock"),
-        )
+        lock = os.path.join(ROOT, "requirements.lock")
+        self._run(*install, "--require-hashes", "--only-binary", ":all:", "-r", lock)
         self._install_code(install)
         self._finish(environment)
         return environment
@@ -152,7 +146,7 @@ class Maker:
         if os.path.exists(os.path.join(ROOT, "subconscious", "embeddings", "prepare.py")):
             try:
                 self._run(python, "-I", "-m", "subconscious.embeddings.prepare", environment)
-            except MakingError as error:
+            except (MakingError, OSError, subprocess.SubprocessError) as error:
                 self.say(f"The embedding model is not ready: {error}")
 
     def _write_launcher(self) -> None:
@@ -193,21 +187,19 @@ class Maker:
         if found:
             package = "python{}.{}-venv".format(*found[0].version)
             raise MakingError(f"{found[0].path} can't make virtual environments", f"Run: sudo apt install {package}")
-        raise MakingError(
-            "it needs Python 3.11 or newer, and there is none on the PATH",
-            "Install one, for example: sudo apt install python3 python3-venv, or: brew install python",
-        )
+        raise _no_python()
 
     def _python_of_uv(self, uv: str) -> Interpreter:
+        """Let uv find or fetch a Python."""
         find = [uv, "python", "find", "--no-project", ">=3.11"]
         try:
-            path = self._run(*find)
+            if self._step(*find).returncode:
+                self._run(uv, "python", "install", "3.12")
+            python = self._probe(self._run(*find).strip())
         except MakingError:
-            self._run(uv, "python", "install", "3.12")
-            path = self._run(*find)
-        python = self._probe(path.strip())
+            python = None
         if python is None:
-            raise MakingError(f"the Python of uv at {path.strip()} does not run", "Run: uv python install 3.12")
+            raise _no_python()
         return python
 
     def _probe(self, path: str) -> Interpreter | None:
@@ -328,6 +320,13 @@ def _copy(source: str, target: str) -> None:
         os.makedirs(twin, exist_ok=True)
         for name in files:
             shutil.copyfile(os.path.join(folder, name), os.path.join(twin, name))
+
+
+def _no_python() -> MakingError:
+    return MakingError(
+        "it needs Python 3.11 or newer, and there is none on the PATH",
+        "Install one, for example: sudo apt install python3 python3-venv, or: brew install python",
+    )
 
 
 def _candidates() -> list[str]:

@@ -1,15 +1,9 @@
 """The hook that brings the daemon up: silent and quick when one runs that is no older than this plugin.
 
-Usage: ``python3 -I -S -B wake.py [--quiet | --make]``. Otherwise it starts the daemon or, if the environment
-is not there yet, a process (``--make``) that makes it; it waits for neither. ``--quiet`` prints nothing.
+Otherwise it starts the daemon or, if the environment is not there yet, a process that makes it; it waits for neither.
 """
 
-import os
-import sys
 import time
-
-if __name__ == "__main__":
-    sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from hooks.ask import connect, request
 from hooks.drop import VERSION, find_home
@@ -33,7 +27,10 @@ def order(version: str) -> "tuple[int, ...]":
 
 
 def main(option: str) -> None:
-    """Bring up a daemon of this version, unless one as new is there."""
+    """Bring up a daemon of this version, unless one as new is there.
+
+    ``--make`` instead of an event makes the environment, and waits for it; ``--quiet`` has nothing to print to.
+    """
     home = find_home()
     if home is None:
         return
@@ -50,11 +47,3 @@ def main(option: str) -> None:
         message = bring_up(home, quiet=option == "--quiet")
         if message:
             print(message, flush=True)
-
-
-if __name__ == "__main__":
-    try:
-        main(sys.argv[1] if len(sys.argv) > 1 else "")
-    except Exception:  # noqa: BLE001 - a hook that fails shows an error to a person who can't do anything about it
-        pass
-    os._exit(0)

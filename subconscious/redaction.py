@@ -97,13 +97,7 @@ def _redact_private_keys(text: str) -> tuple[str, int]:
             continue
         count += 1
         kept += [text[at : mark.start()], "[redacted: private key]"]
-        at = (
-            len(text)
-            if following is None
-            else following.end()
-            if following[1] == "END"
-            else following.start()
-        )
+        at = len(text) if following is None else following.end() if following[1] == "END" else following.start()
     return "".join(kept) + text[at:], count
 
 
@@ -165,7 +159,7 @@ _RULES = (
     _token("Google key", "aiza gocspx- ya29", r"AIza[\w-]{35}|GOCSPX-[\w-]{28}|ya29\.[\w-]{20,255}"),
     _token("npm token", "npm_", r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
     _token("PyPI token", "pypi-", r"pypi-AgE[\w-]{50,255}"),
-    _token("JWT", "eyj", r"(?<![\w-])eyJ[\w-]{10,8000}+\.eyJ[\w-]{10,8000}+\.[\w-]{10,2000}+"),
+    _token("JWT", "eyj", r"(?<!-)eyJ[\w-]{10,8000}+\.eyJ[\w-]{10,8000}+\.[\w-]{10,2000}+"),
     _placed(
         "authorization",
         "authorization bearer",

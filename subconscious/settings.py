@@ -82,6 +82,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Environment before what is passed in (config.toml over plugin options); no .env of the user's project."""
+        del settings_cls, dotenv_settings, file_secret_settings
         return env_settings, init_settings
 
 

@@ -54,16 +54,17 @@ _HEDGE = re.compile(
     re.IGNORECASE,
 )
 _TASK = re.compile(
-    r"\b(?:this|these|that|those) (?:pr|branch|commit|session|case|one|test|tests|comment|file|function|line|change|"
+    r"\b(?:this|these) (?:pr|branch|commit|session|case|one|test|tests|comment|file|function|line|change|"
     r"phase|task|step|issue|bug|error|part|method|section|page|plan)s?\b"
-    r"|\b(?:above|below|here|right now|first,? then|before (?:you|we|continuing)|again)\b",
+    r"|\b(?:above|below|here|right now|first,? then|before (?:you|we|continuing))\b",
     re.IGNORECASE,
 )
 _VAGUE = re.compile(
-    r"\W*(?:(?:use|do|take|keep|try|implement|follow|go with)\s+)?(?:that|this|it|those|these|them|one|both|either|option\b[\w\s#]{0,6}|\(?[a-d1-9]\)?\b(?!\w)|"
-    r"(?:the|your|that|this) (?:\w+ )?(?:one|option|plan|suggestion|approach|above|same|latter|former|idea|proposal|"
-    r"recommendation|choice|way|lazy option|rest))"
-    r"\W*(?:\b(?:please|then|for now|now|and|but|instead|too|as well|again|for this|\W)+.{0,40})?\W*\Z",
+    r"\W*(?:(?:use|do|take|keep|try|implement|follow|go with)\s+)?"
+    r"(?:that|this|it|those|these|them|one|both|either|option\b[\w\s#]{0,6}|\(?[a-d1-9]\)?\b(?!\w)"
+    r"|(?:the|your|that|this) (?:\w+ )?(?:one|option|plan|suggestion|approach|above|same|latter|former|idea|proposal"
+    r"|recommendation|choice|way|rest))"
+    r"\W*(?:\b(?:please|then|for now|now|and|but|instead|too|as well|again|for this)\b.{0,40})?\W*\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _NUMBERED = re.compile(

@@ -9,7 +9,7 @@ from itertools import pairwise
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _LIST_MARK = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _PASTED_LINE = re.compile(
-    r"\s*(?:[>|+\u276f⏺⎿│├└{}\[\]<@#]|\$\s|-{3}|\d{1,4}\s?[-+:|→]|\d{4}-\d\d-\d\d|\d\d:\d\d|at\s\S+\(|File \"|"
+    r"\s*(?:[>|+\u276f⏺⎿│├└{}\[\]<#]|\$\s|-{3}|\d{1,4}\s?[-+:|→]|\d{4}-\d\d-\d\d|\d\d:\d\d|at\s\S+\(|File \"|"
     r"Traceback|\w*(?:Error|Exception|Warning)\b:|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|FAIL|PASS)\b|\S+:\d+(?::|\s))"
 )
 _SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?…][.!?\"')\]]*\s+")

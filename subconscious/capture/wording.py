@@ -14,7 +14,7 @@ _STOP_WORDS = frozenset(  # quoted one by one they would fill a page
     please same she should so some such than that that's the their them then there these they this those through
     to too under until up very was we we'll we're we've were what when where which while who
     why will with would yes you your
-    """.split()  # noqa: SIM905
+    """.split()
 )
 _WORD = re.compile(r"[^\W_][\w'./@:#-]*[^\W_]|[^\W_]")
 _NAME = re.compile(r"[a-z]+[A-Z]|[A-Z]{2}|\w_\w|\w[./:@#]\w|\d|\A[A-Z][a-z]")

@@ -8,6 +8,7 @@ before that is done.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
@@ -57,12 +58,20 @@ def open_embedder(name: str) -> Embedder | None:
     return embedder
 
 
-def model_of(name: str) -> str | None:
-    """The ``Embedder.name`` that the embedder of that name will have, without loading it; None for ``none``."""
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What an embedder's vectors are called and how long they are."""
+
+    name: str
+    dim: int
+
+
+def model_of(name: str) -> Model | None:
+    """The model that the embedder of that name will have, without loading it; None for ``none``."""
     if name == NONE:
         return None
-    model: str = _class_of(name).name
-    return model
+    found = _class_of(name)
+    return Model(found.name, found.dim)
 
 
 def _class_of(name: str) -> type[Embedder]:

@@ -53,8 +53,8 @@ class Scribe:
         self.turns: list[Turn] = []
         self.skipped: Counter[str] = Counter()
         self.sessions: dict[str, None] = {}
-        self.cwd = ""
-        self.branch = ""
+        self.cwd = state.cwd
+        self.branch = state.branch
         self.lines_seen = 0
         self.recognised = False
         self._file = file
@@ -73,6 +73,8 @@ class Scribe:
             interrupted=self._interrupted,
             time=self._time,
             session_id=self._session_id,
+            cwd=self.cwd,
+            branch=self.branch,
             tools=dict(list(self._tools.items())[-_MOST_WAITING:]),
             queue=tuple(self._queue[-_MOST_WAITING:]),
         )
@@ -202,9 +204,7 @@ class Scribe:
 
     def _add_typed(self, line: Line, record: Record, words: str, mark: str = "") -> None:
         after = self._interrupted
-        self._interrupted &= not self._add(
-            line, record, Role.USER, Origin.USER, words, mark=mark, interrupted=after
-        )
+        self._interrupted &= not self._add(line, record, Role.USER, Origin.USER, words, mark=mark, interrupted=after)
 
     def _add(
         self,

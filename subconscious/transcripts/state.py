@@ -34,6 +34,8 @@ class State:
     interrupted: bool = False
     time: float = 0.0
     session_id: str = ""
+    cwd: str = ""
+    branch: str = ""
     tools: Mapping[str, str] = field(default_factory=dict)
     queue: tuple[Queued, ...] = ()
 

@@ -222,7 +222,7 @@ class Machine:
 
     def drain(self) -> None:
         """Wait until the daemon is there and has worked off everything it was handed."""
-        wait_for(self.daemon_answers, "no daemon answers")
+        wait_for(self.daemon_answers, self.last_words)
         assert self.request("drain", timeout=40)["drained"]
 
     def daemon_answers(self) -> bool:
@@ -232,6 +232,11 @@ class Machine:
         except OSError:
             return False
         return True
+
+    def last_words(self) -> str:
+        """The end of the daemon's log, to say why it isn't there."""
+        log = self.state / "log" / "daemon.log"
+        return log.read_text()[-2000:] if log.exists() else "no daemon was ever started"
 
     @property
     def daemon_pid(self) -> int:
@@ -243,14 +248,14 @@ class Machine:
         pid = self.daemon_pid
         os.kill(pid, number)
         if number == signal.SIGKILL:
-            wait_for(lambda: pid not in self.processes(), "the killed daemon is still there")
+            wait_for(lambda: pid not in self.processes(), self.last_words)
 
     def stop_daemon(self) -> None:
         """Let the daemon end in peace, wedged or not, if there is one; then nothing may be left."""
         self.signal_all(signal.SIGCONT)
         if self.daemon_answers():
             self.request("stop")
-        wait_for(lambda: not self.processes(), "processes survive the daemon", seconds=15)
+        wait_for(lambda: not self.processes(), lambda: f"still alive: {self.processes()}", seconds=15)
 
     def signal_all(self, number: signal.Signals) -> None:
         """Send a signal to whatever lives of this machine."""
@@ -300,11 +305,11 @@ class Machine:
         return [row for row in self.rows("memories") if words in row["content"]]
 
 
-def wait_for(condition: Callable[[], object], otherwise: str, seconds: float = 20) -> None:
-    """Poll until ``condition`` holds; fail with ``otherwise`` when it doesn't in time."""
+def wait_for(condition: Callable[[], object], otherwise: Callable[[], str], seconds: float = 20) -> None:
+    """Poll until ``condition`` holds; fail with what ``otherwise`` says when it doesn't in time."""
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, otherwise
+        assert time.monotonic() < deadline, otherwise()
         time.sleep(0.05)
 
 

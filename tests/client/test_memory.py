@@ -95,6 +95,11 @@ def test_compaction_loses_nothing(learned: Machine, api: FakeApi, automatic: boo
     assert [row["recurrence"] for row in learned.remembered("round half to even")] == [1]
 
 
+def test_state_is_for_its_owner_only(learned: Machine) -> None:
+    ours = [path for path in learned.state.rglob("*") if not path.is_symlink()]
+    assert [path for path in ours if path.stat().st_mode & 0o077] == []
+
+
 def test_typed_remember_is_carried_out(machine: Machine) -> None:
     machine.talk("Good morning.")
     machine.drain()

@@ -135,9 +135,9 @@ def failure(hooks: Hooks) -> dict[str, Any]:
 
 
 def start_maker(hooks: Hooks, **environ: str) -> subprocess.Popen[bytes]:
-    script = hooks.plugin / "hooks" / "wake.py"
+    script = hooks.plugin / "hooks" / "start.py"
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-B", script, "--make"], env=hooks.base | environ, start_new_session=True
+        [sys.executable, "-I", "-S", "-B", script, "wake", "--make"], env=hooks.base | environ, start_new_session=True
     )
 
 

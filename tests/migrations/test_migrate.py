@@ -68,6 +68,8 @@ async def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
 
 
 def test_statements_end_where_sqlite_says() -> None:
-    script = "CREATE TABLE a (t TEXT DEFAULT ';'); -- one;\nCREATE TRIGGER b AFTER INSERT ON a BEGIN\n SELECT 1;\nEND;\n"
+    script = (
+        "CREATE TABLE a (t TEXT DEFAULT ';'); -- one;\nCREATE TRIGGER b AFTER INSERT ON a BEGIN\n SELECT 1;\nEND;\n"
+    )
     assert len(statements(script)) == 2
     assert statements("-- only words\n") == []

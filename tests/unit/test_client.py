@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious import client
+from subconscious import __version__, client
 from subconscious.client import AbsentError, WedgedError
 from subconscious.errors import DaemonError, NotFoundError, RequestError
 from subconscious.home import Home
@@ -31,7 +31,7 @@ def test_requests_arrive_as_they_were_sent(cmd: str, args: dict[str, object]) ->
     line = client.encode_request(cmd, args)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
-    assert client.decode_request(line) == client.Request(cmd, args, client.__version__)
+    assert client.decode_request(line) == client.Request(cmd, args, __version__)
 
 
 def test_lone_surrogates_survive() -> None:
@@ -90,7 +90,7 @@ def test_a_path_too_long_for_a_socket_is_reached(tmp_path: Path) -> None:
     home = Home(tmp_path / ("deep" * 20) / ("down" * 20))
     before = Path.cwd()
     with StubDaemon(home):
-        assert client.hello(home) == client.__version__
+        assert client.hello(home) == __version__
     assert Path.cwd() == before
 
 
@@ -125,7 +125,7 @@ def test_a_queue_of_connections_that_stays_full_is_silence(home: Home) -> None:
 def test_a_running_daemon_is_left_alone(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "start", lambda _: pytest.fail("started a second daemon"))
     with StubDaemon(home) as daemon:
-        assert client.ensure_daemon(home) == client.__version__
+        assert client.ensure_daemon(home) == __version__
         daemon.version = "99.0.0"
         assert client.ensure_daemon(home) == "99.0.0"
     assert daemon.requests == []
@@ -134,7 +134,7 @@ def test_a_running_daemon_is_left_alone(home: Home, monkeypatch: pytest.MonkeyPa
 def test_an_older_daemon_that_stays_is_used(home: Home) -> None:
     with StubDaemon(home, {"yield": {"stopping": False}}, version="0.0.9") as daemon:
         assert client.ensure_daemon(home) == "0.0.9"
-    assert daemon.requests[0].args == {"version": client.__version__}
+    assert daemon.requests[0].args == {"version": __version__}
 
 
 def test_an_older_daemon_yields_to_ours(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +147,7 @@ def test_an_older_daemon_yields_to_ours(home: Home, monkeypatch: pytest.MonkeyPa
         monkeypatch.setattr(client, "await_absence", lambda *_: older.close())
         monkeypatch.setattr(client, "start", start)
         older.enter_context(StubDaemon(home, {"yield": {"stopping": True}}, version="0.0.9"))
-        assert client.ensure_daemon(home) == client.__version__
+        assert client.ensure_daemon(home) == __version__
 
 
 def test_a_daemon_that_ends_at_its_start_is_told_with_its_last_words(

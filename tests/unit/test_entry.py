@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -56,10 +57,8 @@ def test_says_what_is_broken(broken: bytes, reason: str) -> None:
 @given(st.binary(max_size=300))
 def test_any_bytes_parse_or_are_refused(noise: bytes) -> None:
     for candidate in (noise, raw(body=noise), raw() + noise):
-        try:
-            parse_entry("n", candidate)
-        except BrokenEntryError as error:
-            assert str(error)
+        with suppress(BrokenEntryError):
+            assert parse_entry("n", candidate).payload.session_id
 
 
 def test_paths_that_are_no_utf8_can_be_stored() -> None:

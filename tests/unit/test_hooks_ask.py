@@ -13,7 +13,7 @@ import pytest
 
 from tests.unit.hook_calls import Hooks, copy_plugin, daemon, framed, listening, make_hooks
 
-STUB = "import pathlib, sys\npathlib.Path({told!r}).write_text(' '.join(sys.argv[1:]))\n"
+STUB = "import pathlib\ndef main(event):\n    pathlib.Path({told!r}).write_text(event)\n"
 STARTING_UP = 0.5  # what shell and Python may cost on a busy machine, beside the deadline
 CONTEXT = "You decided: tabs. caf\u00e9\n".encode()
 

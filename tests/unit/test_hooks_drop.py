@@ -155,6 +155,29 @@ def test_our_own_environment_comes_first(hooks: Hooks) -> None:
     assert len(hooks.entries) == 1
 
 
+def test_an_environment_that_broke_is_passed_by(hooks: Hooks) -> None:
+    own = hooks.home / "env/current/bin/python"
+    own.parent.mkdir(parents=True)
+    own.write_text("#!/bin/sh\nexit 1\n")
+    own.chmod(0o755)
+    hooks.call("drop", "Stop", PAYLOAD)
+    assert len(hooks.entries) == 1
+
+
+def test_bytecode_is_kept_in_our_environment_only(tmp_path: Path) -> None:
+    hooks = make_hooks(tmp_path)
+    hooks.plugin = copy_plugin(tmp_path / "plugin")
+    own = hooks.home / "env/current/bin/python"
+    own.parent.mkdir(parents=True)
+    own.symlink_to(sys.executable)
+    hooks.call("drop", "Stop", PAYLOAD)
+    assert list((hooks.home / "env/current/bytecode").rglob("drop.*.pyc"))
+    own.unlink()
+    hooks.call("drop", "Stop", PAYLOAD)
+    assert not list(hooks.plugin.rglob("__pycache__"))
+    assert len(hooks.entries) == 2
+
+
 @pytest.mark.parametrize("script", ["drop", "ask", "wake", "nonsense"])
 def test_no_event_is_no_error(hooks: Hooks, script: str) -> None:
     subprocess.run(hooks.command(script)[:3], env=hooks.base | {"SUBCONSCIOUS_HOME": "/dev/null"}, check=True)

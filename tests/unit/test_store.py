@@ -65,10 +65,13 @@ async def test_a_missing_memory_is_told(database: Database) -> None:
 
 
 async def test_a_transaction_that_fails_leaves_nothing(database: Database) -> None:
-    with pytest.raises(RuntimeError):
+    async def fail() -> None:
         async with database.write() as tx:
             await memories.insert(tx, make_memory())
             raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        await fail()
     assert (await memories.counts(database, None))["active"] == 0
 
 
@@ -85,13 +88,19 @@ async def test_text_search_keeps_to_the_project_and_the_user(database: Database,
     assert all(score > 0 for _, score in everywhere)
 
 
-@pytest.mark.parametrize("text", ['"; DROP TABLE', "NEAR(a b)", "a* -b", "project : x", "ä\x00ö", "((", "", "OR AND NOT"])
+@pytest.mark.parametrize(
+    "text", ['"; DROP TABLE', "NEAR(a b)", "a* -b", "project : x", "ä\x00ö", "((", "", "OR AND NOT"]
+)
 async def test_any_words_can_be_searched(database: Database, text: str) -> None:
     assert await memories.search_text(database, terms_of(text, STOP_WORDS), ["p1"], 10) == []
 
 
 def test_terms_drop_stop_words_and_repetitions() -> None:
-    assert terms_of("What is the retry_policy, the RETRY_POLICY of api/v2?", STOP_WORDS) == ["retry_policy", "api", "v2"]
+    assert terms_of("What is the retry_policy, the RETRY_POLICY of api/v2?", STOP_WORDS) == [
+        "retry_policy",
+        "api",
+        "v2",
+    ]
 
 
 async def test_archived_memories_leave_the_index_and_come_back_whole(database: Database) -> None:
@@ -132,7 +141,9 @@ async def test_a_capture_read_twice_is_kept_once(database: Database, project: Pr
 
 async def test_what_nobody_decides_on_expires_and_stays_readable(database: Database, project: Project) -> None:
     async with database.write() as tx:
-        kept = await captures.insert(tx, make_candidate(), Admission(Decision.REVIEW, 0.8, ""), Place(project.id, None), 7)
+        kept = await captures.insert(
+            tx, make_candidate(), Admission(Decision.REVIEW, 0.8, ""), Place(project.id, None), 7
+        )
         assert await captures.expire(tx, NOON) == 0
         assert await captures.expire(tx, 4e9) == 1
     assert (await captures.get(database, kept or 0))["status"] == "expired"
@@ -164,7 +175,9 @@ async def test_an_end_that_is_swept_late_does_not_close_what_went_on(database: D
 
 async def test_the_ledger_forgets_at_a_compaction_and_the_record_does_not(database: Database, project: Project) -> None:
     memory_id = await stored(database)
-    surface = Surface("s", "start/startup", NOON, memory_id, "hash", 1, "pinned", 1.0, 1.0, (EngineHit("text", 1, 2.0),))
+    surface = Surface(
+        "s", "start/startup", NOON, memory_id, "hash", 1, "pinned", 1.0, 1.0, (EngineHit("text", 1, 2.0),)
+    )
     async with database.write() as tx:
         await surfaces.record(tx, project.id, [surface])
     assert await surfaces.ledger(database, "s") == {"hash"}

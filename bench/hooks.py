@@ -1,0 +1,140 @@
+"""Time the hooks, called as hooks.json calls them, against the start of the same Python that does nothing.
+
+    python -m bench.hooks [--runs 100] [--memories 10000]
+
+All commands take turns, so that a busy machine slows them alike. Without a daemon unless ``--memories`` says how many
+the daemon is to hold. Prints milliseconds and the ratio of medians to `python3 -I -S -c pass`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON = os.path.realpath(sys.executable)
+BASELINE = "python -c pass"
+WARM_UP = 3
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where hooks are called: a plugin, a state folder, the project that the session is in."""
+
+    plugin: Path
+    home: Path
+    project: Path
+
+    def commands(self) -> dict[str, list[str]]:
+        """Give what is timed, by name."""
+        calls = [("drop", "PostToolUse"), ("ask", "UserPromptSubmit"), ("wake", "SessionStart")]
+        run = ["/bin/sh", str(self.plugin / "hooks" / "run")]
+        hooks = {f"{script} {event}": [*run, script, event] for script, event in calls}
+        return {BASELINE: [PYTHON, "-I", "-S", "-c", "pass"], **hooks}
+
+    def time(self, command: list[str], payload: bytes) -> float:
+        """Run a command; return milliseconds."""
+        environ = {"PATH": os.environ["PATH"], "SUBCONSCIOUS_HOME": str(self.home)}
+        begun = time.perf_counter()
+        subprocess.run(
+            command,
+            input=payload,
+            env=environ | {"CLAUDE_PROJECT_DIR": str(self.project)},
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        return (time.perf_counter() - begun) * 1000
+
+
+@contextmanager
+def without_daemon(folder: Path) -> Iterator[Stage]:
+    """A copy of the hooks whose wake.py starts nothing: the processes that it starts would be measured too."""
+    shutil.copytree(ROOT / "hooks", folder / "hooks", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "hooks" / "environment.py").write_text("def bring_up(home, quiet):\n    return ''\n")
+    link_python(folder / "home")
+    yield Stage(folder, folder / "home", folder)
+
+
+@contextmanager
+def with_daemon(folder: Path, count: int) -> Iterator[Stage]:
+    """A real daemon, warm, that holds ``count`` memories."""
+    from bench.fill import fill
+    from subconscious import client
+    from subconscious.embeddings import LOCAL_MODEL
+    from subconscious.home import Home
+
+    home = Home(folder / "home")
+    filled = fill(home, count, synthetic=True, model=LOCAL_MODEL)
+    link_python(home.root)
+    client.ensure_daemon(home)
+    try:
+        client.call(home, "drain", {"timeout": 600}, 610)
+        yield Stage(ROOT, home.root, next(iter(filled.folders.values())))
+    finally:
+        client.call(home, "stop")
+        client.await_absence(home, 30)
+
+
+def link_python(home: Path) -> None:
+    """Let ``hooks/run`` find the very Python that the baseline is run with."""
+    python = home / "env" / "current" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(PYTHON)
+
+
+def payload(number: int, rng: random.Random) -> bytes:
+    """Build a prompt's payload; no two ask the same."""
+    words = " ".join(
+        rng.choice("retry queue invoice cache index upload token billing import".split()) for _ in range(6)
+    )
+    said = {"session_id": f"bench-{number}", "transcript_path": "/nowhere", "cwd": "/", "prompt": words}
+    return json.dumps({**said, "hook_event_name": "UserPromptSubmit"}).encode()
+
+
+def measure(stage: Stage, runs: int) -> dict[str, list[float]]:
+    """Time every command ``runs`` times, in turns."""
+    rng = random.Random(7)
+    taken: dict[str, list[float]] = {name: [] for name in stage.commands()}
+    for number in range(-WARM_UP, runs):
+        for name, command in stage.commands().items():
+            milliseconds = stage.time(command, payload(number, rng))
+            if number >= 0:
+                taken[name].append(milliseconds)
+    return taken
+
+
+def show(taken: dict[str, list[float]]) -> None:
+    """Print one row per command."""
+    base = statistics.median(taken[BASELINE])
+    print(f"{'':24} {'median':>8} {'p95':>8} {'ratio':>7}")
+    for name, values in taken.items():
+        median, slow = statistics.median(values), statistics.quantiles(values, n=20)[18]
+        print(f"{name:24} {median:8.1f} {slow:8.1f} {median / base:7.2f}")
+
+
+def main() -> None:
+    """Read the arguments, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--memories", type=int, default=0)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="hooks-") as name:
+        folder = Path(name)
+        with with_daemon(folder, chosen.memories) if chosen.memories else without_daemon(folder) as stage:
+            show(measure(stage, chosen.runs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from bench.sessions import ROOT, Speaker
+from subconscious import client
+from subconscious.client import AbsentError
+from subconscious.errors import DaemonError
+from subconscious.home import Home
+from tests.daemon.conftest import configure, drained, eventually, new_session, processes_of
+
+DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
+
+
+def listens(home: Home) -> bool:
+    with suppress(DaemonError):
+        return bool(client.hello(home))
+    return False
+
+
+def started(home: Home) -> subprocess.Popen[bytes]:
+    """A daemon's process that this test may do anything to."""
+    process = client.start(home)
+    assert eventually(lambda: listens(home))
+    return process
+
+
+def memories_of(home: Home, speaker: Speaker) -> list[str]:
+    listed = client.call(home, "list", {"cwd": str(speaker.project)})
+    return [memory["content"] for memory in listed["memories"]]
+
+
+def test_of_many_that_start_at_once_one_stays(stopped: Home) -> None:
+    processes = [client.start(stopped) for _ in range(6)]
+    assert eventually(lambda: sum(process.poll() is None for process in processes) == 1, 20)
+    assert listens(stopped)
+    assert sorted({process.poll() for process in processes}, key=str) == [0, None]
+    for process in processes:
+        process.terminate()
+        process.wait(10)
+
+
+def test_the_socket_and_its_folder_are_the_owners_alone(running: Home) -> None:
+    assert stat.S_IMODE(running.socket.stat().st_mode) == 0o600
+    assert stat.S_IMODE(running.run.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_it_gracefully(stopped: Home, name: signal.Signals) -> None:
+    process = started(stopped)
+    process.send_signal(name)
+    assert process.wait(10) == 0
+    assert not stopped.socket.exists()
+
+
+def test_what_is_handed_over_without_a_daemon_waits_for_one(stopped: Home, tmp_path: Path) -> None:
+    speaker = new_session(stopped, tmp_path / "project")
+    speaker.say(DECISION)
+    speaker.hook("drop", "Stop")
+    assert len(list(stopped.spool.glob("*.entry"))) == 1
+    client.ensure_daemon(stopped)
+    drained(stopped)
+    assert memories_of(stopped, speaker) == [DECISION]
+    assert not list(stopped.spool.glob("*.entry"))
+
+
+def test_a_killed_daemons_work_is_done_once_by_the_next(stopped: Home, tmp_path: Path) -> None:
+    speaker = new_session(stopped, tmp_path / "project")
+    process = started(stopped)
+    for number in range(20):
+        speaker.say(f"We decided: record number {number} uses colour teal-{number}.")
+        speaker.hook("drop", "Stop")
+    process.kill()
+    process.wait()
+    client.ensure_daemon(stopped)
+    drained(stopped)
+    assert len(memories_of(stopped, speaker)) == len(set(memories_of(stopped, speaker))) == 20
+
+
+def test_a_wedged_daemon_costs_a_hook_its_deadline_and_nothing_is_lost(stopped: Home, tmp_path: Path) -> None:
+    speaker = new_session(stopped, tmp_path / "project")
+    process = started(stopped)
+    process.send_signal(signal.SIGSTOP)
+    try:
+        speaker.say(DECISION)
+        begun = time.monotonic()
+        assert speaker.hook("ask", "UserPromptSubmit", prompt="go on") == b""
+        assert time.monotonic() - begun < 5
+        speaker.hook("drop", "Stop")
+    finally:
+        process.send_signal(signal.SIGCONT)
+    drained(stopped)
+    assert memories_of(stopped, speaker) == [DECISION]
+    process.terminate()
+    process.wait(10)
+
+
+def test_it_leaves_when_nobody_needs_it(stopped: Home) -> None:
+    configure(stopped, idle_exit_minutes=0.01)
+    process = client.start(stopped)
+    assert process.wait(20) == 0
+    assert not stopped.socket.exists()
+
+
+@pytest.mark.slow
+def test_it_leaves_when_its_folder_is_deleted(stopped: Home) -> None:
+    process = started(stopped)
+    shutil.rmtree(stopped.root)
+    assert process.wait(20) == 0
+
+
+def as_version(home: Home, version: str) -> subprocess.Popen[bytes]:
+    """A daemon that believes to be of another version."""
+    program = (
+        f"import subconscious; subconscious.__version__ = {version!r}; from daemon.__main__ import main; exit(main())"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", program, "run"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "SUBCONSCIOUS_HOME": str(home.root)},
+    )
+
+
+def test_a_newer_version_takes_over_and_an_older_one_does_not(stopped: Home) -> None:
+    first = started(stopped)
+    newer = as_version(stopped, "9.0.0")
+    assert first.wait(20) == 0
+    assert eventually(lambda: listens(stopped) and client.hello(stopped) == "9.0.0")
+    assert client.start(stopped).wait(10) == 0
+    assert newer.poll() is None
+    newer.terminate()
+    assert newer.wait(10) == 0
+
+
+def test_the_daemon_gets_nothing_of_the_clients_environment(stopped: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CLAUDECODE", "HTTPS_PROXY", "SUBCONSCIOUS_OFF"):
+        monkeypatch.setenv(name, "dummy")
+    client.ensure_daemon(stopped)
+    (pid,) = processes_of(stopped)
+    environment = Path(f"/proc/{pid}/environ").read_bytes()
+    assert b"dummy" not in environment
+
+
+def test_a_lock_without_a_listener_is_told(stopped: Home) -> None:
+    import fcntl
+
+    with stopped.lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        process = client.start(stopped)
+        assert process.wait(20) == 1
+    assert "daemon stop --force" in (stopped.log / "daemon.log").read_text()
+
+
+def test_a_long_path_is_no_obstacle(tmp_path: Path) -> None:
+    home = Home(tmp_path / ("long" * 20) / ("path" * 20))
+    home.make()
+    configure(home)
+    client.ensure_daemon(home)
+    speaker = new_session(home, tmp_path / "project")
+    speaker.say(DECISION)
+    speaker.hook("drop", "Stop")
+    drained(home)
+    assert b"integer cents" in speaker.hook("ask", "SessionStart", source="startup")
+    client.call(home, "stop")
+    client.await_absence(home, 10)
+
+
+def send(home: Home, raw: bytes) -> bytes:
+    with socket.socket(socket.AF_UNIX) as link:
+        link.settimeout(10)
+        link.connect(str(home.socket))
+        try:
+            link.sendall(raw)
+            link.shutdown(socket.SHUT_WR)
+        except OSError:
+            return b""
+        received = b""
+        try:
+            while chunk := link.recv(65536):
+                received += chunk
+        except OSError:
+            pass
+        return received
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"\n",
+        b"\0" * 1000 + b"\n",
+        b"{}\n",
+        b'{"cmd": 7}\n',
+        b'{"cmd": "__init__"}\n',
+        b'{"cmd": "search", "args": {"query": 7}}\n',
+        b'{"cmd": "search", "args": {"nonsense": 1}}\n',
+        b'{"cmd": "show", "args": {"id": 99999999999999999999999}}\n',
+        b'{"cmd": "archive", "args": {"ids": [1, 2, 3]}}\n',
+        b"[" * 100_000 + b"\n",
+        b"ask\n",
+        b"ask x -1\n",
+        b"ask x 99999999999\n",
+        b"ask x 10\nhalf",
+        b"ask x 4\n{}{}",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"x" * (20 * 2**20),
+    ],
+)
+def test_no_request_stalls_or_ends_it(running: Home, raw: bytes) -> None:
+    send(running, raw)
+    assert client.hello(running)
+
+
+def test_two_hundred_callers_at_once_are_answered(running: Home, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(50) as pool:
+        statuses = list(pool.map(lambda _: client.call(running, "status", {"cwd": str(tmp_path)}), range(200)))
+    assert len({status["pid"] for status in statuses}) == 1
+
+
+def test_absence_is_told_as_such(stopped: Home) -> None:
+    with pytest.raises(AbsentError):
+        client.call(stopped, "status")

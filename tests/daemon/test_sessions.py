@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.sessions import Speaker
+from subconscious import client
+from subconscious.home import Home
+from tests.daemon.conftest import configure, drained, eventually, new_session
+
+DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
+
+
+def context(answer: bytes) -> str:
+    """What the model is given by a hook's output."""
+    if not answer:
+        return ""
+    said: dict[str, Any] = json.loads(answer)
+    return str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+def captured(home: Home, speaker: Speaker, status: str | None = None) -> list[dict[str, Any]]:
+    asked = {"cwd": str(speaker.project), "status": status}
+    found: list[dict[str, Any]] = client.call(home, "captures", asked)["captures"]
+    return found
+
+
+def decide(home: Home, speaker: Speaker, text: str = DECISION) -> None:
+    speaker.say(text)
+    speaker.hook("drop", "Stop", last_assistant_message="Noted.")
+    drained(home)
+
+
+def test_what_one_session_decides_the_next_one_starts_with(running: Home, speaker: Speaker, tmp_path: Path) -> None:
+    decide(running, speaker)
+    speaker.hook("drop", "SessionEnd", reason="other")
+    given = context(new_session(running, speaker.project).hook("ask", "SessionStart", source="startup"))
+    assert DECISION in given
+    elsewhere = new_session(running, tmp_path / "elsewhere")
+    assert elsewhere.hook("ask", "SessionStart", source="startup") == b""
+
+
+def test_each_capture_tells_where_it_comes_from(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker)
+    (capture,) = captured(running, speaker, "captured")
+    shown = client.call(running, "show", {"id": capture["memory_id"]})
+    memory = shown["memory"]
+    line = Path(memory["transcript"]).read_bytes()[memory["byte_start"] : memory["byte_end"]]
+    assert json.loads(line)["uuid"] == memory["turn_id"]
+    assert memory["evidence"] in json.loads(line)["message"]["content"]
+    assert (memory["session_id"], memory["branch"], memory["origin"]) == (speaker.id, "main", "user")
+    assert [event["action"] for event in shown["history"]] == ["create"]
+
+
+def test_the_soft_waits_and_the_weak_is_discarded_with_a_reason(running: Home, speaker: Speaker) -> None:
+    speaker.say("Let's use pytest for the billing tests.")
+    decide(running, speaker, "Should we always use tabs in Makefiles?")
+    assert [capture["content"] for capture in captured(running, speaker, "review")] == [
+        "Let's use pytest for the billing tests."
+    ]
+    assert all(capture["reason"] for capture in captured(running, speaker))
+    assert client.call(running, "list", {"cwd": str(speaker.project)})["total"] == 0
+
+
+def test_a_person_is_told_once_of_what_waits(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker, "Let's use pytest for the billing tests.")
+    first = new_session(running, speaker.project).hook("ask", "SessionStart", source="startup")
+    assert "subconscious review" in json.loads(first)["systemMessage"]
+    assert new_session(running, speaker.project).hook("ask", "SessionStart", source="startup") == b""
+
+
+def test_resume_repeats_nothing_and_clear_and_compact_give_again(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker)
+    later = new_session(running, speaker.project)
+    assert DECISION in context(later.hook("ask", "SessionStart", source="startup"))
+    assert later.hook("ask", "SessionStart", source="resume") == b""
+    assert DECISION in context(later.hook("ask", "SessionStart", source="compact"))
+    assert later.hook("ask", "SessionStart", source="resume") == b""
+    assert DECISION in context(later.hook("ask", "SessionStart", source="clear"))
+
+
+def test_a_compaction_is_told_what_to_keep_even_before_the_turn_ended(running: Home, speaker: Speaker) -> None:
+    speaker.say(DECISION)
+    assert DECISION in speaker.hook("ask", "PreCompact", trigger="auto", custom_instructions=None).decode()
+
+
+def test_lines_that_are_repeated_by_a_fork_are_captured_once(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker)
+    fork = new_session(running, speaker.project)
+    fork.transcript.write_bytes(speaker.transcript.read_bytes())
+    decide(running, fork, "From now on, run the linter before every commit.")
+    contents = [capture["content"] for capture in captured(running, speaker, "captured")]
+    assert contents == [DECISION, "From now on, run the linter before every commit."]
+
+
+def test_the_same_said_again_recurs_and_is_not_stored_twice(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker)
+    decide(running, new_session(running, speaker.project))
+    listed = client.call(running, "list", {"cwd": str(speaker.project)})
+    assert [memory["recurrence"] for memory in listed["memories"]] == [2]
+
+
+def test_what_was_given_to_a_session_is_no_news_in_it(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker)
+    later = new_session(running, speaker.project)
+    given = context(later.hook("ask", "SessionStart", source="startup"))
+    later.say(given)
+    decide(running, later)
+    listed = client.call(running, "list", {"cwd": str(speaker.project)})
+    assert [memory["recurrence"] for memory in listed["memories"]] == [1]
+
+
+def test_private_words_and_secrets_reach_no_file_of_ours(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker, f"<private>We decided to sell to Initech.</private> {DECISION}")
+    decide(running, speaker, "Remember that the key of the sandbox is AKIAIOSFODNN7EXAMPLE.")
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    kept = b"".join(file.read_bytes() for file in running.root.rglob("*") if file.is_file())
+    assert b"integer cents" in kept
+    assert b"Initech" not in kept
+    assert b"AKIAIOSFODNN7EXAMPLE" not in kept
+
+
+def test_a_typed_command_is_carried_out_by_the_daemon_once(running: Home, speaker: Speaker) -> None:
+    told = context(speaker.hook("ask", "UserPromptSubmit", prompt="/subconscious:remember always run make fmt first"))
+    assert "memory 1" in told
+    drained(running)
+    (capture,) = captured(running, speaker)
+    shown = client.call(running, "show", {"id": capture["memory_id"]})["memory"]
+    assert (shown["content"], shown["verified"], shown["origin"]) == ("always run make fmt first", True, "user")
+
+
+def test_a_typed_command_is_carried_out_even_when_nobody_waited(stopped: Home, tmp_path: Path) -> None:
+    speaker = new_session(stopped, tmp_path / "project")
+    speaker.hook("drop", "UserPromptSubmit", prompt="/subconscious:remember always run make fmt first")
+    client.ensure_daemon(stopped)
+    drained(stopped)
+    assert len(captured(stopped, speaker, "captured")) == 1
+
+
+def test_typed_recall_answers_with_framed_memories(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker)
+    told = context(speaker.hook("ask", "UserPromptSubmit", prompt="/subconscious:recall integer cents"))
+    assert DECISION in told
+    given = client.call(running, "why_surfaced", {"cwd": str(speaker.project)})["surfaces"]
+    assert [surface["event"] for surface in given] == ["recall"]
+    assert "text rank 1" in given[0]["reason"]
+
+
+def test_a_plain_prompt_is_answered_with_silence(running: Home, speaker: Speaker) -> None:
+    assert speaker.hook("ask", "UserPromptSubmit", prompt="fix the bug") == b""
+
+
+def test_what_the_assistant_wants_remembered_waits_for_a_person(running: Home, speaker: Speaker) -> None:
+    asked = {"text": "the API key lives in vault", "cwd": str(speaker.project), "origin": "assistant"}
+    answer = client.call(running, "remember", asked)
+    assert answer["decision"] == "review"
+    with pytest.raises(client.DaemonError, match="a person decides"):
+        client.call(running, "approve", {"ids": [answer["capture"]["id"]], "origin": "assistant"})
+    approved = client.call(running, "approve", {"ids": [answer["capture"]["id"]], "origin": "user"})["captures"]
+    memory = client.call(running, "show", {"id": approved[0]["memory_id"]})["memory"]
+    assert (memory["verified"], memory["origin"], memory["confidence"]) == (True, "assistant", 1.0)
+
+
+def test_options_of_the_plugin_hold_for_their_session(running: Home, speaker: Speaker) -> None:
+    speaker.environment["CLAUDE_PLUGIN_OPTION_CAPTURE"] = "false"
+    decide(running, speaker)
+    assert captured(running, speaker) == []
+    speaker.environment["CLAUDE_PLUGIN_OPTION_CAPTURE"] = "true"
+    decide(running, speaker, "From now on, run the linter before every commit.")
+    assert len(captured(running, speaker)) == 1
+    later = new_session(running, speaker.project)
+    later.environment["CLAUDE_PLUGIN_OPTION_SURFACE"] = "false"
+    assert later.hook("ask", "SessionStart", source="startup") == b""
+
+
+def test_a_silent_session_is_closed_and_the_next_start_says_where_it_broke_off(running: Home, speaker: Speaker) -> None:
+    speaker.say("First, tidy the invoices.")
+    speaker.hook("ask", "UserPromptSubmit", prompt="First, tidy the invoices.")
+    drained(running)
+    speaker.say(DECISION)  # then it is killed: no Stop, no SessionEnd
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    os.utime(speaker.transcript, (1, 1))
+    configure(running, silent_minutes=0.001)
+    client.ensure_daemon(running)
+
+    def seen() -> tuple[str, str]:
+        (session,) = client.call(running, "sessions", {"cwd": str(speaker.project)})["sessions"]
+        return session["status"], session["last_prompt"]
+
+    assert eventually(lambda: seen() == ("interrupted", DECISION))
+    given = context(new_session(running, speaker.project).hook("ask", "SessionStart", source="startup"))
+    assert "was interrupted" in given
+    assert DECISION in given
+
+
+def entry(home: Home, name: str, body: bytes, event: str = "Stop") -> None:
+    header = f"subconscious 1\t{event}\t1790000000000000000\t/p\t\t0.1.0\t\n".encode()
+    (home.spool / name).write_bytes(header + body)
+
+
+def test_entries_that_make_no_sense_are_set_aside_with_their_reason(running: Home, speaker: Speaker) -> None:
+    entry(running, "00000000000000000001-1-aa.entry", b'{"half')
+    entry(running, "00000000000000000002-1-aa.entry", b'{"session_id": "s"}', event="Unheard")
+    (running.spool / "00000000000000000003-1-aa.entry").write_bytes(b"\0\1\2")
+    decide(running, speaker)
+    assert len(captured(running, speaker)) == 1
+    assert len(list(running.buried.iterdir())) == 3
+    with sqlite3.connect(f"file:{running.database}?mode=ro", uri=True) as store:
+        reasons = [row[0] for row in store.execute("SELECT reason FROM jobs WHERE state = 'buried' ORDER BY name")]
+    store.close()
+    assert len(reasons) == 3
+    assert "Unheard" in reasons[1]
+
+
+def test_a_pipe_in_place_of_a_transcript_holds_nothing_up(running: Home, speaker: Speaker) -> None:
+    os.mkfifo(speaker.transcript)
+    speaker.hook("drop", "Stop")
+    drained(running)
+
+
+def test_a_transcript_of_another_kind_is_left_alone(running: Home, speaker: Speaker) -> None:
+    speaker.transcript.write_text(json.dumps({"messages": [{"role": "user", "text": DECISION}]}, indent=1))
+    speaker.hook("drop", "Stop")
+    drained(running)
+    assert captured(running, speaker) == []
+
+
+def test_capture_reads_a_transcript_that_no_hook_told_of(running: Home, speaker: Speaker) -> None:
+    speaker.say(DECISION)
+    asked = {"transcript": str(speaker.transcript), "cwd": str(speaker.project)}
+    first = client.call(running, "capture", asked)
+    assert [capture["content"] for capture in first["captures"]] == [DECISION]
+    assert client.call(running, "capture", asked)["captures"] == []
+
+
+def test_archived_memories_are_given_to_nobody_and_come_back_whole(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker)
+    where = {"cwd": str(speaker.project)}
+    client.call(running, "archive", {"ids": [1], "origin": "user"})
+    assert new_session(running, speaker.project).hook("ask", "SessionStart", source="startup") == b""
+    assert client.call(running, "search", where | {"query": "cents"})["hits"] == []
+    archived = client.call(running, "search", where | {"query": "cents", "archived": True})["hits"]
+    assert [hit["memory"]["id"] for hit in archived] == [1]
+    client.call(running, "unarchive", {"ids": [1], "origin": "user"})
+    found = client.call(running, "search", where | {"query": "cents"})["hits"]
+    assert [hit["memory"]["id"] for hit in found] == [1]
+
+
+@pytest.mark.slow
+def test_meaning_is_found_where_no_word_agrees(stopped: Home, tmp_path: Path) -> None:
+    configure(stopped, embedder='"local"')
+    client.ensure_daemon(stopped)
+    speaker = new_session(stopped, tmp_path / "project")
+    decide(stopped, speaker)
+    decide(stopped, speaker, "From now on, write the changelog in German.")
+    found = client.call(stopped, "search", {"cwd": str(speaker.project), "query": "money rounding currency"})["hits"]
+    assert found[0]["memory"]["content"] == DECISION
+    assert {engine["engine"] for engine in found[0]["engines"]} == {"vector"}

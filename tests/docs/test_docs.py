@@ -1,0 +1,115 @@
+"""The docs can't rot: every command, setting and request is documented, every documented one exists."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli.arguments import parser
+from subconscious.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROTOCOL = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def _verbs(root: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Every verb with the verbs within it, as typed."""
+    for action in root._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, verb in action.choices.items():
+                yield name, verb
+                yield from ((f"{name} {inner}", deep) for inner, deep in _verbs(verb))
+
+
+VERBS = dict(_verbs(parser()))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_command_is_documented(verb: str) -> None:
+    first, _, second = verb.partition(" ")
+    assert f"`subconscious {first}" in README
+    if second:
+        rows = [line for line in README.splitlines() if f"`subconscious {first}" in line]
+        assert any(re.search(rf"[` ]{second}[` ]", row) for row in rows)
+
+
+def test_every_documented_command_exists() -> None:
+    for page in PAGES:
+        for words in re.findall(r"(?:^|`|/)subconscious ([a-z-]+)(?=[ `\n])", page.read_text(encoding="utf-8")):
+            assert words in VERBS, f"{page.name}: subconscious {words}"
+
+
+def test_every_verb_has_its_function() -> None:
+    for name, verb in VERBS.items():
+        target = verb.get_default("verb")
+        if target is None:
+            assert name == "daemon"
+            continue
+        module, _, function = target.partition(":")
+        assert callable(getattr(__import__(f"cli.{module}", fromlist=[function]), function))
+
+
+def test_the_table_of_settings_is_that_of_the_code() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert _settings_table() in page, f"docs/settings.md must hold:\n{_settings_table()}"
+
+
+def _settings_table() -> str:
+    rows = [
+        f"| `{name}` | `{str(field.default).lower() if isinstance(field.default, bool) else field.default}`"
+        f" | {field.description} |"
+        for name, field in Settings.model_fields.items()
+    ]
+    return "\n".join(["| setting | default | meaning |", "| --- | --- | --- |", *rows])
+
+
+def test_the_readmes_settings_exist_with_their_defaults() -> None:
+    block = README.partition("```toml")[2].partition("```")[0]
+    found = re.findall(r"^(\w+) = (\S+)", block, re.MULTILINE)
+    assert found
+    for name, value in found:
+        assert str(Settings.model_fields[name].default).lower() == value
+
+
+def test_every_request_is_in_the_protocol() -> None:
+    source = (ROOT / "daemon" / "commands.py").read_text(encoding="utf-8")
+    commands = set(re.findall(r"async def cmd_(\w+)", source))
+    table = PROTOCOL.partition("## Commands")[2]
+    named = {
+        name for row in re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
+    }
+    assert commands == named
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        assert target.startswith("https://") or (page.parent / target).exists(), target
+
+
+def test_the_programs_of_the_readme_exist() -> None:
+    """Whatever of ours a command block runs is there and may be run."""
+    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    programs = set(re.findall(r"^((?:bin|scripts)/\S+)", "\n".join(blocks), re.MULTILINE))
+    assert programs == {"bin/subconscious", "scripts/test"}
+    assert all(os.access(ROOT / program, os.X_OK) for program in programs)
+
+
+def test_the_benchmarks_of_the_readme_exist() -> None:
+    for name in re.findall(r"`python -m bench\.(\w+)", README):
+        assert (ROOT / "bench" / f"{name}.py").exists()
+
+
+def test_the_skills_of_the_readme_are_those_there_are() -> None:
+    skills = {path.parent.name for path in (ROOT / "skills").glob("*/SKILL.md")}
+    assert set(re.findall(r"`/subconscious:(\w+)", README)) == skills
+    for skill in skills:
+        text = (ROOT / "skills" / skill / "SKILL.md").read_text(encoding="utf-8")
+        assert re.match(rf"---\nname: {skill}\ndescription: \S", text)
