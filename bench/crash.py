@@ -30,7 +30,7 @@ from subconscious.errors import DaemonError
 from subconscious.home import Home
 
 SESSIONS = 4
-LONGEST_LIFE = 0.9
+LONGEST_LIFE = 2.0
 """Seconds a daemon lives at the most; it takes about half of that until it listens, so either is hit."""
 
 

@@ -22,6 +22,8 @@ from .holder import await_end, kill
 
 _FORCE = "run `subconscious daemon stop --force`"
 
+ANSWER_SECONDS = 5.0
+
 STOP_SECONDS = 60.0
 """Time a daemon may take to finish the work it holds before it leaves."""
 
@@ -44,7 +46,7 @@ def stop(options: Namespace) -> None:
     """Let the daemon finish its work and leave; with ``--force``, end one that does not answer."""
     place = home()
     try:
-        call(place, "stop")
+        call(place, "stop", timeout=ANSWER_SECONDS)
         _await_end(place)
     except AbsentError:
         _stop_the_silent(options, "The daemon is not running.")

@@ -8,8 +8,8 @@ from time import time
 from typing import Any
 
 import aiosqlite
-from subconscious.capture.offline import extract
 
+from subconscious.capture.offline import extract
 from subconscious.flow import Mind, Provenance, keep, memory_of
 from subconscious.model import (
     Admission,

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from time import time
 
-from subconscious.store.vectors import VectorIndex
-
 from subconscious.errors import SettingsError
 from subconscious.flow import Mind
 from subconscious.home import Home
@@ -19,6 +17,7 @@ from subconscious.projects import identify
 from subconscious.settings import Settings, load_settings
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project, project_at, settle
+from subconscious.store.vectors import VectorIndex
 
 from .embedding import Embedding
 

@@ -7,13 +7,12 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from subconscious.store.vectors import VectorIndex
-
 from subconscious.embeddings import Embedder, open_embedder
 from subconscious.errors import SubconsciousError
 from subconscious.model import Memory
 from subconscious.store import memories, vectors
 from subconscious.store.connect import Database
+from subconscious.store.vectors import VectorIndex
 
 if TYPE_CHECKING:
     import numpy

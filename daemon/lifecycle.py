@@ -18,8 +18,6 @@ from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any
 
-from subconscious.store.vectors import NumpyIndex, VectorIndex, open_index, requeue
-
 from subconscious import __version__, client
 from subconscious.embeddings import model_of
 from subconscious.errors import DaemonError
@@ -27,6 +25,7 @@ from subconscious.home import Home
 from subconscious.settings import Settings
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
+from subconscious.store.vectors import NumpyIndex, VectorIndex, open_index, requeue
 
 from .core import Core
 from .embedding import Embedding

@@ -37,7 +37,7 @@ def make_memory(content: str = "Amounts are integer cents.", **changes: Any) -> 
         "said_at": NOON,
         "content_hash": content_hash(content),
     }
-    if "project_id" in changes and changes["project_id"]:
+    if changes.get("project_id"):
         values["scope"] = Scope.PROJECT
     return Memory(**values | changes)
 

@@ -22,6 +22,14 @@ NONE = "none"
 """The choice to have no embeddings: recall goes by full text alone."""
 
 
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The vectors of one model: the name stored beside each, and their length."""
+
+    name: str
+    dim: int
+
+
 class Embedder(Protocol):
     """What makes embeddings. Synchronous, for it keeps a processor busy; safe to call from several threads."""
 
@@ -58,20 +66,15 @@ def open_embedder(name: str) -> Embedder | None:
     return embedder
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
-    """What an embedder's vectors are called and how long they are."""
-
-    name: str
-    dim: int
-
-
 def model_of(name: str) -> Model | None:
-    """The model that the embedder of that name will have, without loading it; None for ``none``."""
+    """What the embedder of that name will call its vectors, without loading it; None for ``none``.
+
+    Raises EmbedderError when there is no such embedder.
+    """
     if name == NONE:
         return None
-    found = _class_of(name)
-    return Model(found.name, found.dim)
+    embedder = _class_of(name)
+    return Model(embedder.name, embedder.dim)
 
 
 def _class_of(name: str) -> type[Embedder]:

@@ -10,6 +10,7 @@ import pytest
 
 from bench.sessions import Speaker
 from subconscious import client
+from subconscious.errors import DaemonError
 from subconscious.home import Home
 from tests.daemon.conftest import configure, drained, eventually, new_session
 
@@ -160,7 +161,7 @@ def test_what_the_assistant_wants_remembered_waits_for_a_person(running: Home, s
     asked = {"text": "the API key lives in vault", "cwd": str(speaker.project), "origin": "assistant"}
     answer = client.call(running, "remember", asked)
     assert answer["decision"] == "review"
-    with pytest.raises(client.DaemonError, match="a person decides"):
+    with pytest.raises(DaemonError, match="a person decides"):
         client.call(running, "approve", {"ids": [answer["capture"]["id"]], "origin": "assistant"})
     approved = client.call(running, "approve", {"ids": [answer["capture"]["id"]], "origin": "user"})["captures"]
     memory = client.call(running, "show", {"id": approved[0]["memory_id"]})["memory"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from subconscious.decay import DAY, ranking_decay
 from tests.conftest import NOON, make_memory
 
 
-def fade(days: float, **changes: object) -> float:
+def fade(days: float, **changes: Any) -> float:
     return ranking_decay(make_memory(**changes), NOON + days * DAY, rate=0.01, stale_days=90, stale_factor=0.5)
 
 

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from subconscious.search.fusion import relative, rrf
 
-ranking = st.lists(
-    st.tuples(st.integers(1, 50), st.floats(-10, 10)), max_size=20, unique_by=lambda hit: hit[0]
-).map(lambda hits: sorted(hits, key=lambda hit: -hit[1]))
+ranking = st.lists(st.tuples(st.integers(1, 50), st.floats(-10, 10)), max_size=20, unique_by=lambda hit: hit[0]).map(
+    lambda hits: sorted(hits, key=lambda hit: -hit[1])
+)
 HALVES = {"text": 0.5, "vector": 0.5}
 
 

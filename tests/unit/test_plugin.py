@@ -73,3 +73,14 @@ def test_locks_pin_by_hash_and_name_no_host() -> None:
         packages = re.findall(r"^\S+==\S+ .*$", content, re.MULTILINE)
         assert packages
         assert all(package.endswith("\\") for package in packages)
+
+
+def test_the_wheel_holds_every_package() -> None:
+    listed = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    rooms = {name: CHECKOUT / folder for name, folder in listed["package-dir"].items()}
+    places = {
+        ".".join([room, *module.parent.relative_to(folder).parts])
+        for room, folder in rooms.items()
+        for module in folder.rglob("*.py")
+    }
+    assert places == set(listed["packages"])
