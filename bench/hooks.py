@@ -23,6 +23,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.fill import fill
+from subconscious import client
+from subconscious.embeddings import model_of
+from subconscious.home import Home
+
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = os.path.realpath(sys.executable)
 BASELINE = "python -c pass"
@@ -70,13 +75,10 @@ def without_daemon(folder: Path) -> Iterator[Stage]:
 @contextmanager
 def with_daemon(folder: Path, count: int) -> Iterator[Stage]:
     """A real daemon, warm, that holds ``count`` memories."""
-    from bench.fill import fill
-    from subconscious import client
-    from subconscious.embeddings import LOCAL_MODEL
-    from subconscious.home import Home
-
     home = Home(folder / "home")
-    filled = fill(home, count, synthetic=True, model=LOCAL_MODEL)
+    model = model_of("local")
+    assert model is not None
+    filled = fill(home, count, synthetic=True, model=model.name, dim=model.dim)
     link_python(home.root)
     client.ensure_daemon(home)
     try:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
+from subconscious import client
+from subconscious.home import Home
+
 ROOT = Path(__file__).resolve().parents[1]
+OPTION = "CLAUDE_PLUGIN_OPTION_"
 HOOK = ["/bin/sh", str(ROOT / "hooks" / "run")]
 
 
@@ -55,6 +60,23 @@ class Speaker:
     def hook(self, script: str, event: str, **own: object) -> bytes:
         """Run one hook as hooks.json wires it; return what it printed."""
         return run_hook(script, event, self.payload(event, **own), self.environment)
+
+    def ask(self, event: str, **own: object) -> bytes:
+        """What the hook that asks would print, were its deadline long: for busy machines."""
+        options = ";".join(
+            f"{name.removeprefix(OPTION).lower()}={value}"
+            for name, value in self.environment.items()
+            if name.startswith(OPTION)
+        )
+        now = time.time_ns()
+        header = f"subconscious 1\t{event}\t{now}\t{self.project}\t\t0.1.0\t{options}\n"
+        entry = header.encode() + self.payload(event, **own)
+        home = Home(Path(self.environment["SUBCONSCIOUS_HOME"]))
+        name = f"{now:020d}-{os.getpid()}-{uuid4().hex[:8]}.entry"
+        draft = home.spool / f".{name}.tmp"
+        draft.write_bytes(entry)
+        draft.rename(home.spool / name)
+        return client.exchange(home, b"ask %s %d\n" % (name.encode(), len(entry)) + entry, 20)
 
 
 def run_hook(script: str, event: str, payload: bytes, environment: Mapping[str, str]) -> bytes:

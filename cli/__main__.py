@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 
-from subconscious.errors import SubconsciousError
+from subconscious.errors import DaemonError, SubconsciousError
 
 from .arguments import parser
 from .screen import clean, paint
@@ -33,6 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader left (`| head`); Python would complain once more when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except KeyError as error:
+        # A newer daemon serves older programs too, and may have changed an answer.
+        return _complain(DaemonError(f"the daemon's answer lacks {error}", "run `subconscious doctor`"))
+    except OSError as error:
+        return _complain(DaemonError(str(error), "run `subconscious doctor`"))
     return code
 
 

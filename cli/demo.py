@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -45,9 +46,10 @@ OUTCOMES = (
     ("discarded", "Discarded"),
 )
 
-INSTALL = """\
-To have this in your own sessions (SOURCE is the folder or the URL you cloned from):
-  claude plugin marketplace add SOURCE && claude plugin install subconscious@subconscious"""
+INSTALL = """
+To have this in your own sessions:
+  claude plugin marketplace add {source}
+  claude plugin install subconscious@subconscious"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def demo(_: Namespace) -> None:
         _tell_captures(stage)
         _tell_secrets(stage)
         _tell_next_session(stage, payloads[0])
-    print(f"\n{INSTALL}")
+    print(INSTALL.format(source=_source()))
 
 
 def _tell_session(payloads: list[dict[str, Any]]) -> None:
@@ -214,6 +216,13 @@ def _tell_next_session(stage: Stage, first: dict[str, Any]) -> None:
     screen.heading("The next session in this project is given, word for word")
     given = "\n".join(filter(None, map(_context, run_hooks(stage, payload))))
     print(screen.clean(given) or "(nothing)")
+
+
+def _source() -> str:
+    """Where the plugin is installed from, if this runs beside it."""
+    root = plugin_root()
+    beside = (root / ".claude-plugin" / "marketplace.json").exists()
+    return shlex.quote(str(root)) if beside else "FOLDER_OR_URL_YOU_CLONED_FROM"
 
 
 def _context(printed: str) -> str:

@@ -23,7 +23,7 @@ from subconscious.model import (
     Strength,
     Turn,
 )
-from subconscious.store import captures, memories, vectors
+from subconscious.store import captures, memories
 from subconscious.store.captures import Place
 
 from .core import Core
@@ -89,6 +89,8 @@ def _admit(candidate: Candidate) -> Admission:
 
 async def set_archived(core: Core, ids: Sequence[int], archived: bool, actor: str, reason: str) -> list[Memory]:
     """Archive memories or bring them back; those that are so already are left as they are."""
+    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+
     chosen = [await memories.get(core.database, memory_id) for memory_id in ids]
     changed = [memory for memory in chosen if (memory.archived_at is not None) is not archived]
     change = memories.archive if archived else memories.unarchive
@@ -96,7 +98,7 @@ async def set_archived(core: Core, ids: Sequence[int], archived: bool, actor: st
         for memory in changed:
             await change(tx, memory, actor, reason)
         await vectors.activate(tx, [memory.id for memory in changed], not archived)
-    await core.index.refresh([memory.id for memory in changed])
+    await core.embedding.refresh([memory.id for memory in changed])
     core.embedding.wake()
     return [replace(memory, archived_at=time() if archived else None) for memory in chosen]
 

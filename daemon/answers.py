@@ -20,6 +20,7 @@ from .core import Core
 from .entry import Entry
 from .learn import Source, learn
 from .spool import Spool
+from .work import note
 
 CATCH_UP = 0.3
 """Seconds a start waits for what the project's other sessions have just handed over."""
@@ -50,21 +51,35 @@ class Answers:
         return await compose(self, entry, project)
 
     async def _start(self, entry: Entry, project: Project) -> bytes:
-        mind = self._core.mind(entry.options)
         session_id, source = entry.payload.session_id, entry.payload.source
-        if source in FORGETFUL:
-            async with mind.database.write() as tx:
+        async with self._core.database.write() as tx:
+            await note(tx, entry, project)
+            await sessions.greet(tx, session_id, time())
+            if source in FORGETFUL:
                 await surfaces.reset(tx, session_id)
-        if not mind.settings.surface:
+        if not self._core.mind(entry.options).settings.surface:
             return b""
         await self._catch_up(project)
-        branch, _ = await asyncio.to_thread(head, entry.payload.cwd or entry.folder)
-        before = await sessions.before(mind.database, project.id, session_id)
-        extra = _broken_off(before) if source == "startup" else ()
-        start = Start(session_id, project.id, f"start/{source}", branch, FIT, _hints(branch, before), extra)
-        context = await surface_start(mind, start)
+        text = await self._greeting(entry, project, source)
         told = await self._waiting(project) if source == "startup" else ""
-        return _output("SessionStart", context.text, told)
+        return _output("SessionStart", text, told)
+
+    async def _greeting(self, entry: Entry, project: Project, source: str, *, late: bool = False) -> str:
+        """What a session starts with, saved in its ledger."""
+        session_id = entry.payload.session_id
+        branch, _ = await asyncio.to_thread(head, entry.payload.cwd or entry.folder)
+        before = await sessions.before(self._core.database, project.id, session_id)
+        start = Start(
+            session_id=session_id,
+            project_id=project.id,
+            event=f"start/{source}",
+            branch=branch,
+            asked=FIT,
+            hints=_hints(branch, before),
+            extra=_broken_off(before) if source in ("startup", "late") else (),
+            late=late,
+        )
+        return (await surface_start(self._core.mind(entry.options), start)).text
 
     async def _catch_up(self, project: Project) -> None:
         """Let what was said a moment ago, in a session that has just ended, be known to the one that begins."""
@@ -88,7 +103,26 @@ class Answers:
         return f"Subconscious: {waits} {what} for your review (`subconscious review` in a terminal)."
 
     async def _prompt(self, entry: Entry, project: Project) -> bytes:
-        return _output("UserPromptSubmit", await typed.carry_out(self._core, entry, project, waiting=True), "")
+        """Carry out a command of ours; give a session what it starts with, should that not have reached it."""
+        text = await typed.carry_out(self._core, entry, project, waiting=True)
+        if not text and self._core.mind(entry.options).settings.surface:
+            text = await self._late_greeting(entry, project)
+        return _output("UserPromptSubmit", text, "")
+
+    async def _late_greeting(self, entry: Entry, project: Project) -> str:
+        """At its start there was no daemon, or a slow one: the first prompt makes up for it."""
+        if await sessions.greeted(self._core.database, entry.payload.session_id):
+            return ""
+        async with self._core.database.write() as tx:
+            await note(tx, entry, project)
+            await sessions.greet(tx, entry.payload.session_id, time())
+        return await self._greeting(entry, project, "late", late=True)
+
+    async def take_back(self, session_id: str, since: float) -> None:
+        """An answer did not arrive: what it held may be given again."""
+        async with self._core.database.write() as tx:
+            await surfaces.take_back(tx, session_id, since)
+            await sessions.greet(tx, session_id, None)
 
     async def _compaction(self, entry: Entry, project: Project) -> bytes:
         """Tell the compaction what must survive: what this session decided, and what is pinned."""
@@ -106,14 +140,7 @@ class Answers:
 
     async def _learn_now(self, entry: Entry, project: Project, source: Source) -> None:
         async with self._core.database.write() as tx:
-            await sessions.note(
-                tx,
-                source.session_id,
-                project.id,
-                min(entry.at, time()),
-                transcript=source.path,
-                cwd=entry.folder,
-            )
+            await note(tx, entry, project)
         await learn(self._core, self._core.mind(entry.options), source)
 
 

@@ -98,7 +98,7 @@ class Commands:
             "spool": len(await asyncio.to_thread(entry_names, core.home.spool)),
             "sessions": await sessions.counts(core.database),
             "embedder": await self._embedder(),
-            "vector_index": core.index.name,
+            "vector_index": core.embedding.index.name if core.embedding.index else "none",
             "warnings": await self._warnings(),
             "settings": core.settings.model_dump(mode="json"),
         }

@@ -17,7 +17,6 @@ from subconscious.projects import identify
 from subconscious.settings import Settings, load_settings
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project, project_at, settle
-from subconscious.store.vectors import VectorIndex
 
 from .embedding import Embedding
 
@@ -34,7 +33,6 @@ class Core:
     home: Home
     settings: Settings
     database: Database
-    index: VectorIndex
     embedding: Embedding
     started_at: float = field(default_factory=time)
     last_heard: float = field(default_factory=time)
@@ -52,7 +50,7 @@ class Core:
     def mind(self, options: Mapping[str, str] | None = None) -> Mind:
         """The library's view of the store, under the settings that hold for one caller."""
         settings = self._settings_for(options) if options else self.settings
-        return Mind(self.database, self.index, settings, self.embedding.of_query)
+        return Mind(self.database, self.embedding.index, settings, self.embedding.of_query)
 
     def _settings_for(self, options: Mapping[str, str]) -> Settings:
         """Settings with the plugin's options below config.toml; a bad option is logged and left out."""

@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from subconscious.embeddings import Embedder, open_embedder
+from subconscious.embeddings import Embedder, model_of, open_embedder
 from subconscious.errors import SubconsciousError
 from subconscious.model import Memory
-from subconscious.store import memories, vectors
+from subconscious.store import memories
 from subconscious.store.connect import Database
-from subconscious.store.vectors import VectorIndex
 
 if TYPE_CHECKING:
     import numpy
+
+    from subconscious.store.vectors import VectorIndex
 
 log = logging.getLogger("subconscious.daemon")
 
@@ -30,13 +32,16 @@ RETRIES = (1.0, 2.0, 4.0)
 
 
 class Embedding:
-    """The embedder, loaded without holding anything up, and the loop that works off what is pending."""
+    """The embedder and the index over its vectors, opened without holding anything up, and the loop that feeds them.
 
-    def __init__(self, name: str, database: Database, index: VectorIndex) -> None:
+    numpy alone takes a tenth of a second to import: a session that waits for its daemon is answered by words till then.
+    """
+
+    def __init__(self, name: str, database: Database) -> None:
         self.name = name
         self.error = ""
+        self.index: VectorIndex | None = None
         self._database = database
-        self._index = index
         self._embedder: Embedder | None = None
         self._loaded = asyncio.Event()
         self._wanted = asyncio.Event()
@@ -78,10 +83,27 @@ class Embedding:
     async def _load(self) -> None:
         try:
             self._embedder = await asyncio.to_thread(open_embedder, self.name)
+            self.index = await self._open_index()
         except SubconsciousError as error:
             self.error = f"{error.message}; {error.remedy}"
             log.warning("no embeddings, recall goes by words alone: %s", self.error)
         self._loaded.set()
+
+    async def _open_index(self) -> VectorIndex | None:
+        """Open the index; vectors of another model are made anew in the background."""
+        model = model_of(self.name)
+        if model is None:
+            return None
+        vectors = await asyncio.to_thread(import_module, "subconscious.store.vectors")
+        async with self._database.write() as tx:
+            await vectors.requeue(tx, model.name)
+        index: VectorIndex = await vectors.open_index(self._database, model.name, model.dim)
+        return index
+
+    async def refresh(self, ids: Sequence[int]) -> None:
+        """Tell the index which memories have changed; one that is not open yet reads the truth when it is."""
+        if self.index is not None:
+            await self.index.refresh(ids)
 
     async def _work_off(self, embedder: Embedder) -> None:
         while batch := await memories.unembedded(self._database, BATCH):
@@ -107,18 +129,22 @@ class Embedding:
 
     async def _save(self, embedder: Embedder, batch: Sequence[Memory], found: numpy.ndarray) -> None:
         ids = [memory.id for memory in batch]
+        from subconscious.store import vectors
+
         rows = [
             vectors.Row(memory.id, memory.project_id or "", vector) for memory, vector in zip(batch, found, strict=True)
         ]
         async with self._database.write() as tx:
             await vectors.save(tx, embedder.name, rows)
             await memories.mark_embedding(tx, ids, "done")
-        await self._index.refresh(ids)
+        await self.refresh(ids)
 
     async def close(self) -> None:
-        """Let the model go."""
+        """Let the model and the index go."""
         if self._embedder is not None:
             await asyncio.to_thread(self._embedder.close)
+        if self.index is not None:
+            await self.index.close()
 
 
 def text_of(memory: Memory) -> str:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from time import time
-
-import aiosqlite
 
 from subconscious.projects import identify
 from subconscious.store import sessions
@@ -14,7 +11,7 @@ from subconscious.store.projects import Project, confirm
 
 from . import typed
 from .learn import Source, learn
-from .work import Work
+from .work import Work, note
 
 CALM_LOOK = 20.0
 """Seconds that a project's history may take to look up while nobody waits."""
@@ -25,7 +22,7 @@ async def started(work: Work) -> None:
     identity = await asyncio.to_thread(identify, work.entry.folder, CALM_LOOK)
     project = await confirm(work.core.database, identity)
     async with work.commit() as tx:
-        await _note(work, tx, project)
+        await note(tx, work.entry, project)
 
 
 async def spoke(work: Work) -> None:
@@ -34,14 +31,14 @@ async def spoke(work: Work) -> None:
     await typed.carry_out(work.core, work.entry, project, waiting=False)
     await learn(work.core, work.core.mind(work.entry.options), _source(work, project))
     async with work.commit() as tx:
-        await _note(work, tx, project)
+        await note(tx, work.entry, project)
 
 
 async def touched(work: Work) -> None:
     """A tool touched a file: the session is alive."""
     project = await work.core.project_of(work.entry.folder)
     async with work.commit() as tx:
-        await _note(work, tx, project)
+        await note(tx, work.entry, project)
 
 
 async def read(work: Work) -> None:
@@ -49,7 +46,7 @@ async def read(work: Work) -> None:
     project = await _known(work)
     await learn(work.core, work.core.mind(work.entry.options), _source(work, project))
     async with work.commit() as tx:
-        await _note(work, tx, project)
+        await note(tx, work.entry, project)
 
 
 async def ended(work: Work) -> None:
@@ -57,7 +54,7 @@ async def ended(work: Work) -> None:
     project = await _known(work)
     await learn(work.core, work.core.mind(work.entry.options), _source(work, project), final=True)
     async with work.commit() as tx:
-        await _note(work, tx, project)
+        await note(tx, work.entry, project)
         await sessions.end(
             tx, work.entry.payload.session_id, work.entry.at, "ended", work.entry.payload.reason or "other"
         )
@@ -77,20 +74,8 @@ async def _known(work: Work) -> Project:
     """The session's project, with the session on record before anything refers to it."""
     project = await work.core.project_of(work.entry.folder)
     async with work.core.database.write() as tx:
-        await _note(work, tx, project)
+        await note(tx, work.entry, project)
     return project
-
-
-async def _note(work: Work, tx: aiosqlite.Connection, project: Project) -> None:
-    payload = work.entry.payload
-    await sessions.note(
-        tx,
-        payload.session_id,
-        project.id,
-        min(work.entry.at, time()),  # a clock that was ahead must not make a session immortal
-        transcript=payload.transcript_path,
-        cwd=work.entry.folder,
-    )
 
 
 def _source(work: Work, project: Project) -> Source:

@@ -19,13 +19,11 @@ from time import monotonic, sleep, time
 from typing import Any
 
 from subconscious import __version__, client
-from subconscious.embeddings import model_of
 from subconscious.errors import DaemonError
 from subconscious.home import Home
 from subconscious.settings import Settings
-from subconscious.store.connect import Database, open_database
+from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
-from subconscious.store.vectors import NumpyIndex, VectorIndex, open_index, requeue
 
 from .core import Core
 from .embedding import Embedding
@@ -122,7 +120,7 @@ async def run(home: Home, settings: Settings, lock: Lock) -> None:
         _stop_on_signals(core)
         await server.open()
         _write_note(home)
-        log.info("listening, version %s, pid %d, index %s", __version__, os.getpid(), core.index.name)
+        log.info("listening, version %s, pid %d", __version__, os.getpid())
         try:
             await _run_parts(core, spool, workers, lock)
         finally:
@@ -135,25 +133,13 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
     database = await open_database(home.database)
     try:
         await migrate(database)
-        index = await _index(database, settings.embedder)
-        embedding = Embedding(settings.embedder, database, index)
+        embedding = Embedding(settings.embedder, database)
         try:
-            yield Core(home, settings, database, index, embedding)
+            yield Core(home, settings, database, embedding)
         finally:
             await embedding.close()
-            await index.close()
     finally:
         await database.close()
-
-
-async def _index(database: Database, embedder: str) -> VectorIndex:
-    """The index over the embedder's vectors; those of another model are made anew in the background."""
-    model = model_of(embedder)
-    if model is None:
-        return NumpyIndex(database, "")
-    async with database.write() as tx:
-        await requeue(tx, model.name)
-    return await open_index(database, model.name, model.dim)
 
 
 async def _run_parts(core: Core, spool: Spool, workers: Workers, lock: Lock) -> None:

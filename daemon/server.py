@@ -8,10 +8,11 @@ import os
 import socket
 import stat
 from contextlib import suppress
+from time import time
 
 from subconscious import __version__
 from subconscious.client import REQUEST_LIMIT, decode_request, encode_error, encode_result, frame
-from subconscious.errors import RequestError, SubconsciousError
+from subconscious.errors import SubconsciousError
 from subconscious.home import Home
 
 from .answers import Answers
@@ -58,8 +59,7 @@ class Server:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._core.heard()
         try:
-            writer.write(await self._answer(reader))
-            await asyncio.wait_for(writer.drain(), REQUEST_SECONDS)
+            await self._exchange(reader, writer)
         except (ConnectionError, TimeoutError, asyncio.IncompleteReadError, ValueError) as error:
             log.debug("a caller left or made no sense: %s", error)
         except Exception:
@@ -70,12 +70,16 @@ class Server:
             with suppress(ConnectionError):
                 await writer.wait_closed()
 
-    async def _answer(self, reader: asyncio.StreamReader) -> bytes:
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         line = await asyncio.wait_for(reader.readline(), REQUEST_SECONDS)
+        if line.startswith(b"ask "):
+            await self._ask(line, reader, writer)
+        else:
+            await _send(writer, await self._answer(line))
+
+    async def _answer(self, line: bytes) -> bytes:
         if line.startswith(b"hello "):
             return frame(__version__.encode())
-        if line.startswith(b"ask "):
-            return frame(await self._ask(line, reader))
         try:
             return encode_result(await self._commands.run(decode_request(line)))
         except SubconsciousError as error:
@@ -84,18 +88,35 @@ class Server:
             log.exception("a request failed: %.200r", line)
             return encode_error(SubconsciousError(f"{type(error).__name__}: {error}", "see the daemon's log"))
 
-    async def _ask(self, line: bytes, reader: asyncio.StreamReader) -> bytes:
-        """What the hook prints. Silence for whatever can't be understood: the entry is in the spool anyway."""
+    async def _ask(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Tell the hook what to print. Silence for what can't be understood: the entry is in the spool anyway."""
         _, name, length = line.decode("utf-8", "replace").split()
         if int(length) > ENTRY_LIMIT:
-            raise RequestError("the entry is too large to be asked about")
+            raise ValueError("the entry is too large to be asked about")
         raw = await asyncio.wait_for(reader.readexactly(int(length)), REQUEST_SECONDS)
         self._core.spooled.set()
+        begun = time()
         try:
-            return await self._answers.answer(parse_entry(name, raw))
+            entry = parse_entry(name, raw)
         except BrokenEntryError as error:
             log.warning("asked about a broken entry: %s", error)
-            return b""
+            return
+        answer = await self._answers.answer(entry)
+        try:
+            # Between the ledger and the hook lies its deadline: a hook that has given up closed its end, and what it
+            # was to print is not in anybody's context.
+            if reader.at_eof():
+                raise ConnectionResetError("the hook has left")
+            await _send(writer, frame(answer))
+        except (ConnectionError, TimeoutError):
+            if answer:
+                await self._answers.take_back(entry.payload.session_id, begun)
+            raise
+
+
+async def _send(writer: asyncio.StreamWriter, answer: bytes) -> None:
+    writer.write(answer)
+    await asyncio.wait_for(writer.drain(), REQUEST_SECONDS)
 
 
 def bind(home: Home) -> socket.socket:

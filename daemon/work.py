@@ -9,11 +9,24 @@ from time import time
 
 import aiosqlite
 
-from subconscious.store import jobs
+from subconscious.store import jobs, sessions
 from subconscious.store.jobs import Job
+from subconscious.store.projects import Project
 
 from .core import Core
 from .entry import Entry
+
+
+async def note(tx: aiosqlite.Connection, entry: Entry, project: Project) -> None:
+    """Put the entry's session on record, alive at the entry's time."""
+    await sessions.note(
+        tx,
+        entry.payload.session_id,
+        project.id,
+        min(entry.at, time()),  # a clock that was ahead must not make a session immortal
+        transcript=entry.payload.transcript_path,
+        cwd=entry.folder,
+    )
 
 
 @dataclass(frozen=True, slots=True)

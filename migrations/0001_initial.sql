@@ -29,7 +29,8 @@ CREATE TABLE sessions (
     branch        TEXT NOT NULL DEFAULT '',
     first_prompt  TEXT NOT NULL DEFAULT '',
     last_prompt   TEXT NOT NULL DEFAULT '',
-    turns         INTEGER NOT NULL DEFAULT 0
+    turns         INTEGER NOT NULL DEFAULT 0,
+    greeted_at    REAL -- when it was given what a session starts with; NULL: not yet, or it never arrived
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_project ON sessions (project_id, last_event_at);
 CREATE INDEX sessions_status ON sessions (status, last_event_at);

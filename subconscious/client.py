@@ -35,6 +35,9 @@ KEPT_VARIABLES = re.compile(r"PATH|HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|SUBCO
 # A daemon serves every session, so one shell's pause must not become everybody's.
 DROPPED_VARIABLES = frozenset({"SUBCONSCIOUS_OFF"})
 
+NO_TELEMETRY = {"ORT_DISABLE_TELEMETRY": "1"}
+"""ONNX Runtime reports to its maker unless this is set before it is loaded: no event, no identifier, no cache."""
+
 
 class AbsentError(DaemonError):
     """No daemon listens there."""
@@ -240,7 +243,7 @@ def daemon_command(home: Home) -> tuple[list[str], dict[str, str]]:
         for name, value in os.environ.items()
         if KEPT_VARIABLES.fullmatch(name) and name not in DROPPED_VARIABLES
     }
-    environment["SUBCONSCIOUS_HOME"] = os.fspath(home.root)
+    environment |= {"SUBCONSCIOUS_HOME": os.fspath(home.root)} | NO_TELEMETRY
     package = Path(__file__).resolve().parent
     checkout = package.parent
     if (checkout / "daemon" / "__main__.py").exists() and (checkout / "pyproject.toml").exists():
@@ -283,15 +286,18 @@ def _await_hello(home: Home, process: subprocess.Popen[bytes], deadline: float) 
 
 
 def _start_failure(home: Home, what: str) -> DaemonError:
-    return DaemonError(f"the daemon was started but {what}{_last_words(home)}", "run `subconscious doctor`")
+    words = last_words(home)
+    told = f": {words}" if words else ""
+    return DaemonError(f"the daemon was started but {what}{told}", "run `subconscious doctor`")
 
 
-def _last_words(home: Home) -> str:
+def last_words(home: Home) -> str:
+    """The last line of the daemon's log; empty where there is none."""
     try:
         lines = (home.log / "daemon.log").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return ""
-    return f": {lines[-1].strip()}" if lines else ""
+    return lines[-1].strip() if lines else ""
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ from time import time
 from typing import Any
 
 from subconscious import __version__
-from subconscious.client import AbsentError, hello, newer
+from subconscious.client import AbsentError, hello, last_words, newer
 from subconscious.errors import DaemonError, SettingsError, StoreError
 from subconscious.home import Home, find_home
 from subconscious.settings import Settings, load_settings
@@ -48,9 +48,11 @@ SHARED_FILESYSTEMS = frozenset(
 """File systems that break locks, SQLite's WAL or file watching."""
 LEAST_FREE = 200 * 2**20
 """Bytes below which the disk counts as full."""
-DRAIN = "subconscious daemon drain"
 WAITING = 24 * 3600.0
 """Seconds after which something that still waits is a fault: an embedding (SPEC B25), a spool entry."""
+DRAIN = "subconscious daemon drain"
+
+_USUAL_LINE = re.compile(r"\d{4}-\d\d-\d\d \S+ (DEBUG|INFO|WARNING) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,10 +244,19 @@ def _daemon(patient: Patient) -> Iterator[Finding]:
     try:
         yield _version(hello(patient.home))
     except AbsentError:
-        stale = " (it left its socket behind: harmless)" if patient.home.socket.exists() else ""
-        yield _fine("daemon", f"not running; the next session or command starts it{stale}")
+        yield _absent(patient)
     except DaemonError as error:
         yield _fault("daemon", f"it listens, but {error.message}", "subconscious daemon stop --force")
+
+
+def _absent(patient: Patient) -> Finding:
+    """Idle, or unable to start: then its log ends with a traceback or an error instead of its farewell."""
+    words = last_words(patient.home)
+    if words and not _USUAL_LINE.match(words):
+        log = patient.home.log / "daemon.log"
+        return _fault("daemon", f"its last start failed: {words}", f"less {_sh(log)} # then subconscious daemon start")
+    stale = " (it left its socket behind: harmless)" if patient.home.socket.exists() else ""
+    return _fine("daemon", f"not running; the next session or command starts it{stale}")
 
 
 def _version(running: str) -> Finding:
@@ -268,7 +279,7 @@ def _database(patient: Patient) -> Iterator[Finding]:
     except StoreError as error:
         yield _fault("database", error.message, error.remedy)
     else:
-        yield _fine("database", f"sound, schema {health.schema}, {health.memories} memories")
+        yield _fine("database", f"sound, schema {health.schema}, memories: {health.memories}")
         yield from _leftovers(patient, health)
 
 
@@ -278,14 +289,14 @@ def _leftovers(patient: Patient, health: Health) -> Iterator[Finding]:
         yield _fault("jobs", detail, f"less {_sh(patient.home.log / 'daemon.log')} # entries: {patient.home.buried}")
     since = health.pending_since
     if since is not None and patient.now - since > WAITING:
-        detail = f"{health.pending} memories wait for their embedding, the oldest for more than a day"
+        detail = f"memories without an embedding: {health.pending}, the oldest for more than a day"
         yield _fault("embeddings", detail, DRAIN)
 
 
 def _spool(patient: Patient) -> Iterator[Finding]:
     sizes, oldest = _entries(patient)
     limit = _limits(patient.home).spool_max_mb
-    detail = f"{len(sizes)} entries, {sum(sizes) / 2**20:.1f} of {limit} MB"
+    detail = f"entries: {len(sizes)}, {sum(sizes) / 2**20:.1f} of {limit} MB"
     note = patient.home.run / "spool-full"
     if note.exists():
         lost = note.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]

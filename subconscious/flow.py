@@ -21,10 +21,11 @@ from subconscious.store import captures, memories, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash
-from subconscious.store.vectors import VectorIndex
 
 if TYPE_CHECKING:
     import numpy
+
+    from subconscious.store.vectors import VectorIndex
 
 Embed = Callable[[str], Awaitable["numpy.ndarray | None"]]
 """A query's embedding, or None while there is no embedder: recall then goes by words alone (SPEC B23)."""
@@ -34,10 +35,10 @@ Judged = tuple[Candidate, Admission]
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    """What remembering and recalling need: the store, the index over it, the settings."""
+    """What remembering and recalling need. ``index`` is None while it is opened: recall goes by words then."""
 
     database: Database
-    index: VectorIndex
+    index: VectorIndex | None
     settings: Settings
     embed: Embed
 
@@ -168,7 +169,8 @@ def fade(mind: Mind, memory: Memory, now: float) -> float:
 class Start:
     """What is known of a session that is given something: enough to guess what it may need.
 
-    ``asked`` says in words what the engines were asked, for `why-surfaced`.
+    ``asked`` says in words what the engines were asked, for `why-surfaced`. ``late`` means that the session has begun
+    already: what it brought itself stands in its context.
     """
 
     session_id: str
@@ -178,13 +180,18 @@ class Start:
     asked: str = ""
     hints: str = ""
     extra: tuple[str, ...] = ()
+    late: bool = False
 
 
 async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
     """Choose what a session starts with, and save it in the ledger before it leaves (SPEC A25, B12, D15)."""
     chosen = mind.settings
     known = await surfaces.ledger(mind.database, start.session_id)
-    ranked = [hit for hit in await _ranked(mind, start) if hit.memory.content_hash not in known]
+    ranked = [
+        hit
+        for hit in await _ranked(mind, start)
+        if hit.memory.content_hash not in known and not (start.late and hit.memory.session_id == start.session_id)
+    ]
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
     context = surfacing.compose(ranked, budget, start.branch, start.extra)
     await save_given(mind, start, context.hits)

@@ -10,10 +10,11 @@ from subconscious.search.fusion import Fused, Ranking, relative, rrf
 from subconscious.search.words import STOP_WORDS
 from subconscious.store import memories
 from subconscious.store.connect import Database
-from subconscious.store.vectors import VectorIndex
 
 if TYPE_CHECKING:
     import numpy
+
+    from subconscious.store.vectors import VectorIndex
 
 OVERFETCH = 50
 """Hits asked of each engine before they are fused (SPEC C1)."""
@@ -39,10 +40,10 @@ class Fusion:
     agreement: float
 
 
-Engine = Callable[[Database, VectorIndex, Query], Awaitable[Ranking]]
+Engine = Callable[["Database", "VectorIndex | None", Query], Awaitable[Ranking]]
 
 
-async def by_words(database: Database, index: VectorIndex, query: Query) -> Ranking:
+async def by_words(database: Database, index: VectorIndex | None, query: Query) -> Ranking:
     """BM25 over the full text, stop words dropped."""
     del index
     terms = memories.terms_of(query.text, STOP_WORDS)
@@ -50,10 +51,10 @@ async def by_words(database: Database, index: VectorIndex, query: Query) -> Rank
     return await memories.search_text(database, terms, projects, query.limit)
 
 
-async def by_meaning(database: Database, index: VectorIndex, query: Query) -> Ranking:
+async def by_meaning(database: Database, index: VectorIndex | None, query: Query) -> Ranking:
     """Cosine to the query's embedding; unrelated memories (cosine <= 0) are no hits."""
     del database
-    if query.vector is None:
+    if index is None or query.vector is None:
         return []
     projects = (*query.projects, "") if query.projects else ()
     found = await index.search(projects, query.vector, query.limit)
@@ -63,7 +64,7 @@ async def by_meaning(database: Database, index: VectorIndex, query: Query) -> Ra
 ENGINES: dict[str, Engine] = {"text": by_words, "vector": by_meaning}
 
 
-async def find(database: Database, index: VectorIndex, query: Query, fusion: Fusion) -> list[Fused]:
+async def find(database: Database, index: VectorIndex | None, query: Query, fusion: Fusion) -> list[Fused]:
     """Ask every engine and fuse what they answer, best first."""
     rankings = {name: await engine(database, index, query) for name, engine in ENGINES.items()}
     if fusion.preset == "rrf":

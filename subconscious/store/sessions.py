@@ -48,6 +48,17 @@ async def note(
     )
 
 
+async def greeted(database: Database, session_id: str) -> bool:
+    """Whether a session was given what it starts with."""
+    rows = await database.rows("SELECT greeted_at FROM sessions WHERE id = ?", (session_id,))
+    return bool(rows) and rows[0]["greeted_at"] is not None
+
+
+async def greet(tx: aiosqlite.Connection, session_id: str, at: float | None) -> None:
+    """Note when a session was given what it starts with; None when that did not arrive."""
+    await tx.execute("UPDATE sessions SET greeted_at = ? WHERE id = ?", (at, session_id))
+
+
 async def progress(tx: aiosqlite.Connection, session_id: str, *, branch: str, prompts: list[str]) -> None:
     """What reading brought: the branch, the first and the latest prompt, how many there were."""
     if prompts or branch:

@@ -34,6 +34,11 @@ async def reset(tx: aiosqlite.Connection, session_id: str) -> None:
     await tx.execute("UPDATE surfaces SET ledger = 0 WHERE session_id = ? AND ledger = 1", (session_id,))
 
 
+async def take_back(tx: aiosqlite.Connection, session_id: str, since: float) -> None:
+    """What was about to be given since then did not arrive: it is not in the session's context."""
+    await tx.execute("UPDATE surfaces SET ledger = 0 WHERE session_id = ? AND at >= ?", (session_id, since))
+
+
 async def given_hashes(database: Database, session_id: str) -> set[str]:
     """Everything that was ever given to a session: what it repeats of that is no news (SPEC N2)."""
     rows = await database.rows("SELECT DISTINCT content_hash FROM surfaces WHERE session_id = ?", (session_id,))

@@ -4,10 +4,10 @@ The table ``embeddings`` is the truth; an index is derived from it. After a tran
 committed, ``refresh`` tells the index which, and it takes over what the table then says: it needs no part in the
 transaction and can't disagree for long, whatever happened in between.
 
-Both indexes are exact. sqlite-vec keeps nothing in memory: 8 ms for 10,000 vectors of one project, 4 ms for one
-project's 5,000 among 100,000. numpy holds the vectors it was asked about (15 MB for 10,000) and takes 1 ms, after 25 ms
-for the first question (bench/embedding.py). Up to 20,000 in one project neither takes longer than 20 ms, so there is
-no approximate index: it would be one more thing to keep right for stores that nobody has.
+Both indexes are exact. sqlite-vec keeps nothing in memory: on two quiet cores 8 ms for 10,000 vectors of one project,
+17 for 20,000, 4 for one project's 5,000 among 100,000. numpy holds the vectors it was asked about (15 MB for 10,000)
+and takes 1 ms for 10,000, after 25 for the first question. So there is no approximate index: it would be one more
+thing to keep right, for stores that nobody has.
 """
 
 from __future__ import annotations
@@ -139,6 +139,8 @@ async def open_index(database: Database, model: str, dim: int) -> VectorIndex:
         return await SqliteVecIndex.open(database, model, dim)
     except (ImportError, AttributeError, OSError, sqlite3.Error) as error:
         log.info("sqlite-vec can't be used (%s): vectors are compared by numpy", error)
+        # What an earlier run left there would keep vectors of memories that are purged from now on.
+        _remove(_file_of(database))
         return NumpyIndex(database, model)
 
 
@@ -211,12 +213,11 @@ class SqliteVecIndex:
 
         Raises ImportError, AttributeError or sqlite3.Error where the extension can't be loaded.
         """
-        path = database.path.with_name("vectors.db")
+        path = _file_of(database)
         try:
             connection = await _open_file(path, connector, f"{LAYOUT} {model} {dim}", dim)
         except sqlite3.DatabaseError:
-            for file in path.parent.glob(f"{path.name}*"):
-                file.unlink()
+            _remove(path)
             connection = await _open_file(path, connector, f"{LAYOUT} {model} {dim}", dim)
         index = cls(_Table(database, model), connection)
         try:
@@ -270,6 +271,15 @@ class SqliteVecIndex:
             await self._connection.rollback()
             raise
         await self._connection.commit()
+
+
+def _file_of(database: Database) -> Path:
+    return database.path.with_name("vectors.db")
+
+
+def _remove(path: Path) -> None:
+    for file in path.parent.glob(f"{path.name}*"):
+        file.unlink(missing_ok=True)
 
 
 async def _open_file(

@@ -216,9 +216,13 @@ class Machine:
             connection.connect(str(self.state / "run" / "daemon.sock"))
             connection.sendall(json.dumps({"cmd": cmd, "args": args}).encode() + b"\n")
             with connection.makefile("rb") as stream:
-                answer = json.loads(stream.read(int(stream.readline())))
-        assert answer["ok"], answer
-        return answer["result"]
+                length = stream.readline()
+                answer = stream.read(int(length or 0))
+        if not length or len(answer) < int(length):
+            raise ConnectionError("the daemon left before it had answered")
+        reply = json.loads(answer)
+        assert reply["ok"], reply
+        return reply["result"]
 
     def drain(self) -> None:
         """Wait until the daemon is there and has worked off everything it was handed."""
@@ -253,9 +257,13 @@ class Machine:
     def stop_daemon(self) -> None:
         """Let the daemon end in peace, wedged or not, if there is one; then nothing may be left."""
         self.signal_all(signal.SIGCONT)
-        if self.daemon_answers():
+        wait_for(self._is_gone, lambda: f"still alive: {self.processes()}", seconds=15)
+
+    def _is_gone(self) -> bool:
+        """Whether nothing is left. A daemon that a hook was just starting takes the place of the stopped one."""
+        with suppress(OSError):
             self.request("stop")
-        wait_for(lambda: not self.processes(), lambda: f"still alive: {self.processes()}", seconds=15)
+        return not self.processes()
 
     def signal_all(self, number: signal.Signals) -> None:
         """Send a signal to whatever lives of this machine."""

@@ -32,24 +32,12 @@ CHOICES = {
 }
 
 
-def test_twenty_sessions_share_one_daemon(machine: Machine) -> None:
-    machine.talk("Good morning.")
-    machine.drain()
-    pid = machine.daemon_pid
-    with ThreadPoolExecutor(len(CHOICES)) as pool:
-        list(pool.map(lambda subject: machine.talk(_decision(subject)), CHOICES))
-    machine.drain()
-    missing = [choice for choice in CHOICES.values() if len(machine.remembered(choice)) != 1]
-    assert missing == []
-    assert machine.daemon_pid == pid
-    assert list(machine.processes()) == [pid]
-
-
-def test_twenty_first_sessions_start_one_daemon(machine: Machine) -> None:
+def test_twenty_first_sessions_share_one_daemon(machine: Machine) -> None:
     with ThreadPoolExecutor(len(CHOICES)) as pool:
         list(pool.map(lambda subject: machine.talk(_decision(subject)), CHOICES))
     machine.drain()
     assert [choice for choice in CHOICES.values() if len(machine.remembered(choice)) != 1] == []
+    assert machine.spool() == []
     assert list(machine.processes()) == [machine.daemon_pid]
 
 

@@ -76,9 +76,8 @@ def test_fork_keeps_one_memory(learned: Machine, api: FakeApi) -> None:
 
 @pytest.mark.parametrize("automatic", [False, True], ids=["manual", "automatic"])
 def test_compaction_loses_nothing(learned: Machine, api: FakeApi, automatic: bool) -> None:
-    ruling = "We decided to round half to even, because the bank does."
     with learned.session() as session:
-        session.say(ruling)
+        session.say("We decided to round half to even, because the bank does.")
         session.say("Fine.")
         if automatic:
             api.once("And now?", TOO_LONG)
@@ -88,10 +87,8 @@ def test_compaction_loses_nothing(learned: Machine, api: FakeApi, automatic: boo
         session.end()
         learned.assert_untroubled(session)
     learned.drain()
-    summary, continued = api.summaries[0], api.asked("And now?")[-1]
-    assert WORDS in summary.prompt.partition(SUMMARY_REQUEST)[2], "PreCompact's words are no instructions"
+    assert "round half to even" in api.summaries[0].prompt.partition(SUMMARY_REQUEST)[2]
     assert WORDS in _injected(api, "And now?", index=-1)
-    assert ruling not in "\n".join(continued.said("assistant"))
     assert [row["recurrence"] for row in learned.remembered("round half to even")] == [1]
 
 

@@ -249,6 +249,7 @@ async def test_an_index_is_found_on_every_python(database: Database) -> None:
     index = await open_index(database, MODEL, DIM)
     loads = hasattr(sqlite3.Connection, "enable_load_extension")
     assert index.name == ("sqlite-vec" if loads else "numpy")
+    assert database.path.with_name("vectors.db").exists() is loads
     assert len(await index.search(["p"], rows[0].vector, 9)) == 5
     await index.close()
 

@@ -21,6 +21,7 @@ from hooks import cap, environment, maker
 from tests.unit.hook_calls import CHECKOUT, Hooks, copy_plugin, make_hooks
 
 Found = TypeVar("Found")
+pytestmark = pytest.mark.timeout(240)
 
 PROJECT = """
 [build-system]
@@ -104,7 +105,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Hooks:
 def face(hooks: Hooks, *arguments: str, program: Path | None = None) -> subprocess.CompletedProcess[str]:
     program = program or hooks.plugin / "bin" / "subconscious"
     return subprocess.run(
-        [program, *arguments], env=hooks.base, cwd="/", capture_output=True, text=True, timeout=50, check=False
+        [program, *arguments], env=hooks.base, cwd="/", capture_output=True, text=True, timeout=150, check=False
     )
 
 
@@ -121,7 +122,7 @@ def started(hooks: Hooks) -> list[dict[str, str]]:
     return [json.loads(note.read_text()) for note in (hooks.home / "run").glob("started-*[0-9]")]
 
 
-def eventually(look: Callable[[], Found], seconds: float = 45) -> Found:
+def eventually(look: Callable[[], Found], seconds: float = 120) -> Found:
     until = time.monotonic() + seconds
     while not (found := look()) and time.monotonic() < until:
         time.sleep(0.05)
@@ -175,7 +176,7 @@ def test_a_killed_maker_is_made_good_by_the_next(hooks: Hooks) -> None:
     os.killpg(first.pid, signal.SIGKILL)
     first.wait(10)
     assert whole(hooks) == []
-    assert start_maker(hooks).wait(50) == 0
+    assert start_maker(hooks).wait(150) == 0
     assert whole(hooks) == [half]
     assert not (half / "half").exists()
     assert not (hooks.home / "env" / "source").exists()
@@ -365,13 +366,13 @@ def test_a_spool_within_its_cap_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_the_real_environment(tmp_path: Path) -> None:
     """All of it, from the real lock and the real code."""
     hooks = make_hooks(tmp_path)
     hooks.environ = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}
     done = subprocess.run(
-        [CHECKOUT / "bin" / "subconscious", "--help"], env=hooks.base, capture_output=True, text=True, timeout=280
+        [CHECKOUT / "bin" / "subconscious", "--help"], env=hooks.base, capture_output=True, text=True, timeout=580
     )
     assert done.returncode == 0, done.stderr
     assert len(whole(hooks)) == 1

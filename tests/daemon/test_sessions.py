@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +42,10 @@ def decide(home: Home, speaker: Speaker, text: str = DECISION) -> None:
 def test_what_one_session_decides_the_next_one_starts_with(running: Home, speaker: Speaker, tmp_path: Path) -> None:
     decide(running, speaker)
     speaker.hook("drop", "SessionEnd", reason="other")
-    given = context(new_session(running, speaker.project).hook("ask", "SessionStart", source="startup"))
+    given = context(new_session(running, speaker.project).ask("SessionStart", source="startup"))
     assert DECISION in given
     elsewhere = new_session(running, tmp_path / "elsewhere")
-    assert elsewhere.hook("ask", "SessionStart", source="startup") == b""
+    assert elsewhere.ask("SessionStart", source="startup") == b""
 
 
 def test_each_capture_tells_where_it_comes_from(running: Home, speaker: Speaker) -> None:
@@ -70,24 +72,24 @@ def test_the_soft_waits_and_the_weak_is_discarded_with_a_reason(running: Home, s
 
 def test_a_person_is_told_once_of_what_waits(running: Home, speaker: Speaker) -> None:
     decide(running, speaker, "Let's use pytest for the billing tests.")
-    first = new_session(running, speaker.project).hook("ask", "SessionStart", source="startup")
+    first = new_session(running, speaker.project).ask("SessionStart", source="startup")
     assert "subconscious review" in json.loads(first)["systemMessage"]
-    assert new_session(running, speaker.project).hook("ask", "SessionStart", source="startup") == b""
+    assert new_session(running, speaker.project).ask("SessionStart", source="startup") == b""
 
 
 def test_resume_repeats_nothing_and_clear_and_compact_give_again(running: Home, speaker: Speaker) -> None:
     decide(running, speaker)
     later = new_session(running, speaker.project)
-    assert DECISION in context(later.hook("ask", "SessionStart", source="startup"))
-    assert later.hook("ask", "SessionStart", source="resume") == b""
-    assert DECISION in context(later.hook("ask", "SessionStart", source="compact"))
-    assert later.hook("ask", "SessionStart", source="resume") == b""
-    assert DECISION in context(later.hook("ask", "SessionStart", source="clear"))
+    assert DECISION in context(later.ask("SessionStart", source="startup"))
+    assert later.ask("SessionStart", source="resume") == b""
+    assert DECISION in context(later.ask("SessionStart", source="compact"))
+    assert later.ask("SessionStart", source="resume") == b""
+    assert DECISION in context(later.ask("SessionStart", source="clear"))
 
 
 def test_a_compaction_is_told_what_to_keep_even_before_the_turn_ended(running: Home, speaker: Speaker) -> None:
     speaker.say(DECISION)
-    assert DECISION in speaker.hook("ask", "PreCompact", trigger="auto", custom_instructions=None).decode()
+    assert DECISION in speaker.ask("PreCompact", trigger="auto", custom_instructions=None).decode()
 
 
 def test_lines_that_are_repeated_by_a_fork_are_captured_once(running: Home, speaker: Speaker) -> None:
@@ -109,7 +111,7 @@ def test_the_same_said_again_recurs_and_is_not_stored_twice(running: Home, speak
 def test_what_was_given_to_a_session_is_no_news_in_it(running: Home, speaker: Speaker) -> None:
     decide(running, speaker)
     later = new_session(running, speaker.project)
-    given = context(later.hook("ask", "SessionStart", source="startup"))
+    given = context(later.ask("SessionStart", source="startup"))
     later.say(given)
     decide(running, later)
     listed = client.call(running, "list", {"cwd": str(speaker.project)})
@@ -128,7 +130,7 @@ def test_private_words_and_secrets_reach_no_file_of_ours(running: Home, speaker:
 
 
 def test_a_typed_command_is_carried_out_by_the_daemon_once(running: Home, speaker: Speaker) -> None:
-    told = context(speaker.hook("ask", "UserPromptSubmit", prompt="/subconscious:remember always run make fmt first"))
+    told = context(speaker.ask("UserPromptSubmit", prompt="/subconscious:remember always run make fmt first"))
     assert "memory 1" in told
     drained(running)
     (capture,) = captured(running, speaker)
@@ -146,15 +148,42 @@ def test_a_typed_command_is_carried_out_even_when_nobody_waited(stopped: Home, t
 
 def test_typed_recall_answers_with_framed_memories(running: Home, speaker: Speaker) -> None:
     decide(running, speaker)
-    told = context(speaker.hook("ask", "UserPromptSubmit", prompt="/subconscious:recall integer cents"))
+    told = context(speaker.ask("UserPromptSubmit", prompt="/subconscious:recall integer cents"))
     assert DECISION in told
     given = client.call(running, "why_surfaced", {"cwd": str(speaker.project)})["surfaces"]
     assert [surface["event"] for surface in given] == ["recall"]
     assert "text rank 1" in given[0]["reason"]
 
 
+def test_a_start_that_found_no_daemon_is_made_up_for_at_the_first_prompt(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker)
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    later = new_session(running, speaker.project)
+    later.hook("drop", "SessionStart", source="startup")
+    client.ensure_daemon(running)
+    later.say("From now on, run the linter before every commit.")
+    given = context(later.ask("UserPromptSubmit", prompt="go on"))
+    assert DECISION in given
+    assert "linter" not in given
+    assert later.ask("UserPromptSubmit", prompt="go on") == b""
+
+
+def test_an_answer_that_came_too_late_is_given_again(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker)
+    later = new_session(running, speaker.project)
+    header = f"subconscious 1\tSessionStart\t{time.time_ns()}\t{speaker.project}\t\t0.1.0\t\n".encode()
+    raw = header + later.payload("SessionStart", source="startup")
+    with socket.socket(socket.AF_UNIX) as link:
+        link.connect(str(running.socket))
+        link.sendall(b"ask late.entry %d\n" % len(raw) + raw)
+    assert eventually(lambda: client.call(running, "status")["sessions"]["open"] == 2)
+    assert eventually(lambda: DECISION in context(later.ask("UserPromptSubmit", prompt="go on")), 3)
+
+
 def test_a_plain_prompt_is_answered_with_silence(running: Home, speaker: Speaker) -> None:
-    assert speaker.hook("ask", "UserPromptSubmit", prompt="fix the bug") == b""
+    speaker.ask("SessionStart", source="startup")
+    assert speaker.ask("UserPromptSubmit", prompt="fix the bug") == b""
 
 
 def test_what_the_assistant_wants_remembered_waits_for_a_person(running: Home, speaker: Speaker) -> None:
@@ -177,12 +206,12 @@ def test_options_of_the_plugin_hold_for_their_session(running: Home, speaker: Sp
     assert len(captured(running, speaker)) == 1
     later = new_session(running, speaker.project)
     later.environment["CLAUDE_PLUGIN_OPTION_SURFACE"] = "false"
-    assert later.hook("ask", "SessionStart", source="startup") == b""
+    assert later.ask("SessionStart", source="startup") == b""
 
 
 def test_a_silent_session_is_closed_and_the_next_start_says_where_it_broke_off(running: Home, speaker: Speaker) -> None:
     speaker.say("First, tidy the invoices.")
-    speaker.hook("ask", "UserPromptSubmit", prompt="First, tidy the invoices.")
+    speaker.ask("UserPromptSubmit", prompt="First, tidy the invoices.")
     drained(running)
     speaker.say(DECISION)  # then it is killed: no Stop, no SessionEnd
     client.call(running, "stop")
@@ -196,7 +225,7 @@ def test_a_silent_session_is_closed_and_the_next_start_says_where_it_broke_off(r
         return session["status"], session["last_prompt"]
 
     assert eventually(lambda: seen() == ("interrupted", DECISION))
-    given = context(new_session(running, speaker.project).hook("ask", "SessionStart", source="startup"))
+    given = context(new_session(running, speaker.project).ask("SessionStart", source="startup"))
     assert "was interrupted" in given
     assert DECISION in given
 
@@ -245,7 +274,7 @@ def test_archived_memories_are_given_to_nobody_and_come_back_whole(running: Home
     decide(running, speaker)
     where = {"cwd": str(speaker.project)}
     client.call(running, "archive", {"ids": [1], "origin": "user"})
-    assert new_session(running, speaker.project).hook("ask", "SessionStart", source="startup") == b""
+    assert new_session(running, speaker.project).ask("SessionStart", source="startup") == b""
     assert client.call(running, "search", where | {"query": "cents"})["hits"] == []
     archived = client.call(running, "search", where | {"query": "cents", "archived": True})["hits"]
     assert [hit["memory"]["id"] for hit in archived] == [1]

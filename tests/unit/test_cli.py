@@ -309,6 +309,21 @@ def test_errors_are_a_line_and_a_remedy(daemon: StubDaemon, capsys: pytest.Captu
     assert err == "error: no memory has id 99\n  see `subconscious list`\n"
 
 
+def test_an_answer_of_another_version_is_an_error(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    daemon.answers["list"] = {"entries": []}
+    assert run(capsys, "list") == (1, "", "error: the daemon's answer lacks 'memories'\n  run `subconscious doctor`\n")
+
+
+def test_a_broken_world_is_an_error(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.run.touch()
+    code, _, err = run(capsys, "daemon", "start")
+    assert code == 1
+    assert "Traceback" not in err
+    assert "subconscious doctor" in err
+
+
 def test_no_state_folder_is_an_error(
     home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -169,7 +169,7 @@ def test_a_daemon_that_never_answers_is_told(home: Home, monkeypatch: pytest.Mon
 
 def test_the_daemon_gets_none_of_the_clients_keys(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ANTHROPIC_API_KEY", "CLAUDECODE", "HTTPS_PROXY", "SUBCONSCIOUS_OFF", "PYTHONPATH", "LCX"):
-        monkeypatch.setenv(name, "1")
+        monkeypatch.setenv(name, "secret")
     for name in ("LC_ALL", "SUBCONSCIOUS_LOG", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, "kept")
     _, environment = client.daemon_command(home)
@@ -179,7 +179,7 @@ def test_the_daemon_gets_none_of_the_clients_keys(home: Home, monkeypatch: pytes
         "SUBCONSCIOUS_LOG",
         "XDG_STATE_HOME",
     }
-    assert "1" not in environment.values()
+    assert "secret" not in environment.values()
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,16 @@ def test_an_idle_daemon_is_no_fault(home: Home) -> None:
     assert faults(home) == {}
 
 
+def test_a_daemon_that_cannot_start(home: Home) -> None:
+    log = home.log / "daemon.log"
+    log.write_text("2026-11-22 03:00:00,000 INFO subconscious.daemon: left\n")
+    assert faults(home) == {}
+    log.write_text("Traceback (most recent call last):\nImportError: no module named numpy\n")
+    found = faults(home)["daemon"]
+    assert "no module named numpy" in found.detail
+    assert str(log) in found.remedy
+
+
 def test_looking_changes_nothing(home: Home) -> None:
     before = _tree(home)
     examine({"SUBCONSCIOUS_HOME": str(home.root)}, MOUNTS)

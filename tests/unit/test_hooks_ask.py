@@ -14,7 +14,7 @@ import pytest
 from tests.unit.hook_calls import Hooks, copy_plugin, daemon, framed, listening, make_hooks
 
 STUB = "import pathlib\ndef main(event):\n    pathlib.Path({told!r}).write_text(event)\n"
-STARTING_UP = 0.5  # what shell and Python may cost on a busy machine, beside the deadline
+STARTING_UP = 1.0  # what shell and Python may cost on a busy machine, beside the deadline
 CONTEXT = "You decided: tabs. caf\u00e9\n".encode()
 
 

@@ -164,6 +164,18 @@ def test_an_environment_that_broke_is_passed_by(hooks: Hooks) -> None:
     assert len(hooks.entries) == 1
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can make a folder that is another user's")
+def test_nothing_of_another_user_is_run(hooks: Hooks) -> None:
+    theirs = hooks.home / "env/current/bin/python"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text(f"#!/bin/sh\n: >'{hooks.home}/run-by-us'\n")
+    theirs.chmod(0o755)
+    os.chown(hooks.home, 12345, 12345)
+    hooks.call("drop", "Stop", PAYLOAD)
+    assert not (hooks.home / "run-by-us").exists()
+    assert hooks.entries == []
+
+
 def test_bytecode_is_kept_in_our_environment_only(tmp_path: Path) -> None:
     hooks = make_hooks(tmp_path)
     hooks.plugin = copy_plugin(tmp_path / "plugin")
