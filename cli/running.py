@@ -29,11 +29,14 @@ STOP_SECONDS = 60.0
 
 
 def run(_: Namespace) -> None:
-    """Become the daemon, in this terminal."""
+    """Become the daemon, in this terminal, unless there is one."""
     place = home()
-    place.make()
-    command, environment = daemon_command(place)
-    os.execve(command[0], [*command, "run"], environment)  # noqa: S606 - our own interpreter
+    try:
+        print(f"The daemon runs already, version {hello(place)}.")
+    except AbsentError:
+        place.make()
+        command, environment = daemon_command(place)
+        os.execve(command[0], [*command, "run"], environment)  # noqa: S606 - our own interpreter
 
 
 def start(_: Namespace) -> None:

@@ -50,14 +50,12 @@ CONVERSATION: list[tuple[str, str]] = [
         "Understood: `total` and `refund` take integer cents, and only the receipt divides by a hundred.",
     ),
     (
-        "No, that's wrong: receipts never divide, they get the formatted text from money.py. Don't format"
-        " amounts anywhere else.",
+        "No, don't divide in the receipts, use the formatted text from money.py instead.",
         "Right, formatting stays in money.py, and receipts only print what it returns.",
     ),
     (
-        "I prefer small commits, one change each, with the reason in the message. And I think we could cache"
-        " the exchange rates for an hour or so.",
-        "Small commits, then: first the cents, then money.py. The cache can come after that.",
+        "From now on, write the reason for a change into its commit message. I prefer small commits, one change each.",
+        "Small commits with their reasons, then: first the cents, then money.py.",
     ),
     (
         "Should we always retry a declined card, or is that up to the shop?",
@@ -68,7 +66,10 @@ CONVERSATION: list[tuple[str, str]] = [
         " <private>I am on holiday from Friday, so let's hurry.</private>",
         "I'll have the upload read its key from the vault and take it out of the settings.",
     ),
-    ("Great, thanks. Lunch!", "Enjoy your lunch."),
+    (
+        "Great, thanks. I think we should cache the exchange rates for an hour, but first lunch!",
+        "Enjoy your lunch.",
+    ),
 ]
 
 

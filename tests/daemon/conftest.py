@@ -31,9 +31,11 @@ def processes_of(home: Home) -> list[int]:
 def eventually(true: Callable[[], bool], seconds: float = 10.0) -> bool:
     """Whether something becomes true in time."""
     deadline = time.monotonic() + seconds
-    while not true() and time.monotonic() < deadline:
+    while not true():
+        if time.monotonic() > deadline:
+            return False
         time.sleep(0.05)
-    return true()
+    return True
 
 
 def configure(home: Home, **values: object) -> None:

@@ -364,6 +364,22 @@ def test_interruption_is_quiet(home: Home, capsys: pytest.CaptureFixture[str], m
     assert run(capsys, "daemon", "start") == (130, "", "")
 
 
+def test_a_second_daemon_is_not_run(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "daemon", "run")
+    assert code == 0
+    assert out.startswith("The daemon runs already")
+
+
+def test_the_daemon_is_run_in_place_of_the_terminal(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[tuple[str, list[str], dict[str, str]]] = []
+    monkeypatch.setattr(os, "execve", lambda *call: ran.append(call))
+    main(["daemon", "run"])
+    program, words, environment = ran[0]
+    assert program == sys.executable
+    assert words[-1] == "run"
+    assert environment["SUBCONSCIOUS_HOME"] == str(home.root)
+
+
 def test_daemon_status_starts_nothing(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "daemon", "status")
     assert code == 1

@@ -111,6 +111,16 @@ def test_a_machine_without_python_keeps_everything(tmp_path: Path) -> None:
     assert (stat.S_IMODE(path.stat().st_mode), hooks.litter) == (0o600, [])
 
 
+@pytest.mark.parametrize("place", ["relative/place", "/dev/null/below"])
+def test_a_machine_without_python_or_place_is_silent(tmp_path: Path, place: str) -> None:
+    hooks = Hooks(tmp_path / "state", tmp_path)
+    tools = os.fspath(shell_tools(tmp_path / "tools"))
+    for script in ("drop", "wake"):
+        done = hooks.call(script, "Stop", PAYLOAD, PATH=tools, SUBCONSCIOUS_HOME=place)
+        assert done.stdout == b""
+    assert not Path("relative").exists()
+
+
 def test_a_machine_without_python_says_so_once(tmp_path: Path) -> None:
     hooks = Hooks(tmp_path / "state", tmp_path)
     tools = os.fspath(shell_tools(tmp_path / "tools"))
