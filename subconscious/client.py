@@ -35,9 +35,6 @@ KEPT_VARIABLES = re.compile(r"PATH|HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|SUBCO
 # A daemon serves every session, so one shell's pause must not become everybody's.
 DROPPED_VARIABLES = frozenset({"SUBCONSCIOUS_OFF"})
 
-NO_TELEMETRY = {"ORT_DISABLE_TELEMETRY": "1"}
-"""ONNX Runtime reports to its maker unless this is set before it is loaded: no event, no identifier, no cache."""
-
 
 class AbsentError(DaemonError):
     """No daemon listens there."""
@@ -243,7 +240,7 @@ def daemon_command(home: Home) -> tuple[list[str], dict[str, str]]:
         for name, value in os.environ.items()
         if KEPT_VARIABLES.fullmatch(name) and name not in DROPPED_VARIABLES
     }
-    environment |= {"SUBCONSCIOUS_HOME": os.fspath(home.root)} | NO_TELEMETRY
+    environment["SUBCONSCIOUS_HOME"] = os.fspath(home.root)
     package = Path(__file__).resolve().parent
     checkout = package.parent
     if (checkout / "daemon" / "__main__.py").exists() and (checkout / "pyproject.toml").exists():

@@ -74,7 +74,8 @@ _POINTING = re.compile(
     r"\W*(?:it|this|that|they|these|those|he|she|there)\b(?! (?:project|repo|codebase|team))", re.IGNORECASE
 )
 _ENGLISH = re.compile(
-    r"\b(?:the|a|an|to|of|in|is|are|be|for|with|we|i|it|that|on|not|use|always|never|instead|from|and|as|all|my|our)\b",
+    r"\b(?:the|a|an|to|of|in|is|are|be|for|with|we|i|it|that|on|not|use|always|never|instead|from|and|as|all|my|our"
+    r"|do|don'?t|does|any|every|no|when|please|should|must|only|by|at|this|these|else|you|your|but|or|if|so)\b",
     re.IGNORECASE,
 )
 _CONTINUED = re.compile(r"\w[^\w]+\w.*\b(?:and|so|but|then|because)\s+\Z", re.IGNORECASE | re.DOTALL)

@@ -7,6 +7,7 @@ ONNX Runtime. numpy and the runtime are imported when the model is loaded: 0.1 s
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -98,6 +99,8 @@ def _verified(weights: Path) -> bytes:
 
 
 def _session(model: Path) -> Any:
+    # The runtime reports to its makers unless told not to before it is loaded; "1" is its documented way to say so.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

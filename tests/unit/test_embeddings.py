@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,18 @@ def test_nothing_heavy_is_imported_until_a_model_is_opened() -> None:
     code = f"import sys; from subconscious.embeddings import model_of; model_of('local'); print({heavy})"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "set()"
+
+
+def test_the_runtime_leaves_no_trace_of_a_report(tmp_path: Path) -> None:
+    code = "from subconscious.embeddings import open_embedder; open_embedder('local').embed(['a'])"
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "TMPDIR": str(tmp_path),
+        "PYTHONPATH": str(Path.cwd()),
+    }
+    subprocess.run([sys.executable, "-B", "-c", code], env=environment, check=True)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("content", [b"", b"not the model"])
