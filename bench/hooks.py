@@ -44,7 +44,12 @@ class Stage:
 
     def commands(self) -> dict[str, list[str]]:
         """Give what is timed, by name."""
-        calls = [("drop", "PostToolUse"), ("ask", "UserPromptSubmit"), ("wake", "SessionStart")]
+        calls = [
+            ("drop", "PostToolUse"),
+            ("ask", "UserPromptSubmit"),
+            ("ask", "SessionStart"),
+            ("wake", "SessionStart"),
+        ]
         run = ["/bin/sh", str(self.plugin / "hooks" / "run")]
         hooks = {f"{script} {event}": [*run, script, event] for script, event in calls}
         return {BASELINE: [PYTHON, "-I", "-S", "-c", "pass"], **hooks}
@@ -96,13 +101,14 @@ def link_python(home: Path) -> None:
     python.symlink_to(PYTHON)
 
 
-def payload(number: int, rng: random.Random) -> bytes:
-    """Build a prompt's payload; no two ask the same."""
+def payload(number: int, rng: random.Random, event: str) -> bytes:
+    """Build a payload; no two prompts are the same, and every start is that of a new session."""
     words = " ".join(
         rng.choice("retry queue invoice cache index upload token billing import".split()) for _ in range(6)
     )
-    said = {"session_id": f"bench-{number}", "transcript_path": "/nowhere", "cwd": "/", "prompt": words}
-    return json.dumps({**said, "hook_event_name": "UserPromptSubmit"}).encode()
+    session = f"bench-{number}" if event == "SessionStart" else "bench"
+    said = {"session_id": session, "transcript_path": "/nowhere", "cwd": "/", "prompt": words, "source": "startup"}
+    return json.dumps({**said, "hook_event_name": event}).encode()
 
 
 def measure(stage: Stage, runs: int) -> dict[str, list[float]]:
@@ -111,7 +117,7 @@ def measure(stage: Stage, runs: int) -> dict[str, list[float]]:
     taken: dict[str, list[float]] = {name: [] for name in stage.commands()}
     for number in range(-WARM_UP, runs):
         for name, command in stage.commands().items():
-            milliseconds = stage.time(command, payload(number, rng))
+            milliseconds = stage.time(command, payload(number, rng, command[-1]))
             if number >= 0:
                 taken[name].append(milliseconds)
     return taken

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import sys
@@ -10,9 +9,8 @@ from logging.handlers import RotatingFileHandler
 
 from subconscious.errors import SubconsciousError
 from subconscious.home import Home, find_home
-from subconscious.settings import load_settings
 
-from .lifecycle import become_daemon, run
+from .lock import Lock, become_daemon
 
 LOG_BYTES = 2 * 2**20
 
@@ -35,16 +33,27 @@ def main() -> int:
 def _run(home: Home) -> int:
     log = logging.getLogger("subconscious.daemon")
     try:
-        settings = load_settings(home.root)
         lock = become_daemon(home)
         if lock is None:
             return 0
-        with asyncio.Runner() as runner:
-            runner.run(run(home, settings, lock))
+        _live(home, lock)
     except SubconsciousError as error:
         log.error("%s %s; %s", error.code, error.message, error.remedy)  # noqa: TRY400 - the remedy says it all
         return 1
     return 0
+
+
+def _live(home: Home, lock: Lock) -> None:
+    # Imported only now: most of the start, and wasted on a process that is not to be the daemon.
+    import asyncio
+
+    from subconscious.settings import load_settings
+
+    from .lifecycle import run
+
+    settings = load_settings(home.root)
+    with asyncio.Runner() as runner:
+        runner.run(run(home, settings, lock))
 
 
 def _log_to(home: Home) -> None:

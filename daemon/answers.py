@@ -59,7 +59,7 @@ class Answers:
                 await surfaces.reset(tx, session_id)
         if not self._core.mind(entry.options).settings.surface:
             return b""
-        await self._catch_up(project)
+        await self._catch_up(project, session_id)
         text = await self._greeting(entry, project, source)
         told = await self._waiting(project) if source == "startup" else ""
         return _output("SessionStart", text, told)
@@ -81,13 +81,14 @@ class Answers:
         )
         return (await surface_start(self._core.mind(entry.options), start)).text
 
-    async def _catch_up(self, project: Project) -> None:
+    async def _catch_up(self, project: Project, session_id: str) -> None:
         """Let what was said a moment ago, in a session that has just ended, be known to the one that begins."""
         with suppress(TimeoutError):
             async with asyncio.timeout(CATCH_UP):
                 await self._spool.sweep()
-                last = [session.id for session in await sessions.listing(self._core.database, project.id, 5)]
-                while await jobs.busy_lanes(self._core.database, last):
+                last = await sessions.listing(self._core.database, project.id, 5)
+                others = [session.id for session in last if session.id != session_id]
+                while await jobs.busy_lanes(self._core.database, others):
                     await asyncio.sleep(0.01)
 
     async def _waiting(self, project: Project) -> str:

@@ -22,7 +22,10 @@ def find_home() -> "str | None":
         candidate = os.path.join(home, ".subconscious")
         if _usable(candidate):
             return candidate
-    fallback = os.path.join(os.environ.get("TMPDIR") or "/tmp", f"subconscious-{os.getuid()}")
+    temporary = os.environ.get("TMPDIR") or "/tmp"
+    if not temporary.startswith("/"):
+        return None
+    fallback = os.path.join(temporary, f"subconscious-{os.getuid()}")
     return fallback if _private(fallback) else None
 
 

@@ -133,21 +133,12 @@ class Maker:
         self.say("Checking ...")
         python = python_of(environment)
         self._run(python, "-I", "-c", "import subconscious.cli.__main__, subconscious.daemon.__main__")
-        self._prepare_model(python, environment)
         os.sync()  # A power cut must not leave the mark of completeness on files that never reached the disk.
         with open(os.path.join(environment, ".complete"), "w", encoding="utf-8") as marker:
             marker.write(VERSION + "\n")
         switch_to(self.home, environment)
         self._write_launcher()
         self._sweep(environment)
-
-    def _prepare_model(self, python: str, environment: str) -> None:
-        """Let the embedder do its one-off work before the daemon starts; recall works without."""
-        if os.path.exists(os.path.join(ROOT, "subconscious", "embeddings", "prepare.py")):
-            try:
-                self._run(python, "-I", "-m", "subconscious.embeddings.prepare", environment)
-            except (MakingError, OSError, subprocess.SubprocessError) as error:
-                self.say(f"The embedding model is not ready: {error}")
 
     def _write_launcher(self) -> None:
         """Write the command for a person's own terminal; the plugin's folder moves with updates."""

@@ -225,7 +225,7 @@ async def save_given(mind: Mind, start: Start, hits: Sequence[Hit]) -> None:
 
 async def _ranked(mind: Mind, start: Start) -> list[Hit]:
     """Pinned and lessons first, then what fits the branch and the latest words, then what is recent."""
-    limit = max(50, mind.settings.start_memories)
+    limit = 2 * mind.settings.start_memories  # twice what is given: some are known to the session, some too long
     now = time()
     found = {hit.memory.id: hit for hit in await recall(mind, start.hints, start.project_id, limit)}
     for memory in await memories.recent(mind.database, start.project_id, limit):

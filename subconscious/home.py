@@ -82,7 +82,10 @@ def find_home(environ: Mapping[str, str] | None = None) -> Home | None:
         candidate = os.path.join(home, ".subconscious")  # noqa: PTH118 - the very expression of the hooks
         if _usable(candidate):
             return Home(Path(candidate))
-    fallback = os.path.join(environ.get("TMPDIR") or "/tmp", f"subconscious-{os.getuid()}")  # noqa: PTH118, S108
+    temporary = environ.get("TMPDIR") or "/tmp"  # noqa: S108 - a private folder in it, checked below
+    if not temporary.startswith("/"):  # relative to whatever repository the session is in
+        return None
+    fallback = os.path.join(temporary, f"subconscious-{os.getuid()}")  # noqa: PTH118
     return Home(Path(fallback)) if _private(fallback) else None
 
 

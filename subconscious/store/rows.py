@@ -19,7 +19,7 @@ MEMORY_COLUMNS = tuple(field.name for field in fields(Memory))
 def memory_from(row: sqlite3.Row) -> Memory:
     """Read a row of ``memories``."""
     values: dict[str, Any] = {name: row[name] for name in MEMORY_COLUMNS}
-    values.update({name: tuple(json.loads(values[name])) for name in LISTS})
+    values.update({name: tuple(json.loads(values[name])) if values[name] != "[]" else () for name in LISTS})
     values.update({name: bool(values[name]) for name in FLAGS})
     return Memory(**values | {"origin": Origin(values["origin"]), "scope": Scope(values["scope"])})
 

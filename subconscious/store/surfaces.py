@@ -21,12 +21,12 @@ async def ledger(database: Database, session_id: str) -> set[str]:
 
 async def record(tx: aiosqlite.Connection, project_id: str, given: Sequence[Surface]) -> None:
     """Save what is about to be given, before the answer leaves."""
-    for surface in given:
-        values = stored(surface) | {
-            "engines": json.dumps([asdict(hit) for hit in surface.engines]),
-            "project_id": project_id,
-        }
-        await tx.execute(*insertion("surfaces", values))
+    rows = [
+        stored(surface) | {"engines": json.dumps([asdict(hit) for hit in surface.engines]), "project_id": project_id}
+        for surface in given
+    ]
+    if rows:
+        await tx.executemany(insertion("surfaces", rows[0])[0], rows)
 
 
 async def reset(tx: aiosqlite.Connection, session_id: str) -> None:

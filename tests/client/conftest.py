@@ -15,9 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.fake_api import FakeApi
-from tests.client.machine import Machine
-
-CHECKOUT = Path(__file__).parents[2]
+from tests.client.machine import CHECKOUT, Machine
 
 
 @pytest.fixture(scope="session")

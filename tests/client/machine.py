@@ -18,6 +18,8 @@ from typing import Any
 
 from tests.client.fake_api import FakeApi
 
+CHECKOUT = Path(__file__).parents[2]
+
 Row = dict[str, Any]
 
 HOOK_TROUBLE = {"hook_non_blocking_error", "hook_blocking_error", "hook_cancelled"}
@@ -44,15 +46,11 @@ class Session:
 
     def say(self, prompt: str) -> Row:
         """Type one prompt and wait for the result of its turn."""
-        self.type(prompt)
-        return self._read_until(lambda event: event["type"] == "result")
-
-    def type(self, prompt: str) -> None:
-        """Type one prompt without waiting."""
         assert self.client.stdin
         message = {"type": "user", "message": {"role": "user", "content": prompt}}
         self.client.stdin.write(json.dumps(message) + "\n")
         self.client.stdin.flush()
+        return self._read_until(lambda event: event["type"] == "result")
 
     def end(self) -> None:
         """Close the input, as a person leaves, and read what is still to come."""

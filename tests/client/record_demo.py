@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.client.fake_api import Answer, FakeApi, says, uses
-from tests.client.machine import Machine
+from tests.client.machine import CHECKOUT, Machine
 
-CHECKOUT = Path(__file__).parents[2]
 DEMO = CHECKOUT / "subconscious" / "demo"
 CUT = "[client text cut]"
 HOME = "/home/dev"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.conftest import CHECKOUT
+from tests.client.machine import CHECKOUT
 
 pytestmark = [pytest.mark.client, pytest.mark.slow, pytest.mark.timeout(180, func_only=True)]
 

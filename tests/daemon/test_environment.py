@@ -51,7 +51,6 @@ import os, sys
 def main():
     print(*sys.argv[1:], os.environ["SUBCONSCIOUS_PLUGIN_ROOT"], sep="|")
 """
-PREPARE = "import pathlib, sys; (pathlib.Path(sys.argv[1]) / 'prepared').touch()"
 
 
 def make_plugin(folder: Path) -> Path:
@@ -64,7 +63,6 @@ def make_plugin(folder: Path) -> Path:
         "requirements.lock": setuptools[0] + "\n",
         "pyproject.toml": PROJECT,
         "subconscious/__init__.py": "",
-        "subconscious/embeddings/prepare.py": PREPARE,
         "cli/__init__.py": "",
         "cli/__main__.py": FACE,
         "daemon/__init__.py": "",
@@ -226,10 +224,6 @@ def test_the_command_works_through_a_link_and_a_launcher(made: Hooks, tmp_path: 
     launcher = made.home / "bin" / "subconscious"
     made.environ["SUBCONSCIOUS_PLUGIN_ROOT"] = "-"
     assert face(made, "x", program=launcher).stdout == "x|-\n"
-
-
-def test_the_model_is_prepared(made: Hooks) -> None:
-    assert (whole(made)[0] / "prepared").exists()
 
 
 def test_an_older_plugin_uses_the_environment_of_a_newer_one(made: Hooks, tmp_path: Path) -> None:
