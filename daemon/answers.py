@@ -57,6 +57,8 @@ class Answers:
             await sessions.greet(tx, session_id, time())
             if source in FORGETFUL:
                 await surfaces.reset(tx, session_id)
+        if source == "resume":
+            self._core.resumed[project.id] = session_id
         if not self._core.mind(entry.options).settings.surface:
             return b""
         await self._catch_up(project, session_id)
@@ -112,12 +114,23 @@ class Answers:
 
     async def _late_greeting(self, entry: Entry, project: Project) -> str:
         """At its start there was no daemon, or a slow one: the first prompt makes up for it."""
-        if await sessions.greeted(self._core.database, entry.payload.session_id):
+        session_id = entry.payload.session_id
+        if await sessions.greeted(self._core.database, session_id):
             return ""
+        parent = await self._parent_of_fork(entry, project)
         async with self._core.database.write() as tx:
             await note(tx, entry, project)
-            await sessions.greet(tx, entry.payload.session_id, time())
-        return await self._greeting(entry, project, "late", late=True)
+            await sessions.greet(tx, session_id, time())
+            if parent:
+                await surfaces.inherit(tx, parent, session_id)
+        return "" if parent else await self._greeting(entry, project, "late", late=True)
+
+    async def _parent_of_fork(self, entry: Entry, project: Project) -> str:
+        """The session that this one, unknown until this prompt, was forked from, or ""."""
+        known = await sessions.get(self._core.database, entry.payload.session_id)
+        if known is not None and known.started_at < entry.at:  # the prompt's own job may have been quicker
+            return ""
+        return self._core.resumed.pop(project.id, "")
 
     async def take_back(self, session_id: str, since: float) -> None:
         """An answer did not arrive: what it held may be given again."""

@@ -32,6 +32,7 @@ class Payload(BaseModel):
     source: str = ""
     reason: str = ""
     prompt: str = ""
+    prompt_id: str = ""
     tool_name: str = ""
     tool_input: Mapping[str, Any] = Field(default_factory=dict)
 

@@ -10,7 +10,7 @@ from subconscious.store import sessions
 from subconscious.store.projects import Project, confirm
 
 from . import typed
-from .learn import Source, learn
+from .learn import Source, expect, learn, learn_unwritten
 from .work import Work, note
 
 CALM_LOOK = 20.0
@@ -29,6 +29,7 @@ async def spoke(work: Work) -> None:
     """The user typed: carry out a command of ours, and read what the turn before left behind (after Esc, say)."""
     project = await _known(work)
     await typed.carry_out(work.core, work.entry, project, waiting=False)
+    await expect(work.core, work.entry)
     await learn(work.core, work.core.mind(work.entry.options), _source(work, project))
     async with work.commit() as tx:
         await note(tx, work.entry, project)
@@ -52,7 +53,9 @@ async def read(work: Work) -> None:
 async def ended(work: Work) -> None:
     """The session is over by its own word: read to the end and close it."""
     project = await _known(work)
-    await learn(work.core, work.core.mind(work.entry.options), _source(work, project), final=True)
+    mind, source = work.core.mind(work.entry.options), _source(work, project)
+    await learn(work.core, mind, source, final=True)
+    await learn_unwritten(work.core, mind, source)
     async with work.commit() as tx:
         await note(tx, work.entry, project)
         await sessions.end(

@@ -11,13 +11,17 @@ from time import time
 
 from subconscious.errors import TranscriptError
 from subconscious.flow import Judged, Mind, Provenance, clean, judge, keep
-from subconscious.model import Origin, Turn
+from subconscious.model import Origin, Role, Turn
 from subconscious.projects import head
 from subconscious.store import sessions
 from subconscious.store.captures import Place
 from subconscious.transcripts import Reading, State, read_turns
 
 from .core import Core
+from .entry import Entry
+
+NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
+"""How prompts begin that no line of a person's words will follow: commands, and what the client itself puts in."""
 
 PROMPT_LENGTH = 500
 """Characters of a prompt that are kept with its session."""
@@ -60,11 +64,47 @@ async def _learn_batch(mind: Mind, source: Source, final: bool) -> tuple[bool, l
     where = await _provenance(mind, source, reading)
     async with mind.database.write() as tx:
         kept = await keep(mind, tx, judged, where)
-        prompts = [turn.text[:PROMPT_LENGTH] for turn in _spoken(reading.turns)]
+        spoken = _spoken(reading.turns)
+        prompts = [turn.text[:PROMPT_LENGTH] for turn in spoken]
+        numbers = [turn.prompt_id for turn in spoken if turn.prompt_id]
+        await sessions.seen(tx, source.session_id, numbers, [turn.text for turn in spoken])
         await sessions.progress(tx, source.session_id, branch=reading.branch, prompts=prompts)
         new = sessions.Position(source.path, source.session_id, reading.offset, json.dumps(reading.state.to_json()))
         await sessions.advance(tx, new, time())
     return reading.more, [capture_id for capture_id, _ in kept]
+
+
+async def expect(core: Core, entry: Entry) -> None:
+    """Keep what was typed until it stands in the transcript: a client that is killed may never write it there."""
+    text = clean(entry.payload.prompt).strip()
+    if not entry.payload.prompt_id or not text or text.startswith(NOT_TYPED):
+        return
+    branch, _ = head(entry.folder)
+    prompt = sessions.Prompt(entry.payload.session_id, entry.payload.prompt_id, text, min(entry.at, time()), branch)
+    async with core.database.write() as tx:
+        await sessions.expect(tx, prompt)
+
+
+async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
+    """A session is over: learn from the prompts that its transcript does not hold.
+
+    Without a transcript there is nothing to learn: the person told the client to keep none.
+    """
+    unwritten = await sessions.expected(mind.database, source.session_id)
+    if not unwritten:
+        return
+    turns = [
+        Turn(p.prompt_id, p.session_id, Role.USER, Origin.USER, p.text, p.at, source.path, 0, 0, p.branch)
+        for p in unwritten
+    ]
+    heard = turns if _is_file(source.path) else []
+    judged = await asyncio.to_thread(judge, heard, mind.settings)
+    async with mind.database.write() as tx:
+        await keep(mind, tx, judged, Provenance(Place(source.project_id, source.session_id)))
+        prompts = [turn.text[:PROMPT_LENGTH] for turn in heard]
+        await sessions.progress(tx, source.session_id, branch="", prompts=prompts)
+        await sessions.seen(tx, source.session_id, [prompt.prompt_id for prompt in unwritten], [])
+    core.embedding.wake()
 
 
 def _read(mind: Mind, path: str, place: sessions.Position, final: bool) -> tuple[Reading, list[Judged]]:

@@ -12,7 +12,7 @@ from subconscious.model import Session
 from subconscious.store import captures, jobs, sessions
 
 from .core import Core
-from .learn import Source, learn
+from .learn import Source, learn, learn_unwritten
 from .spool import Spool, entry_names
 
 log = logging.getLogger("subconscious.daemon")
@@ -60,6 +60,7 @@ class Schedule:
     async def _close(self, session: Session) -> None:
         source = Source(session.id, session.project_id, session.transcript, session.cwd)
         await learn(self._core, self._core.mind(), source, final=True)
+        await learn_unwritten(self._core, self._core.mind(), source)
         async with self._core.database.write() as tx:
             await sessions.end(tx, session.id, session.last_event_at, "interrupted", "silence")
         log.info("session %s closed: it fell silent", session.id)

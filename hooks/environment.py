@@ -127,7 +127,7 @@ def _detach(command: list[str], home: str, log: str, environ: dict[str, str]) ->
     for folder in (run, os.path.dirname(log)):
         os.makedirs(folder, mode=0o700, exist_ok=True)
     full = os.path.exists(log) and os.path.getsize(log) > LOG_LIMIT
-    with open(os.devnull if full else log, "ab") as errors:
+    with open(os.devnull if full else log, "ab", opener=_private) as errors:
         subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -137,6 +137,10 @@ def _detach(command: list[str], home: str, log: str, environ: dict[str, str]) ->
             env=environ,
             start_new_session=True,
         )
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def cleaned_environ(more: tuple[str, ...] = ()) -> dict[str, str]:

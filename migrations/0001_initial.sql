@@ -44,6 +44,16 @@ CREATE TABLE transcripts (
     read_at    REAL NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Prompts that were handed over but do not stand in the transcript yet: a client that is killed may never write them.
+CREATE TABLE prompts (
+    session_id TEXT NOT NULL,
+    prompt_id  TEXT NOT NULL,
+    text       TEXT NOT NULL, -- already free of private spans and secrets
+    at         REAL NOT NULL,
+    branch     TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (session_id, prompt_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE memories (
     id               INTEGER PRIMARY KEY AUTOINCREMENT,
     project_id       TEXT REFERENCES projects (id), -- NULL: holds for the user everywhere

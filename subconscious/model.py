@@ -64,6 +64,7 @@ class Turn:
 
     ``id`` is the client's uuid of the line: resumed and forked sessions repeat lines, uuids don't change.
     ``start`` and ``end`` are the line's byte range in ``file``.
+    ``prompt_id`` is the client's id of the prompt, shared with the hook's payload; older clients have none.
     ``text`` of a tool turn is empty unless it is asked for: tool output is large and never captured outright.
     """
 
@@ -80,6 +81,7 @@ class Turn:
     cwd: str = ""
     sidechain: bool = False
     after_interrupt: bool = False
+    prompt_id: str = ""
     tools: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 

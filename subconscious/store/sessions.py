@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import aiosqlite
 
 from subconscious.model import Session
 from subconscious.store.connect import Database
-from subconscious.store.rows import session_from
+from subconscious.store.rows import insertion, marks, session_from, stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,37 @@ async def end(tx: aiosqlite.Connection, session_id: str, at: float, status: str,
     await tx.execute(
         "UPDATE sessions SET status = ?, ended_at = ?, end_reason = ? WHERE id = ? AND last_event_at <= ?",
         (status, at, reason, session_id, at),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a person typed, as the hook handed it over."""
+
+    session_id: str
+    prompt_id: str
+    text: str
+    at: float
+    branch: str = ""
+
+
+async def expect(tx: aiosqlite.Connection, prompt: Prompt) -> None:
+    """Keep a prompt until its line is in the transcript."""
+    await tx.execute(*insertion("prompts", stored(prompt), "ON CONFLICT DO NOTHING"))
+
+
+async def expected(database: Database, session_id: str) -> list[Prompt]:
+    """The prompts of a session that its transcript does not hold."""
+    rows = await database.rows("SELECT * FROM prompts WHERE session_id = ? ORDER BY at", (session_id,))
+    return [Prompt(**dict(row)) for row in rows]
+
+
+async def seen(tx: aiosqlite.Connection, session_id: str, prompt_ids: Sequence[str], texts: Sequence[str]) -> None:
+    """These stand in the transcript; clients that number no prompts are known by their words."""
+    await tx.execute(
+        f"DELETE FROM prompts WHERE session_id = ? AND (prompt_id IN ({marks(prompt_ids)})"  # noqa: S608
+        f" OR text IN ({marks(texts)}))",
+        (session_id, *prompt_ids, *texts),
     )
 
 

@@ -39,6 +39,16 @@ async def take_back(tx: aiosqlite.Connection, session_id: str, since: float) -> 
     await tx.execute("UPDATE surfaces SET ledger = 0 WHERE session_id = ? AND at >= ?", (session_id, since))
 
 
+async def inherit(tx: aiosqlite.Connection, parent: str, fork: str) -> None:
+    """A fork goes on with its parent's context: what stands in that stands in the fork's."""
+    await tx.execute(
+        "INSERT INTO surfaces (session_id, project_id, event, at, memory_id, content_hash, position, reason, relevance,"
+        " decay, engines, ledger) SELECT ?, project_id, 'fork', at, memory_id, content_hash, position, reason,"
+        " relevance, decay, engines, ledger FROM surfaces WHERE session_id = ? AND ledger = 1",
+        (fork, parent),
+    )
+
+
 async def given_hashes(database: Database, session_id: str) -> set[str]:
     """Everything that was ever given to a session: what it repeats of that is no news (SPEC N2)."""
     rows = await database.rows("SELECT DISTINCT content_hash FROM surfaces WHERE session_id = ?", (session_id,))

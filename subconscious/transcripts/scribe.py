@@ -239,6 +239,7 @@ class Scribe:
                 cwd=self.cwd,
                 sidechain=_is_side(record),
                 after_interrupt=interrupted,
+                prompt_id=string(record, "promptId") if role is Role.USER else "",
                 tools=tools,
                 files=files,
             )

@@ -33,7 +33,7 @@ version = "0.1.0"
 [project.scripts]
 subconscious = "subconscious.cli.__main__:main"
 [tool.setuptools]
-packages = ["subconscious", "subconscious.cli", "subconscious.daemon", "subconscious.embeddings"]
+packages = ["subconscious", "subconscious.cli", "subconscious.daemon"]
 [tool.setuptools.package-dir]
 "subconscious" = "subconscious"
 "subconscious.cli" = "cli"

@@ -101,6 +101,44 @@ def test_lines_that_are_repeated_by_a_fork_are_captured_once(running: Home, spea
     assert contents == [DECISION, "From now on, run the linter before every commit."]
 
 
+def test_a_fork_is_not_given_again_what_its_parent_was(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker)
+    parent = new_session(running, speaker.project)
+    assert DECISION in context(parent.ask("SessionStart", source="startup"))
+    parent.ask("SessionStart", source="resume")
+    fork = new_session(running, speaker.project)
+    assert fork.ask("UserPromptSubmit", prompt="go on") == b""
+    assert fork.ask("SessionStart", source="resume") == b""
+
+
+def test_a_prompt_that_the_client_never_wrote_down_is_learned_from(running: Home, speaker: Speaker) -> None:
+    speaker.say("First, tidy the invoices.")
+    speaker.ask("UserPromptSubmit", prompt=DECISION, prompt_id="p-1")
+    drained(running)
+    assert captured(running, speaker) == []
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    os.utime(speaker.transcript, (1, 1))
+    configure(running, silent_minutes=0.001)
+    client.ensure_daemon(running)
+    assert eventually(lambda: [c["content"] for c in captured(running, speaker, "captured")] == [DECISION])
+
+
+def test_a_prompt_that_stands_in_the_transcript_is_learned_from_once(running: Home, speaker: Speaker) -> None:
+    speaker.ask("UserPromptSubmit", prompt=DECISION, prompt_id="p-1")
+    decide(running, speaker)
+    speaker.hook("drop", "SessionEnd", reason="other")
+    drained(running)
+    assert len(captured(running, speaker)) == 1
+
+
+def test_a_session_that_is_not_to_be_kept_is_not_learned_from(running: Home, speaker: Speaker) -> None:
+    speaker.ask("UserPromptSubmit", prompt=DECISION, prompt_id="p-1")
+    speaker.hook("drop", "SessionEnd", reason="other")
+    drained(running)
+    assert captured(running, speaker) == []
+
+
 def test_the_same_said_again_recurs_and_is_not_stored_twice(running: Home, speaker: Speaker) -> None:
     decide(running, speaker)
     decide(running, new_session(running, speaker.project))
