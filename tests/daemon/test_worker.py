@@ -110,6 +110,47 @@ async def test_effects_and_end_of_a_job_are_one_transaction(core: Core, monkeypa
     assert not path.exists()
 
 
+async def test_a_full_disk_buries_nothing_and_is_survived(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "LONGEST_PAUSE", 0.01)
+    monkeypatch.setattr(worker, "WORLD_PAUSE", 0.01)
+    monkeypatch.setattr(worker, "LEASE_MARGIN", 0.0)
+    core.settings = Settings(embedder="none", job_attempts=1, job_timeout_seconds=0.2)
+
+    async def grow(work: Work) -> None:
+        async with work.commit() as tx:
+            await memories.insert(tx, make_memory("x" * 200_000))
+
+    monkeypatch.setitem(EVENTS, "Stop", grow)
+    path = entry(core)
+    (pages,) = await core.database.rows("PRAGMA page_count")
+    await core.database.writer.execute(f"PRAGMA max_page_count = {pages[0]}")
+    async with working(core):
+        await asyncio.sleep(0.5)
+        assert path.exists()
+        assert (await jobs.counts(core.database))["buried"] == 0
+        await core.database.writer.execute("PRAGMA max_page_count = 100000")
+        core.queued.set()
+        await until("done", core.database)
+    assert (await memories.counts(core.database, None))["active"] == 1
+
+
+async def test_a_cancelled_transaction_leaves_none_open(database: Database) -> None:
+    async def slow() -> None:
+        async with database.write() as tx:
+            await memories.insert(tx, make_memory())
+            await asyncio.sleep(60)
+
+    for pause in (0.0, 0.0001, 0.001, 0.01, 0.05):
+        task = asyncio.create_task(slow())
+        await asyncio.sleep(pause)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        async with database.write() as tx:
+            await tx.execute("SELECT 1")
+    assert (await memories.counts(database, None))["active"] == 0
+
+
 async def test_an_entry_whose_job_is_done_goes_at_the_next_sweep(core: Core) -> None:
     path = entry(core)
     async with core.database.write() as tx:
