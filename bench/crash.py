@@ -141,6 +141,7 @@ def main() -> int:
     try:
         if options.environment:
             kill_makers(home, options.environment, folder)
+            kill_processes_of(home)  # the daemon that the wake hook started: those to be killed are ours
         listening = kill_daemons(home, options.kills)
         print(f"{options.kills} kills, {listening} of them of a daemon that listened")
     finally:
