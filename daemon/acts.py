@@ -92,13 +92,11 @@ async def set_archived(core: Core, ids: Sequence[int], archived: bool, actor: st
     from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
 
     chosen = [await memories.get(core.database, memory_id) for memory_id in ids]
-    changed = [memory for memory in chosen if (memory.archived_at is not None) is not archived]
     change = memories.archive if archived else memories.unarchive
     async with core.database.write() as tx:
-        for memory in changed:
-            await change(tx, memory, actor, reason)
-        await vectors.activate(tx, [memory.id for memory in changed], not archived)
-    await core.embedding.refresh([memory.id for memory in changed])
+        changed = [memory.id for memory in chosen if await change(tx, memory, actor, reason)]
+        await vectors.activate(tx, changed, not archived)
+    await core.embedding.refresh(changed)
     core.embedding.wake()
     return [replace(memory, archived_at=time() if archived else None) for memory in chosen]
 

@@ -20,7 +20,7 @@ from .core import Core
 from .entry import Entry
 from .learn import Source, learn
 from .spool import Spool
-from .work import note
+from .work import FORGETFUL, note
 
 CATCH_UP = 0.3
 """Seconds a start waits for what the project's other sessions have just handed over."""
@@ -30,9 +30,6 @@ COMPACT_CATCH_UP = 0.5
 
 FIT = "fits the branch and the latest words"
 """Why the engines' hits are given at a start."""
-
-FORGETFUL = frozenset({"clear", "compact"})
-"""Sources of a start after which nothing of what was given is in the context any more (SPEC B12)."""
 
 
 class Answers:
@@ -54,7 +51,6 @@ class Answers:
         session_id, source = entry.payload.session_id, entry.payload.source
         async with self._core.database.write() as tx:
             await note(tx, entry, project)
-            await sessions.greet(tx, session_id, time())
             if source in FORGETFUL:
                 await surfaces.reset(tx, session_id)
         if source == "resume":
@@ -117,13 +113,13 @@ class Answers:
         session_id = entry.payload.session_id
         if self._core.resumed.get(project.id) == session_id:
             del self._core.resumed[project.id]  # it was resumed, not forked: it speaks under its own id
-        if await sessions.greeted(self._core.database, session_id):
+        if await sessions.greeted_at(self._core.database, session_id) is not None:
             return ""
         parent = await self._parent_of_fork(entry, project)
         async with self._core.database.write() as tx:
             await note(tx, entry, project)
-            await sessions.greet(tx, session_id, time())
             if parent:
+                await sessions.greet(tx, session_id, time())
                 await surfaces.inherit(tx, parent, session_id)
         return "" if parent else await self._greeting(entry, project, "late", late=True)
 
@@ -138,7 +134,7 @@ class Answers:
         """An answer did not arrive: what it held may be given again."""
         async with self._core.database.write() as tx:
             await surfaces.take_back(tx, session_id, since)
-            await sessions.greet(tx, session_id, None)
+            await sessions.ungreet(tx, session_id, since)
 
     async def _compaction(self, entry: Entry, project: Project) -> bytes:
         """Tell the compaction what must survive: what this session decided, and what is pinned."""
@@ -152,7 +148,7 @@ class Answers:
         said = await memories.of_session(mind.database, source.session_id)
         pinned = [m for m in await memories.core(mind.database, project.id, 10) if m.pinned and m not in said]
         budget = surfacing.Budget(mind.settings.start_tokens, mind.settings.start_characters, 50)
-        return surfacing.survivors(said + pinned, budget).encode()
+        return surfacing.survivors(pinned + said, budget).encode()
 
     async def _learn_now(self, entry: Entry, project: Project, source: Source) -> None:
         async with self._core.database.write() as tx:

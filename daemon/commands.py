@@ -148,9 +148,13 @@ class Commands:
         look = await asyncio.to_thread(learn.look, path)
         folder = args.cwd or look.cwd or str(path.parent)
         project = await self._core.project_of(folder)
+        known = await sessions.get(self._core.database, look.session_id)
         await self._note_session(look.session_id, project, path, folder, look.at)
         source = learn.Source(look.session_id, project.id, str(path), folder)
         new = await learn.learn(self._core, self._core.mind(), source, final=True)
+        if known is None:  # of before: nobody will tell us of its end, and its silence is no interruption
+            async with self._core.database.write() as tx:
+                await sessions.end(tx, look.session_id, look.at, "ended", "captured from its transcript")
         session = await sessions.get(self._core.database, look.session_id)
         return {
             "session_id": look.session_id,

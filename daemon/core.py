@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from time import time
 
@@ -56,12 +56,9 @@ class Core:
         return Mind(self.database, self.embedding.index, settings, self.embedding.of_query)
 
     def _settings_for(self, options: Mapping[str, str]) -> Settings:
-        """Settings with the plugin's options below config.toml; a bad option is logged and left out."""
-        try:
-            return _cached_settings(self.home, tuple(sorted(options.items())))
-        except SettingsError as error:
-            log.warning("plugin options ignored: %s", error)
-            return self.settings
+        """Settings with the plugin's options below config.toml; a bad option is left out, the others hold."""
+        good = tuple(option for option in sorted(options.items()) if _is_good(self.home, option))
+        return _cached_settings(self.home, good)
 
     async def project_of(self, folder: str) -> Project:
         """The project of a folder; a new one is looked at in a hurry and confirmed by a job later."""
@@ -69,10 +66,17 @@ class Core:
         if known is not None:
             return known
         identity = await asyncio.to_thread(identify, folder, HURRIED_LOOK)
-        project = await settle(self.database, identity)
-        if folder != identity.root:
-            await settle(self.database, replace(identity, root=folder))
-        return project
+        return await settle(self.database, identity, alias=folder)
+
+
+@lru_cache(maxsize=64)
+def _is_good(home: Home, option: tuple[str, str]) -> bool:
+    try:
+        load_settings(home.root, dict([option]))
+    except SettingsError as error:
+        log.warning("plugin option ignored: %s", error)
+        return False
+    return True
 
 
 @lru_cache(maxsize=16)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -80,19 +79,24 @@ class Embedding:
             try:
                 if self._embedder is not None:
                     await self._work_off(self._embedder)
-            except (OSError, sqlite3.Error):
+            except Exception:
                 # What could not be saved is still pending: the next memory, or the next daemon, brings us back to it.
                 log.exception("embeddings can't be saved")
             await self._wanted.wait()
 
     async def _load(self) -> None:
         try:
-            self._embedder = await asyncio.to_thread(open_embedder, self.name)
             self.index = await self._open_index()
+            self._embedder = await asyncio.to_thread(open_embedder, self.name)
         except SubconsciousError as error:
             self.error = f"{error.message}; {error.remedy}"
             log.warning("no embeddings, recall goes by words alone: %s", self.error)
-        self._loaded.set()
+        except Exception as error:
+            # Recall by words must go on whatever keeps the model or the index from being opened.
+            self.error = f"no embeddings: {error}; restart with `subconscious daemon stop`"
+            log.exception("no embeddings, recall goes by words alone")
+        finally:
+            self._loaded.set()
 
     async def _open_index(self) -> VectorIndex | None:
         """Open the index; vectors of another model are made anew in the background."""

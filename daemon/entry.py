@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 FORMAT = "subconscious"
 VERSION = "1"
 NAME_SUFFIX = ".entry"
 MAX_BYTES = 64 * 2**20
+LONGEST_ID = 200
 ESCAPES = {"\\\\": "\\", "\\t": "\t", "\\n": "\n", "\\r": "\r", "\\:": ";"}
 
 
@@ -20,27 +19,17 @@ class BrokenEntryError(ValueError):
     """An entry that can't be understood; the message says why."""
 
 
-class Payload(BaseModel):
-    """What the client says of an event. Keys that are not used here are ignored: new clients add some."""
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What the client says of an event, as far as it is used here; whatever else it says does not matter."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=False)
-
-    session_id: str = Field(min_length=1, max_length=200)
+    session_id: str
     transcript_path: str = ""
     cwd: str = ""
-    hook_event_name: str = ""
     source: str = ""
     reason: str = ""
     prompt: str = ""
     prompt_id: str = ""
-    tool_name: str = ""
-    tool_input: Mapping[str, Any] = Field(default_factory=dict)
-
-    @property
-    def file_path(self) -> str:
-        """The file a tool touched, if it names one."""
-        path = self.tool_input.get("file_path") or self.tool_input.get("notebook_path") or ""
-        return path if isinstance(path, str) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +48,7 @@ class Entry:
     @property
     def folder(self) -> str:
         """Where the session began: the project's identity; the working folder moves with the model's `cd`."""
-        return self.project_dir or self.payload.cwd
+        return self.project_dir or self.payload.cwd or "/"
 
 
 def read_entry(path: Path) -> Entry:
@@ -89,19 +78,28 @@ def parse_entry(name: str, raw: bytes) -> Entry:
 
 
 def _payload(body: bytes) -> Payload:
-    """Parse the client's JSON. Anything goes in a text but lone surrogates, which can't be stored."""
+    """Read the texts that are used. The rest may be anything: half an emoji, a number of a million digits."""
     try:
-        return Payload.model_validate_json(body.decode("utf-8", "replace"))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "payload"
-        raise BrokenEntryError(f"{place}: {first['msg']}") from error
+        said = json.loads(body.decode("utf-8", "replace"), parse_int=_unread)
+    except (ValueError, RecursionError) as error:
+        raise BrokenEntryError(f"the payload is no JSON: {error}") from error
+    if not isinstance(said, dict):
+        raise BrokenEntryError("the payload is no JSON object")
+    texts = {field.name: said.get(field.name) for field in fields(Payload)}
+    known = {name: _storable(text) for name, text in texts.items() if isinstance(text, str)}
+    if not 0 < len(known.get("session_id", "")) <= LONGEST_ID:
+        raise BrokenEntryError("the payload names no session (session_id)")
+    return Payload(**known)
+
+
+def _unread(digits: str) -> None:
+    """No number is used here; reading one of a million digits takes seconds, or fails."""
 
 
 def _seconds(text: str) -> float:
     try:
         return int(text) / 1e9
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise BrokenEntryError(f"{text!r} is no time") from error
 
 
@@ -126,5 +124,5 @@ def _unescape(text: str) -> str:
 
 
 def _storable(text: str) -> str:
-    """A path that is no UTF-8 can't be stored as text; what can't be kept is shown as such."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    """What is no UTF-8 can't be stored as text, nor can NUL; what can't be kept is shown as such."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")

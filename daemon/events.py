@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from subconscious.projects import identify
-from subconscious.store import sessions
+from subconscious.store import sessions, surfaces
 from subconscious.store.projects import Project, confirm
 
 from . import typed
 from .learn import Source, expect, learn, learn_unwritten
-from .work import Work, note
+from .work import FORGETFUL, Work, note
 
 CALM_LOOK = 20.0
 """Seconds that a project's history may take to look up while nobody waits."""
@@ -20,9 +20,16 @@ CALM_LOOK = 20.0
 async def started(work: Work) -> None:
     """A session began, was resumed, cleared or compacted: make it and its project known."""
     identity = await asyncio.to_thread(identify, work.entry.folder, CALM_LOOK)
-    project = await confirm(work.core.database, identity)
+    project = await confirm(work.core.database, identity, work.entry.folder)
+    session_id = work.entry.payload.session_id
     async with work.commit() as tx:
         await note(tx, work.entry, project)
+        forgot = work.entry.payload.source in FORGETFUL
+        if forgot and not await sessions.greeted_since(tx, session_id, work.entry.at):
+            # Nobody has answered the hook yet, and perhaps nobody was there to: what the session had been given is gone
+            # from its context all the same, and its next prompt makes up for it.
+            await surfaces.reset(tx, session_id)
+            await sessions.greet(tx, session_id, None)
 
 
 async def spoke(work: Work) -> None:

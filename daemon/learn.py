@@ -65,8 +65,9 @@ async def _learn_batch(mind: Mind, source: Source, final: bool) -> tuple[bool, l
     async with mind.database.write() as tx:
         kept = await keep(mind, tx, judged, where)
         spoken = _spoken(reading.turns)
-        prompts = [turn.text[:PROMPT_LENGTH] for turn in spoken]
+        prompts = [turn.text[:PROMPT_LENGTH] for turn in spoken] if mind.settings.capture else []
         await sessions.written(tx, source.session_id, [turn.prompt_id for turn in spoken if turn.prompt_id])
+        await sessions.written_as(tx, source.session_id, [turn.text for turn in spoken if not turn.prompt_id])
         await sessions.progress(tx, source.session_id, branch=reading.branch, prompts=prompts)
         new = sessions.Position(source.path, source.session_id, reading.offset, json.dumps(reading.state.to_json()))
         await sessions.advance(tx, new, time())
@@ -76,6 +77,8 @@ async def _learn_batch(mind: Mind, source: Source, final: bool) -> tuple[bool, l
 async def expect(core: Core, entry: Entry) -> None:
     """Keep what was typed until it stands in the transcript: a client that is killed may never write it there."""
     text = clean(entry.payload.prompt).strip()
+    if not core.mind(entry.options).settings.capture:
+        return
     if not entry.payload.prompt_id or not text or text.startswith(NOT_TYPED):
         return
     branch, _ = head(entry.folder)

@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from time import time
 from typing import Any
@@ -46,7 +46,7 @@ async def run(home: Home, settings: Settings, lock: Lock) -> None:
         _write_note(home)
         log.info("listening, version %s, pid %d", __version__, os.getpid())
         try:
-            await _run_parts(core, spool, workers, lock)
+            await _run_parts(core, spool, workers, server, lock)
         finally:
             await server.close()
     log.info("left")
@@ -66,7 +66,7 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
         await database.close()
 
 
-async def _run_parts(core: Core, spool: Spool, workers: Workers, lock: Lock) -> None:
+async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server, lock: Lock) -> None:
     """Run every loop; if one fails, the daemon leaves as if told to, and the next hook starts a new one."""
     schedule = Schedule(core, spool)
     embedding = asyncio.create_task(core.embedding.run())
@@ -76,7 +76,7 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, lock: Lock) -> 
             spool.watch(),
             workers.run(),
             schedule.run(),
-            _leave_in_time(core, workers, schedule, lock),
+            _leave_in_time(core, workers, schedule, lambda: lock.held and server.reachable),
         )
     ]
     await core.stopping.wait()
@@ -98,13 +98,13 @@ async def _part(core: Core, part: Coroutine[Any, Any, None]) -> None:
         core.stopping.set()
 
 
-async def _leave_in_time(core: Core, workers: Workers, schedule: Schedule, lock: Lock) -> None:
-    """Leave when nobody needs us, after the upkeep that is due, or at once when the lock is lost."""
+async def _leave_in_time(core: Core, workers: Workers, schedule: Schedule, sound: Callable[[], bool]) -> None:
+    """Leave when nobody needs us, after the upkeep that is due, or at once when nobody can reach us any more."""
     while not core.stopping.is_set():
         with suppress(TimeoutError):
             await asyncio.wait_for(core.stopping.wait(), min(CHECK_SECONDS, core.settings.idle_exit_minutes * 60))
-        if not lock.held:
-            log.error("the state folder was moved or deleted: leaving")
+        if not sound():
+            log.error("the lock or the socket was moved or deleted: leaving")
             return
         quiet = time() - core.last_heard > core.settings.idle_exit_minutes * 60
         # An entry that came this very moment keeps us here; one that comes later finds no socket and wakes another.

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from contextlib import suppress
 from pathlib import Path
 from time import time
 
+from subconscious.errors import TranscriptError
 from subconscious.model import Session
 from subconscious.store import captures, jobs, sessions
 
 from .core import Core
 from .learn import Source, learn, learn_unwritten
-from .spool import Spool, entry_names
+from .spool import Spool
 
 log = logging.getLogger("subconscious.daemon")
 
@@ -54,13 +56,21 @@ class Schedule:
             if await asyncio.to_thread(_last_written, session.transcript) < before
         ]
         for session in silent:
-            await self._close(session)
+            try:
+                await self._close(session)
+            except Exception:
+                # One session that can't be closed must not keep the others open.
+                log.exception("session %s can't be closed", session.id)
         return len(silent)
 
     async def _close(self, session: Session) -> None:
         source = Source(session.id, session.project_id, session.transcript, session.cwd)
-        await learn(self._core, self._core.mind(), source, final=True)
-        await learn_unwritten(self._core, self._core.mind(), source)
+        mind = self._core.mind(json.loads(session.options))
+        try:
+            await learn(self._core, mind, source, final=True)
+        except TranscriptError as error:
+            log.warning("session %s is closed unread: %s", session.id, error)
+        await learn_unwritten(self._core, mind, source)
         async with self._core.database.write() as tx:
             await sessions.end(tx, session.id, session.last_event_at, "interrupted", "silence")
         log.info("session %s closed: it fell silent", session.id)
@@ -72,9 +82,8 @@ class Schedule:
 
     async def forget_done(self) -> None:
         """Drop old records of jobs that are done."""
-        names = await asyncio.to_thread(entry_names, self._core.home.spool)
         async with self._core.database.write() as tx:
-            await jobs.forget_done(tx, time() - DONE_JOBS_DAYS * DAY, names[:500])
+            await jobs.forget_done(tx, time() - DONE_JOBS_DAYS * DAY)
 
 
 def _last_written(path: str) -> float:

@@ -42,19 +42,33 @@ class Server:
         self._answers = Answers(core, spool)
         self._commands = Commands(core, spool)
         self._server: asyncio.Server | None = None
+        self._bound: os.stat_result | None = None
 
     async def open(self) -> None:
         """Bind and listen. Only the holder of the lock comes here, so what lies at the path is stale."""
         listener = bind(self._core.home)
+        self._bound = self._core.home.socket.stat()
         self._server = await asyncio.start_unix_server(self._serve, sock=listener, limit=REQUEST_LIMIT, backlog=BACKLOG)
 
     async def close(self) -> None:
-        """Stop listening. The path goes first: who comes from now on finds no daemon rather than a deaf one."""
-        self._core.home.socket.unlink(missing_ok=True)
+        """Stop listening. The path goes first: who comes from now on finds no daemon rather than a deaf one.
+
+        Should somebody have deleted ours, what lies there is the socket of another daemon, and stays.
+        """
+        if self.reachable:
+            self._core.home.socket.unlink(missing_ok=True)
         if self._server is not None:
             self._server.close()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._server.wait_closed(), 2.0)
+
+    @property
+    def reachable(self) -> bool:
+        """Whether the socket at the path is ours."""
+        try:
+            return self._bound is not None and os.path.samestat(self._bound, self._core.home.socket.stat())
+        except OSError:
+            return False
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._core.heard()
@@ -85,7 +99,7 @@ class Server:
         except SubconsciousError as error:
             return encode_error(error)
         except Exception as error:
-            log.exception("a request failed: %.200r", line)
+            log.exception("a request failed")  # its words may be private
             return encode_error(SubconsciousError(f"{type(error).__name__}: {error}", "see the daemon's log"))
 
     async def _ask(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -101,20 +115,20 @@ class Server:
         except BrokenEntryError as error:
             log.warning("asked about a broken entry: %s", error)
             return
-        answer = await self._answers.answer(entry)
         try:
+            answer = await self._answers.answer(entry)
             # Between the ledger and the hook lies its deadline: a hook that has given up closed its end, and what it
             # was to print is not in anybody's context.
-            if reader.at_eof():
-                raise ConnectionResetError("the hook has left")
-            await _send(writer, frame(answer))
-        except (ConnectionError, TimeoutError):
-            if answer:
-                await self._answers.take_back(entry.payload.session_id, begun)
+            await _send(writer, frame(answer), reader)
+        except Exception:
+            # Whatever went wrong, the hook printed nothing.
+            await self._answers.take_back(entry.payload.session_id, begun)
             raise
 
 
-async def _send(writer: asyncio.StreamWriter, answer: bytes) -> None:
+async def _send(writer: asyncio.StreamWriter, answer: bytes, reader: asyncio.StreamReader | None = None) -> None:
+    if reader is not None and reader.at_eof():
+        raise ConnectionResetError("the caller has left")
     writer.write(answer)
     await asyncio.wait_for(writer.drain(), REQUEST_SECONDS)
 

@@ -9,22 +9,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import sqlite3
+import os
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from time import time
 
-from watchfiles import awatch
+from watchfiles import Change, awatch
 
 from subconscious.store import events, jobs
 
 from .core import Core
-from .entry import NAME_SUFFIX, BrokenEntryError, Entry, read_entry
+from .entry import NAME_SUFFIX, Entry, read_entry
 from .events import EVENTS
 
 log = logging.getLogger("subconscious.daemon")
 
 BATCH = 200
 DAY = 86_400.0
+HALF_WRITTEN_SECONDS = 3600.0
+ENTRY_NAME = re.compile(r"[0-9a-z][0-9a-z.-]*\.entry")
 
 
 class Spool:
@@ -80,6 +84,7 @@ class Spool:
 
     def _set_aside(self, name: str) -> None:
         """Move an entry out of the way but keep its words: a later version may understand them."""
+        self._core.home.buried.mkdir(mode=0o700, exist_ok=True)
         with contextlib.suppress(FileNotFoundError):
             self.path(name).replace(self._core.home.buried / name)
 
@@ -102,12 +107,19 @@ class Spool:
     async def _try_sweep(self) -> None:
         try:
             await self.sweep()
-        except (OSError, sqlite3.Error):
+        except Exception:
             # The entries lie where they lay, and the next sweep finds them: no reason for the daemon to leave.
             log.exception("the spool can't be swept")
 
     async def _signal(self) -> None:
-        changes = awatch(self._folder, debounce=20, step=10, recursive=False, stop_event=self._core.stopping)
+        changes = awatch(
+            self._folder,
+            watch_filter=_is_arrival,
+            debounce=20,
+            step=10,
+            recursive=False,
+            stop_event=self._core.stopping,
+        )
         try:
             async for _ in changes:
                 self._core.spooled.set()
@@ -115,11 +127,16 @@ class Spool:
             log.warning("the spool can't be watched, sweeping every few seconds instead: %s", error)
 
     async def hold_cap(self) -> int:
-        """Keep the spool within its size and age, and say so when it was reached; returns how many entries went."""
+        """Keep the spool within its size and age, and say so when it was reached; returns how many entries went.
+
+        What was set aside, and what hooks that were killed left half-written, holds a person's words as well: it goes
+        when it is old.
+        """
         chosen = self._core.settings
-        over = await asyncio.to_thread(
-            _over_cap, self._folder, chosen.spool_max_mb * 2**20, time() - chosen.spool_max_days * DAY
-        )
+        oldest = time() - chosen.spool_max_days * DAY
+        over = await asyncio.to_thread(_over_cap, self._folder, chosen.spool_max_mb * 2**20, oldest)
+        await asyncio.to_thread(_remove_older, self._core.home.buried.glob("*"), oldest)
+        await asyncio.to_thread(_remove_older, self._folder.glob(".*.tmp"), time() - HALF_WRITTEN_SECONDS)
         if over:
             log.error("the spool reached its cap: %d entries dropped, oldest first", len(over))
             async with self._core.database.write() as tx:
@@ -129,12 +146,25 @@ class Spool:
         return len(over)
 
 
+def _is_arrival(change: Change, path: str) -> bool:
+    """Whether a change is a new entry: our own deletions are no reason to look."""
+    return change is not Change.deleted and path.endswith(NAME_SUFFIX)
+
+
 def entry_names(folder: Path) -> list[str]:
-    """The whole entries of a spool, oldest first; half-written ones begin with a dot."""
+    """The whole entries of a spool, oldest first; half-written ones begin with a dot, and others are not ours."""
     try:
-        return sorted(file.name for file in folder.iterdir() if file.name.endswith(NAME_SUFFIX) and file.name[0] != ".")
+        with os.scandir(folder) as files:
+            return sorted(file.name for file in files if ENTRY_NAME.fullmatch(file.name))
     except FileNotFoundError:
         return []
+
+
+def _remove_older(files: Iterable[Path], oldest: float) -> None:
+    for file in files:
+        with contextlib.suppress(FileNotFoundError):
+            if file.lstat().st_mtime < oldest:
+                file.unlink()
 
 
 def _try_read(path: Path) -> Entry | str:
@@ -143,7 +173,8 @@ def _try_read(path: Path) -> Entry | str:
         entry = read_entry(path)
     except FileNotFoundError:
         return ""
-    except (BrokenEntryError, OSError) as error:
+    except Exception as error:  # noqa: BLE001
+        # Whatever is wrong with one entry, it is set aside with its reason and does not hold up the others.
         return f"broken entry: {error}"
     return entry if entry.event in EVENTS else f"unknown event {entry.event!r}"
 

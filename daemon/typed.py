@@ -45,11 +45,12 @@ async def carry_out(core: Core, entry: Entry, project: Project, *, waiting: bool
 
 
 async def _remember(core: Core, entry: Entry, project: Project, text: str) -> str:
+    text = " ".join(clean(text).split())
     if not text:
         return "Subconscious was asked to remember, but not what. Usage: /subconscious:remember TEXT"
     branch, commit = head(entry.folder)
     told = Telling(
-        text=" ".join(clean(text).split()),
+        text=text,
         origin=Origin.USER,
         turn_id=entry.name,
         at=min(entry.at, time()),
@@ -80,7 +81,7 @@ async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
 
 async def _unarchive(core: Core, entry: Entry, project: Project, text: str) -> str:
     del entry, project
-    ids = [int(word) for word in re.findall(r"\d+", text)]
+    ids = [int(word) for word in re.findall(r"\b\d{1,15}\b", text)]
     if not ids:
         return "Subconscious was asked to bring back a memory, but not which. Usage: /subconscious:unarchive ID"
     back = await set_archived(core, ids, False, "user", "asked for in the client")

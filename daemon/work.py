@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from subconscious.store.projects import Project
 from .core import Core
 from .entry import Entry
 
+FORGETFUL = frozenset({"clear", "compact"})
+"""Sources of a start after which nothing of what was given is in the context any more (SPEC B12)."""
+
 
 async def note(tx: aiosqlite.Connection, entry: Entry, project: Project) -> None:
     """Put the entry's session on record, alive at the entry's time."""
@@ -26,6 +30,7 @@ async def note(tx: aiosqlite.Connection, entry: Entry, project: Project) -> None
         min(entry.at, time()),  # a clock that was ahead must not make a session immortal
         transcript=entry.payload.transcript_path,
         cwd=entry.folder,
+        options=json.dumps(dict(entry.options)),
     )
 
 

@@ -65,6 +65,10 @@ class Workers:
             self._busy += 1
             try:
                 await self._attempt(job)
+            except Exception:
+                # Not even the burying worked, on a full disk say: the lease runs out, and the job is taken up again.
+                log.exception("job %s could not be ended", job.name)
+                await asyncio.sleep(WORLD_PAUSE)
             finally:
                 self._busy -= 1
                 self._core.queued.set()  # this job's lane is free again

@@ -7,6 +7,7 @@ import time
 
 MAX_BYTES = 256 << 20
 MAX_DAYS = 30
+HALF_WRITTEN_SECONDS = 3600
 
 
 def hold_cap(home: str) -> int:
@@ -14,6 +15,7 @@ def hold_cap(home: str) -> int:
     folder = os.path.join(home, "spool")
     if not os.path.isdir(folder):
         return 0
+    _remove_half_written(folder)
     surplus = _surplus(folder)
     for name in surplus:
         try:
@@ -24,6 +26,17 @@ def hold_cap(home: str) -> int:
         with open(os.path.join(home, "run", "spool-full"), "a", encoding="utf-8") as note:
             note.write(f"{int(time.time())} {len(surplus)} entries removed\n")
     return len(surplus)
+
+
+def _remove_half_written(folder: str) -> None:
+    """Hooks that were killed while they wrote leave a person's words behind."""
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        try:
+            if name.endswith(".tmp") and os.stat(path).st_mtime < time.time() - HALF_WRITTEN_SECONDS:
+                os.unlink(path)
+        except FileNotFoundError:
+            pass
 
 
 def _surplus(folder: str) -> list[str]:

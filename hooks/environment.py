@@ -71,16 +71,21 @@ def _installed_files() -> Iterator[str]:
 
 
 def find_environment(home: str) -> str | None:
-    """Find this plugin's environment, or else the current one if a newer plugin made it."""
+    """Find the current environment if a newer plugin made it, or else this plugin's own.
+
+    A session that an older plugin serves goes on for days after an upgrade: it must not take the daemon back with it.
+    """
     folder = os.path.join(home, "env")
     if not os.path.isdir(folder):
         return None
+    current = os.path.realpath(os.path.join(folder, "current"))
+    if is_whole(current) and order(_made_by(current)) > order(VERSION):
+        return current
     own = fingerprint() + "-"
     for name in sorted(os.listdir(folder), reverse=True):
         if name.startswith(own) and is_whole(os.path.join(folder, name)):
             return os.path.join(folder, name)
-    current = os.path.realpath(os.path.join(folder, "current"))
-    return current if is_whole(current) and order(_made_by(current)) > order(VERSION) else None
+    return None
 
 
 def is_whole(environment: str) -> bool:
@@ -149,7 +154,9 @@ def cleaned_environ(more: tuple[str, ...] = ()) -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if name in KEPT or name.startswith(prefixes) or (more and name.lower().endswith("_proxy"))
+        # SUBCONSCIOUS_OFF is one shell's pause; the daemon serves every session.
+        if name != "SUBCONSCIOUS_OFF"
+        and (name in KEPT or name.startswith(prefixes) or (more and name.lower().endswith("_proxy")))
     }
 
 

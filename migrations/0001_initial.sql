@@ -30,6 +30,7 @@ CREATE TABLE sessions (
     first_prompt  TEXT NOT NULL DEFAULT '',
     last_prompt   TEXT NOT NULL DEFAULT '',
     turns         INTEGER NOT NULL DEFAULT 0,
+    options       TEXT NOT NULL DEFAULT '{}', -- the plugin's options that it was started with
     greeted_at    REAL -- when it was given what a session starts with; NULL: not yet, or it never arrived
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_project ON sessions (project_id, last_event_at);
@@ -187,7 +188,7 @@ CREATE TABLE jobs (
     created_at   REAL NOT NULL,
     finished_at  REAL
 ) STRICT;
-CREATE INDEX jobs_ready ON jobs (run_after, id) WHERE state = 'ready';
+CREATE INDEX jobs_ready ON jobs (id) WHERE state = 'ready';
 CREATE INDEX jobs_lane ON jobs (lane) WHERE state = 'leased';
 CREATE INDEX jobs_finished ON jobs (finished_at) WHERE state = 'done';
 

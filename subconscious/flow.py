@@ -15,9 +15,9 @@ from subconscious.capture.offline import extract
 from subconscious.kinds import KINDS
 from subconscious.model import Admission, Candidate, Decision, Hit, Memory, Scope, Surface, Turn
 from subconscious.redaction import cut_own, cut_private, redact
-from subconscious.search.engines import Fusion, Query, find, projects_of
+from subconscious.search.engines import OVERFETCH, Fusion, Query, find, projects_of
 from subconscious.settings import Settings
-from subconscious.store import captures, memories, surfaces
+from subconscious.store import captures, memories, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash
@@ -147,7 +147,9 @@ def memory_of(candidate: Candidate, admission: Admission, where: Provenance) -> 
 
 async def recall(mind: Mind, text: str, project_id: str | None, limit: int, kind: str | None = None) -> list[Hit]:
     """Find memories by words and by meaning, best first; decay orders them and hides none."""
-    query = Query(text, tuple(projects_of(project_id)), await mind.embed(text))
+    # The kind is filtered after the engines have answered: a rare one must not drown among the others.
+    wanted = OVERFETCH if kind is None else 20 * OVERFETCH
+    query = Query(text, tuple(projects_of(project_id)), await mind.embed(text), wanted)
     fused = await find(mind.database, mind.index, query, mind.fusion)
     found = await memories.get_many(mind.database, [hit.id for hit in fused])
     now = time()
@@ -163,6 +165,10 @@ def fade(mind: Mind, memory: Memory, now: float) -> float:
     """The ranking's decay of a memory under the current settings."""
     chosen = mind.settings
     return decay.ranking_decay(memory, now, chosen.ranking_decay, chosen.stale_days, chosen.stale_factor)
+
+
+GREETING = "start/"
+"""What the events begin with by which a session is given what it starts with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +205,7 @@ async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
 
 
 async def save_given(mind: Mind, start: Start, hits: Sequence[Hit]) -> None:
-    """Write the ledger and count the uses."""
-    if not hits:
-        return
+    """Write the ledger and count the uses; a greeting counts as such even if there was nothing to say."""
     now = time()
     rows = [
         Surface(
@@ -221,6 +225,8 @@ async def save_given(mind: Mind, start: Start, hits: Sequence[Hit]) -> None:
     async with mind.database.write() as tx:
         await surfaces.record(tx, start.project_id, rows)
         await memories.touch(tx, [hit.memory.id for hit in hits], now)
+        if start.event.startswith(GREETING):
+            await sessions.greet(tx, start.session_id, now)
 
 
 async def _ranked(mind: Mind, start: Start) -> list[Hit]:

@@ -186,6 +186,7 @@ class Session:
     first_prompt: str = ""
     last_prompt: str = ""
     turns: int = 0
+    options: str = "{}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,15 +107,30 @@ def _plain_remote(url: str) -> str:
 
 
 def _first_commit(common: Path, seconds: float) -> str:
-    command = ["git", "--git-dir", str(common), "rev-list", "--max-parents=0", "HEAD"]
+    lines = _git(common, seconds, "rev-list", "--max-parents=0", "HEAD").split()
+    return lines[-1] if lines else ""
+
+
+def holds_commit(root: str, commit: str) -> bool:
+    """Whether the repository at ``root`` still has a commit, on any branch or none."""
+    common = git_folder(Path(root))
+    return common is not None and _git(common, 5.0, "cat-file", "-t", commit).strip() == "commit"
+
+
+def _git(common: Path, seconds: float, *words: str) -> str:
+    """What git says; "" if there is none, it fails, or it takes too long."""
     try:
-        done = subprocess.run(  # noqa: S603 - a fixed command; the folder is an argument of its own
-            command, capture_output=True, text=True, timeout=seconds, check=False, stdin=subprocess.DEVNULL
+        done = subprocess.run(  # noqa: S603 - a fixed program; the folder is an argument of its own
+            ["git", "--git-dir", str(common), *words],  # noqa: S607 - the person's own git
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+            stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    lines = done.stdout.split()
-    return lines[-1] if done.returncode == 0 and lines else ""
+    return done.stdout if done.returncode == 0 else ""
 
 
 def _text(file: Path) -> str:

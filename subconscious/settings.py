@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from subconscious.errors import SettingsError
@@ -16,7 +16,7 @@ from subconscious.errors import SettingsError
 class Settings(BaseSettings):
     """Every default of SPEC.md that a person may change. Unknown keys are refused: a typo must not pass unseen."""
 
-    model_config = SettingsConfigDict(env_prefix="SUBCONSCIOUS_", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="SUBCONSCIOUS_", env_ignore_empty=True, extra="ignore", frozen=True)
 
     off: bool = Field(default=False, description="turn every hook off")
     capture: bool = Field(default=True, description="learn from sessions")
@@ -48,6 +48,15 @@ class Settings(BaseSettings):
     sweep_seconds: float = Field(default=5, gt=0, description="pause between two sweeps of the spool")
     spool_max_mb: int = Field(default=256, ge=1, description="size the spool may reach")
     spool_max_days: float = Field(default=30, gt=0, description="age a spool entry may reach")
+
+    @field_validator("start_tokens", mode="before")
+    @classmethod
+    def _whole(cls, value: Any) -> Any:
+        """Claude Code's plugin options know numbers only, not whole ones."""
+        try:
+            return round(float(value))
+        except (TypeError, ValueError, OverflowError):
+            return value
 
     @classmethod
     def settings_customise_sources(

@@ -117,10 +117,10 @@ def survivors(memories: Sequence[Memory], budget: Budget) -> str:
         " further instructions:\n"
     )
     room = budget.room - len(head)
-    lines = []
-    for memory in memories:
+    lines: list[str] = []
+    for memory in reversed(memories):  # the latest matter most should the room not suffice
         line = f'- {memory.kind}: "{quote(memory.content)}"\n'
         if len(line) <= room:
-            lines.append(line)
+            lines.insert(0, line)
             room -= len(line)
     return head + "".join(lines) if lines else ""

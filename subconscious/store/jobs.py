@@ -10,6 +10,19 @@ import aiosqlite
 from subconscious.store.connect import Database
 from subconscious.store.rows import marks
 
+FAR = 3600.0
+"""Seconds ahead of now that no retry and no lease reaches."""
+
+FREE = """
+    AND NOT EXISTS (
+        SELECT 1 FROM jobs AS other
+        WHERE other.state = 'leased' AND other.lane = due.lane AND other.leased_until BETWEEN :now AND :far
+    )
+    ORDER BY id LIMIT 1
+"""
+READY = "SELECT id FROM jobs AS due WHERE state = 'ready' AND (run_after <= :now OR run_after > :far)" + FREE  # noqa: S608 - constants
+EXPIRED = "SELECT id FROM jobs AS due WHERE state = 'leased' AND leased_until NOT BETWEEN :now AND :far" + FREE  # noqa: S608 - constants
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -33,20 +46,19 @@ async def enqueue(tx: aiosqlite.Connection, name: str, event: str, lane: str, at
 async def lease(tx: aiosqlite.Connection, now: float, seconds: float) -> Job | None:
     """Take the oldest job that is due and whose lane is free; a lease that has run out counts for nothing.
 
-    The attempt is counted here, not at the failure: a job that kills the process must run out of tries too.
+    The attempt is counted here, not at the failure: a job that kills the process must run out of tries too. Times that
+    lie too far ahead were written by a clock that was wrong.
     """
-    rows = list(
-        await tx.execute_fetchall(
-            "UPDATE jobs SET state = 'leased', attempts = attempts + 1, leased_until = ?1 + ?2 WHERE id ="
-            " (SELECT id FROM jobs AS due WHERE (state = 'ready' AND run_after <= ?1"
-            " OR state = 'leased' AND leased_until < ?1) AND NOT EXISTS"
-            " (SELECT 1 FROM jobs AS other WHERE other.state = 'leased' AND other.lane = due.lane"
-            " AND other.leased_until >= ?1)"
-            " ORDER BY id LIMIT 1) RETURNING id, name, event, lane, attempts",
-            (now, seconds),
+    times = {"now": now, "far": now + FAR, "until": now + seconds}
+    for candidate in (READY, EXPIRED):
+        rows = await tx.execute_fetchall(
+            f"UPDATE jobs SET state = 'leased', attempts = attempts + 1, leased_until = :until"  # noqa: S608
+            f" WHERE id = ({candidate}) RETURNING id, name, event, lane, attempts",
+            times,
         )
-    )
-    return Job(**dict(rows[0])) if rows else None
+        for row in rows:
+            return Job(**dict(row))
+    return None
 
 
 async def finish(tx: aiosqlite.Connection, job: Job, now: float) -> None:
@@ -79,12 +91,9 @@ async def release(tx: aiosqlite.Connection) -> int:
     return cursor.rowcount
 
 
-async def forget_done(tx: aiosqlite.Connection, before: float, keep: Sequence[str]) -> int:
-    """Drop records of jobs done before ``before``, but of no entry that still lies in the spool."""
-    cursor = await tx.execute(
-        f"DELETE FROM jobs WHERE state = 'done' AND finished_at < ? AND name NOT IN ({marks(keep)})",  # noqa: S608
-        (before, *keep),
-    )
+async def forget_done(tx: aiosqlite.Connection, before: float) -> int:
+    """Drop records of jobs done before ``before``: their entries went long ago."""
+    cursor = await tx.execute("DELETE FROM jobs WHERE state = 'done' AND finished_at < ?", (before,))
     return cursor.rowcount
 
 

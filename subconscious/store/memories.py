@@ -136,10 +136,14 @@ async def recur(tx: aiosqlite.Connection, memory: Memory, said_at: float, sessio
     )
 
 
-async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str) -> None:
-    """Take a memory out of every active index; everything else about it stays (SPEC A13)."""
+async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str) -> bool:
+    """Take a memory out of every active index; everything else about it stays (SPEC A13). False if it was out."""
     now = time()
-    await tx.execute("UPDATE memories SET archived_at = ? WHERE id = ?", (now, memory.id))
+    done = await tx.execute(
+        "UPDATE memories SET archived_at = ? WHERE id = ? AND archived_at IS NULL", (now, memory.id)
+    )
+    if not done.rowcount:
+        return False
     await tx.execute("DELETE FROM memories_fts WHERE rowid = ?", (memory.id,))
     await events.record(
         tx,
@@ -151,11 +155,15 @@ async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: 
         before={"archived_at": None},
         after={"archived_at": now},
     )
+    return True
 
 
-async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str) -> None:
-    """Bring an archived memory back, whole."""
-    await tx.execute("UPDATE memories SET archived_at = NULL WHERE id = ?", (memory.id,))
+async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str) -> bool:
+    """Bring an archived memory back, whole. False if it was active."""
+    back = "UPDATE memories SET archived_at = NULL WHERE id = ? AND archived_at IS NOT NULL"
+    done = await tx.execute(back, (memory.id,))
+    if not done.rowcount:
+        return False
     await _index_text(tx, memory)
     await events.record(
         tx,
@@ -167,10 +175,13 @@ async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason
         before={"archived_at": memory.archived_at},
         after={"archived_at": None},
     )
+    return True
 
 
 async def touch(tx: aiosqlite.Connection, ids: Sequence[int], at: float) -> None:
     """Count a use: what was recalled is alive."""
+    if not ids:
+        return
     await tx.execute(
         f"UPDATE memories SET uses = uses + 1, last_used_at = ? WHERE id IN ({marks(ids)})",  # noqa: S608
         (at, *ids),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from time import time
 
 import aiosqlite
 
-from subconscious.projects import Identity
+from subconscious.projects import Identity, holds_commit
 from subconscious.store.connect import Database
 
 
@@ -20,32 +21,35 @@ class Project:
     id: str
     name: str
     root: str
+    remote: str = ""
     first_commit: str = ""
 
 
 async def project_at(database: Database, path: str) -> Project | None:
     """The project that was met at ``path`` before."""
     rows = await database.rows(
-        "SELECT id, name, root, first_commit FROM project_paths JOIN projects ON id = project_id WHERE path = ?",
+        "SELECT id, name, root, remote, first_commit FROM project_paths JOIN projects ON id = project_id"
+        " WHERE path = ?",
         (path,),
     )
     return Project(**dict(rows[0])) if rows else None
 
 
-async def settle(database: Database, identity: Identity) -> Project:
-    """Find the project of ``identity`` or make it, and remember the path."""
+async def settle(database: Database, identity: Identity, alias: str = "") -> Project:
+    """Find the project of ``identity`` or make it; remember its path, and ``alias`` as another path to it."""
     known = await project_at(database, identity.root)
-    if known is not None:
-        return known
     async with database.write() as tx:
-        project = await _same_history(tx, identity) or await _create(tx, identity)
+        project = known or await _same_history(tx, identity) or await _create(tx, identity)
         if not Path(project.root).exists():  # it moved here
             await tx.execute("UPDATE projects SET root = ? WHERE id = ?", (identity.root, project.id))
-        await tx.execute(
-            "INSERT OR IGNORE INTO project_paths (path, project_id) VALUES (?, ?)",
-            (identity.root, project.id),
-        )
+        await _lead_to(tx, project, {identity.root, alias or identity.root})
     return project
+
+
+async def _lead_to(tx: aiosqlite.Connection, project: Project, paths: set[str]) -> None:
+    await tx.executemany(
+        "INSERT OR REPLACE INTO project_paths (path, project_id) VALUES (?, ?)", [(path, project.id) for path in paths]
+    )
 
 
 async def _same_history(tx: aiosqlite.Connection, identity: Identity) -> Project | None:
@@ -60,7 +64,7 @@ async def _same_history(tx: aiosqlite.Connection, identity: Identity) -> Project
         same_remote = row["remote"] == identity.remote and identity.remote != ""
         moved = row["remote"] == identity.remote and not Path(row["root"]).exists()
         if same_remote or moved:
-            return Project(row["id"], row["name"], row["root"], row["first_commit"])
+            return Project(**dict(row))
     return None
 
 
@@ -71,30 +75,30 @@ async def _create(tx: aiosqlite.Connection, identity: Identity) -> Project:
         "INSERT OR IGNORE INTO projects (id, name, root, remote, first_commit, created_at) VALUES (?, ?, ?, ?, ?, ?)",
         (token, identity.name, identity.root, identity.remote, identity.first_commit, time()),
     )
-    return Project(token, identity.name, identity.root, identity.first_commit)
+    return Project(token, identity.name, identity.root, identity.remote, identity.first_commit)
 
 
-async def confirm(database: Database, identity: Identity) -> Project:
-    """Look again without hurry: add what a quick look missed, and tell a new repository from one that moved away."""
+async def confirm(database: Database, identity: Identity, alias: str) -> Project:
+    """Look again without hurry: add what a quick look missed, and tell another repository from the one before it.
+
+    ``alias`` is the folder that the session is in; whatever it led to before, it leads to this project now.
+    """
     known = await project_at(database, identity.root)
-    if known is None:
-        return await settle(database, identity)
-    if (
-        known.first_commit
-        and identity.first_commit not in ("", known.first_commit)
-        and _lives_elsewhere(known, identity)
-    ):
+    if known is not None and await asyncio.to_thread(_is_another, known, identity):
         async with database.write() as tx:
             await tx.execute("DELETE FROM project_paths WHERE path = ?", (identity.root,))
-        return await settle(database, identity)
-    if identity.first_commit and not known.first_commit:
+    project = await settle(database, identity, alias)
+    if identity.first_commit and not project.first_commit:
         async with database.write() as tx:
             await tx.execute(
                 "UPDATE projects SET first_commit = ?, remote = ? WHERE id = ?",
-                (identity.first_commit, identity.remote, known.id),
+                (identity.first_commit, identity.remote, project.id),
             )
-    return known
+    return project
 
 
-def _lives_elsewhere(known: Project, identity: Identity) -> bool:
-    return known.root != identity.root and Path(known.root).exists()
+def _is_another(known: Project, identity: Identity) -> bool:
+    """Whether this is not the repository that was here: a rewritten history still holds its old first commit."""
+    if not known.first_commit or identity.first_commit in ("", known.first_commit):
+        return False
+    return known.remote != identity.remote or not holds_commit(identity.root, known.first_commit)

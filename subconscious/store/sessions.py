@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import time
 
 import aiosqlite
 
@@ -29,35 +30,62 @@ async def get(database: Database, session_id: str) -> Session | None:
 
 
 async def note(
-    tx: aiosqlite.Connection, session_id: str, project_id: str, at: float, *, transcript: str, cwd: str
+    tx: aiosqlite.Connection,
+    session_id: str,
+    project_id: str,
+    at: float,
+    *,
+    transcript: str,
+    cwd: str,
+    options: str = "{}",
 ) -> None:
     """Something happened in a session: make it known, and open again if it was closed.
 
     A session that was closed for its silence and speaks again was never over. An event that is older than the end,
-    swept late, does not open it.
+    swept late, does not open it. Times that a clock, set back since, has put into the future count for nothing.
     """
     await tx.execute(
-        "INSERT INTO sessions (id, project_id, transcript, cwd, started_at, last_event_at)"
-        " VALUES (:id, :project, :transcript, :cwd, :at, :at)"
+        "INSERT INTO sessions (id, project_id, transcript, cwd, started_at, last_event_at, options)"
+        " VALUES (:id, :project, :transcript, :cwd, :at, :at, :options)"
         " ON CONFLICT (id) DO UPDATE SET"
         " status = CASE WHEN :at > coalesce(ended_at, 0) THEN 'open' ELSE status END,"
         " ended_at = CASE WHEN :at > coalesce(ended_at, 0) THEN NULL ELSE ended_at END,"
         " transcript = CASE WHEN :transcript <> '' THEN :transcript ELSE transcript END,"
-        " cwd = CASE WHEN cwd = '' THEN :cwd ELSE cwd END,"
-        " started_at = min(started_at, :at), last_event_at = max(last_event_at, :at)",
-        {"id": session_id, "project": project_id, "transcript": transcript, "cwd": cwd, "at": at},
+        " cwd = CASE WHEN cwd = '' THEN :cwd ELSE cwd END, options = :options, project_id = :project,"
+        " started_at = min(started_at, :at),"
+        " last_event_at = CASE WHEN last_event_at > :now THEN :at ELSE max(last_event_at, :at) END",
+        {
+            "id": session_id,
+            "project": project_id,
+            "at": at,
+            "now": time(),
+            "transcript": transcript,
+            "cwd": cwd,
+            "options": options,
+        },
     )
 
 
-async def greeted(database: Database, session_id: str) -> bool:
-    """Whether a session was given what it starts with."""
+async def greeted_at(database: Database, session_id: str) -> float | None:
+    """When a session was given what it starts with; None if it was not."""
     rows = await database.rows("SELECT greeted_at FROM sessions WHERE id = ?", (session_id,))
-    return bool(rows) and rows[0]["greeted_at"] is not None
+    return rows[0]["greeted_at"] if rows else None
+
+
+async def greeted_since(tx: aiosqlite.Connection, session_id: str, at: float) -> bool:
+    """Whether a session was given what it starts with at or after a time, as this transaction sees it."""
+    asked = "SELECT 1 FROM sessions WHERE id = ? AND greeted_at >= ?"
+    return bool(list(await tx.execute_fetchall(asked, (session_id, at))))
 
 
 async def greet(tx: aiosqlite.Connection, session_id: str, at: float | None) -> None:
-    """Note when a session was given what it starts with; None when that did not arrive."""
+    """Note when a session was given what it starts with; None when its context holds that no more."""
     await tx.execute("UPDATE sessions SET greeted_at = ? WHERE id = ?", (at, session_id))
+
+
+async def ungreet(tx: aiosqlite.Connection, session_id: str, since: float) -> None:
+    """What was given since then did not arrive."""
+    await tx.execute("UPDATE sessions SET greeted_at = NULL WHERE id = ? AND greeted_at >= ?", (session_id, since))
 
 
 async def progress(tx: aiosqlite.Connection, session_id: str, *, branch: str, prompts: list[str]) -> None:
@@ -80,8 +108,9 @@ async def progress(tx: aiosqlite.Connection, session_id: str, *, branch: str, pr
 async def end(tx: aiosqlite.Connection, session_id: str, at: float, status: str, reason: str) -> None:
     """Close a session: `ended` by its own word, `interrupted` by its silence (SPEC B13)."""
     await tx.execute(
-        "UPDATE sessions SET status = ?, ended_at = ?, end_reason = ? WHERE id = ? AND last_event_at <= ?",
-        (status, at, reason, session_id, at),
+        "UPDATE sessions SET status = ?, ended_at = ?, end_reason = ?"
+        " WHERE id = ? AND (last_event_at <= ? OR last_event_at > ?)",
+        (status, at, reason, session_id, at, time()),
     )
 
 
@@ -110,6 +139,14 @@ async def written(tx: aiosqlite.Connection, session_id: str, prompt_ids: Sequenc
     )
 
 
+async def written_as(tx: aiosqlite.Connection, session_id: str, texts: Sequence[str]) -> None:
+    """These words stand in the transcript without a number: prompts that were queued while the model worked."""
+    await tx.executemany(
+        "UPDATE prompts SET written = 1, text = '' WHERE session_id = ? AND text = ?",
+        [(session_id, text) for text in texts],
+    )
+
+
 async def unwritten(database: Database, session_id: str) -> list[Prompt]:
     """The prompts of a session that were handed over and not read."""
     rows = await database.rows(
@@ -133,11 +170,11 @@ async def listing(database: Database, project_id: str | None, limit: int) -> lis
     return [session_from(row) for row in rows]
 
 
-async def open_before(database: Database, at: float, project_id: str | None = None) -> list[Session]:
-    """Open sessions of which nothing was heard since ``at``."""
+async def open_before(database: Database, at: float) -> list[Session]:
+    """Open sessions of which nothing was heard since ``at``, or only by a clock that was wrong."""
     rows = await database.rows(
-        "SELECT * FROM sessions WHERE status = 'open' AND last_event_at < ? AND (? IS NULL OR project_id = ?)",
-        (at, project_id, project_id),
+        "SELECT * FROM sessions WHERE status = 'open' AND (last_event_at < ? OR last_event_at > ?)",
+        (at, time() + 3600),
     )
     return [session_from(row) for row in rows]
 

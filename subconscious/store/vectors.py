@@ -124,10 +124,10 @@ async def activate(tx: aiosqlite.Connection, ids: Sequence[int], active: bool) -
 
 
 async def requeue(tx: aiosqlite.Connection, model: str) -> int:
-    """Let memories whose vector is of another model wait for a new one; return how many."""
+    """Let memories whose vector is of another model, or could not be made, wait for a new one; return how many."""
     cursor = await tx.execute(
-        "UPDATE memories SET embedding_status = 'pending' WHERE embedding_status = 'done'"
-        " AND id NOT IN (SELECT memory_id FROM embeddings WHERE model = ?)",
+        "UPDATE memories SET embedding_status = 'pending' WHERE embedding_status = 'failed' OR"
+        " embedding_status = 'done' AND id NOT IN (SELECT memory_id FROM embeddings WHERE model = ?)",
         (model,),
     )
     return cursor.rowcount

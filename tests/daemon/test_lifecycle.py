@@ -121,6 +121,24 @@ def test_it_leaves_when_its_folder_is_deleted(stopped: Home) -> None:
     assert process.wait(20) == 0
 
 
+@pytest.mark.slow
+def test_a_daemon_whose_socket_was_deleted_leaves_and_spares_that_of_the_next(stopped: Home) -> None:
+    first = started(stopped)
+    shutil.rmtree(stopped.run)
+    stopped.make()
+    second = started(stopped)
+    assert first.wait(20) == 0
+    assert listens(stopped)
+    second.terminate()
+    assert second.wait(10) == 0
+
+
+def test_an_empty_variable_is_no_setting(stopped: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUBCONSCIOUS_OFF", "")
+    monkeypatch.setenv("SUBCONSCIOUS_WORKERS", "")
+    assert client.ensure_daemon(stopped)
+
+
 def as_version(home: Home, version: str) -> subprocess.Popen[bytes]:
     """A daemon that believes to be of another version."""
     program = (

@@ -4,13 +4,14 @@ import json
 import os
 import socket
 import sqlite3
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench.sessions import Speaker
+from bench.sessions import Speaker, run_hook
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
@@ -344,3 +345,97 @@ def test_meaning_is_found_where_no_word_agrees(stopped: Home, tmp_path: Path) ->
     found = client.call(stopped, "search", {"cwd": str(speaker.project), "query": "money rounding currency"})["hits"]
     assert found[0]["memory"]["content"] == DECISION
     assert {engine["engine"] for engine in found[0]["engines"]} == {"vector"}
+
+
+def test_folders_of_a_repository_without_remote_share_their_memories(running: Home, tmp_path: Path) -> None:
+    repository = tmp_path / "repository"
+    (repository / "sub").mkdir(parents=True)
+    git(repository, "init", "-q")
+    git(repository, "commit", "-qm", "first", "--allow-empty")
+    decide(running, new_session(running, repository))
+    for _ in range(3):
+        assert DECISION in context(new_session(running, repository / "sub").ask("SessionStart", source="startup"))
+
+
+def git(folder: Path, *words: str) -> None:
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main"]
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
+def test_a_session_without_capture_leaves_no_words_even_when_it_is_killed(running: Home, speaker: Speaker) -> None:
+    speaker.environment["CLAUDE_PLUGIN_OPTION_CAPTURE"] = "false"
+    speaker.say(DECISION)
+    speaker.ask("UserPromptSubmit", prompt=DECISION, prompt_id="p-1")
+    drained(running)
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    os.utime(speaker.transcript, (1, 1))
+    configure(running, silent_minutes=0.001)
+    client.ensure_daemon(running)
+    assert eventually(lambda: client.call(running, "status")["sessions"]["interrupted"] == 1)
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    assert not any(b"integer cents" in file.read_bytes() for file in running.root.rglob("*") if file.is_file())
+
+
+def test_one_bad_option_does_not_undo_the_others(running: Home, speaker: Speaker) -> None:
+    speaker.environment |= {"CLAUDE_PLUGIN_OPTION_CAPTURE": "false", "CLAUDE_PLUGIN_OPTION_START_TOKENS": "plenty"}
+    decide(running, speaker)
+    assert captured(running, speaker) == []
+
+
+def test_a_compaction_that_found_no_daemon_is_made_up_for(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker)
+    later = new_session(running, speaker.project)
+    assert DECISION in context(later.ask("SessionStart", source="startup"))
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    later.hook("drop", "SessionStart", source="compact")
+    client.ensure_daemon(running)
+    drained(running)
+    assert DECISION in context(later.ask("UserPromptSubmit", prompt="go on"))
+
+
+def test_nothing_private_is_remembered_on_request(running: Home, speaker: Speaker) -> None:
+    told = context(speaker.ask("UserPromptSubmit", prompt="/subconscious:remember <private>the vault</private>"))
+    assert "not what" in told
+    drained(running)
+    assert captured(running, speaker) == []
+
+
+def test_a_number_out_of_this_world_is_no_trouble(running: Home, speaker: Speaker) -> None:
+    told = context(speaker.ask("UserPromptSubmit", prompt="/subconscious:unarchive 99999999999999999999"))
+    assert "not which" in told
+    drained(running)
+
+
+def test_odd_files_in_the_spool_stop_nothing(running: Home, speaker: Speaker) -> None:
+    (running.spool / os.fsdecode(b"0001-\xff.entry")).write_bytes(b"odd")
+    (running.spool / "00000000000000000001-1-aa.entry").write_bytes(
+        b"subconscious 1\tStop\t" + b"9" * 400 + b"\t\t\t\t\n{}"
+    )
+    decide(running, speaker)
+    assert len(captured(running, speaker)) == 1
+
+
+def test_half_an_emoji_buries_nothing(running: Home, speaker: Speaker) -> None:
+    speaker.say(DECISION)
+    payload = speaker.payload("Stop")[:-1] + b', "last_assistant_message": "cut \\ud83d"}'
+    run_hook("drop", "Stop", payload, speaker.environment)
+    drained(running)
+    assert len(captured(running, speaker)) == 1
+    assert not list(running.buried.iterdir())
+
+
+def test_a_transcript_of_before_is_no_interrupted_session(running: Home, speaker: Speaker) -> None:
+    speaker.say(DECISION)
+    client.call(running, "capture", {"transcript": str(speaker.transcript), "cwd": str(speaker.project)})
+    (session,) = client.call(running, "sessions", {"cwd": str(speaker.project)})["sessions"]
+    assert session["status"] == "ended"
+
+
+def test_a_request_that_fails_leaves_no_words_in_the_log(running: Home) -> None:
+    asked = {"text": "our vault code is swordfish", "cwd": "/x\0y", "origin": "user"}
+    with pytest.raises(DaemonError):
+        client.call(running, "remember", asked)
+    assert "swordfish" not in (running.log / "daemon.log").read_text()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -10,17 +11,22 @@ from typing import Any
 import numpy
 import pytest
 
-from daemon import embedding, worker
+from daemon import embedding, schedule, worker
 from daemon.core import Core
 from daemon.embedding import Embedding
 from daemon.events import EVENTS
+from daemon.learn import Source
 from daemon.spool import Spool
 from daemon.work import Work
 from daemon.worker import Workers
+from subconscious.errors import TranscriptError
+from subconscious.flow import Mind
 from subconscious.home import Home
+from subconscious.projects import Identity
 from subconscious.settings import Settings
-from subconscious.store import jobs, memories
+from subconscious.store import jobs, memories, sessions
 from subconscious.store.connect import Database
+from subconscious.store.projects import settle
 from tests.conftest import make_memory
 
 NAME = "00000000000000000001-1-aa.entry"
@@ -176,6 +182,33 @@ async def test_the_spool_keeps_to_its_cap_oldest_first_and_says_so(core: Core) -
     assert sorted(file.name[19] for file in core.home.spool.glob("*.entry")) == ["2", "3"]
     rows = await core.database.rows("SELECT reason FROM events WHERE subject = 'spool'")
     assert "2 entries" in rows[0]["reason"]
+
+
+async def test_what_was_set_aside_and_what_was_half_written_goes_when_it_is_old(core: Core) -> None:
+    old = [core.home.buried / NAME, core.home.spool / f".{NAME}.tmp"]
+    for path in old:
+        path.write_bytes(b"a person's words")
+        os.utime(path, (1, 1))
+    await Spool(core).hold_cap()
+    assert not any(path.exists() for path in old)
+
+
+async def test_a_session_that_can_not_be_closed_keeps_no_other_open(
+    core: Core, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = await settle(core.database, Identity(root=str(tmp_path), name="demo"))
+    async with core.database.write() as tx:
+        for name in ("bad", "good"):
+            await sessions.note(tx, name, project.id, 1.0, transcript=str(tmp_path / name), cwd="/")
+
+    async def learn(core: Core, mind: Mind, source: Source, *, final: bool = False) -> list[int]:
+        if source.session_id == "bad":
+            raise TranscriptError("input/output error")
+        return []
+
+    monkeypatch.setattr(schedule, "learn", learn)
+    await schedule.Schedule(core, Spool(core)).close_silent()
+    assert (await sessions.counts(core.database))["interrupted"] == 2
 
 
 class Flaky:

@@ -43,7 +43,7 @@ def test_the_project_is_where_the_session_began() -> None:
         (raw(body=b"[]"), "payload"),
         (raw(body=b"{}"), "session_id"),
         (raw(body=b'{"session_id": ""}'), "session_id"),
-        (raw(body=b'{"session_id": "s", "cwd": 7}'), "cwd"),
+        (raw("subconscious 1\tStop\t" + "9" * 400 + "\t/p\t\t0.1.0\t"), "time"),
         (raw("subconscious 1\tStop\tsoon\t/p\t\t0.1.0\t"), "time"),
         (raw("subconscious 9\tStop\t1\t/p\t\t0.1.0\t"), "header"),
         (raw(body=b"[" * 100_000), "payload"),
@@ -52,6 +52,22 @@ def test_the_project_is_where_the_session_began() -> None:
 def test_says_what_is_broken(broken: bytes, reason: str) -> None:
     with pytest.raises(BrokenEntryError, match=reason):
         parse_entry("n", broken)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        '"cwd": 7, "prompt": null, "tool_input": null',
+        '"prompt": "half an emoji \\ud83d"',
+        '"tool_response": ' + "9" * 5000,
+        '"tool_response": NaN',
+        '"unheard": {"of": []}',
+    ],
+)
+def test_what_is_not_used_may_be_anything(more: str) -> None:
+    entry = parse_entry("n", raw(body=('{"session_id": "s1", ' + more + "}").encode()))
+    assert entry.payload.session_id == "s1"
+    assert entry.payload.prompt.encode("utf-8") is not None
 
 
 @given(st.binary(max_size=300))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from subconscious.projects import head, identify
 from subconscious.store.connect import Database
-from subconscious.store.projects import confirm, settle
+from subconscious.store.projects import confirm, project_at, settle
 
 
 def git(folder: Path, *words: str) -> None:
@@ -83,7 +84,36 @@ async def test_a_new_repository_where_another_one_was_is_another_project(
     (repository / "b").write_text("b")
     git(repository, "add", "b")
     git(repository, "commit", "-qm", "another first")
-    assert (await confirm(database, identify(str(repository), 5))).id != before.id
+    assert (await confirm(database, identify(str(repository), 5), str(repository))).id != before.id
+
+
+async def test_folders_of_one_repository_stay_one_project(repository: Path, database: Database) -> None:
+    (repository / "sub").mkdir()
+    git(repository, "worktree", "add", "-q", "../tree", "-b", "other")
+    link = repository.parent / "link"
+    link.symlink_to(repository)
+    places = [repository, repository / "sub", repository.parent / "tree", link]
+    for place in places:
+        await settle(database, identify(str(place), 5), str(place))
+    met = {(await project_at(database, str(place)) or pytest.fail(f"{place} is unknown")).id for place in places}
+    assert len(met) == 1
+
+
+async def test_an_unrelated_repository_at_a_used_path_is_another_project(repository: Path, database: Database) -> None:
+    git(repository, "remote", "add", "origin", "https://example.org/a.git")
+    before = await settle(database, identify(str(repository), 5))
+    shutil.rmtree(repository)
+    repository.mkdir()
+    git(repository, "init", "-q")
+    git(repository, "remote", "add", "origin", "https://example.org/b.git")
+    git(repository, "commit", "-qm", "another first", "--allow-empty")
+    assert (await confirm(database, identify(str(repository), 5), str(repository))).id != before.id
+
+
+async def test_a_rewritten_history_is_the_same_project(repository: Path, database: Database) -> None:
+    before = await settle(database, identify(str(repository), 5))
+    git(repository, "commit", "-q", "--amend", "-m", "a better first")
+    assert (await confirm(database, identify(str(repository), 5), str(repository))).id == before.id
 
 
 async def test_two_clones_of_one_remote_share_memory_and_forks_do_not(repository: Path, database: Database) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -245,16 +246,49 @@ async def test_a_retry_waits_its_time_and_a_buried_job_keeps_its_reason(database
     assert [row["reason"] for row in rows] == ["hopeless"]
 
 
-async def test_done_jobs_are_forgotten_but_not_those_whose_entry_lies_there(database: Database) -> None:
+async def test_done_jobs_are_forgotten_when_they_are_old(database: Database) -> None:
     await enqueued(database, "1", "2")
-    for _ in range(2):
+    for at in (NOON, NOON + 10):
         job = await leased(database)
         assert job
         async with database.write() as tx:
-            await jobs.finish(tx, job, NOON)
+            await jobs.finish(tx, job, at)
     async with database.write() as tx:
-        assert await jobs.forget_done(tx, NOON + 1, ["2"]) == 1
+        assert await jobs.forget_done(tx, NOON + 5) == 1
     assert await jobs.states(database, ["1", "2"]) == {"2": "done"}
+
+
+async def test_a_clock_that_was_ahead_keeps_no_job_and_no_session(database: Database, project: Project) -> None:
+    year = 365 * 86_400.0
+    await enqueued(database, "1", "2")
+    job = await leased(database, NOON + year)
+    assert job
+    assert job.name == "1"
+    again = await leased(database, NOON)
+    assert again
+    async with database.write() as tx:
+        await jobs.retry(tx, again, NOON + year, "clock")
+    assert await leased(database, NOON)
+    async with database.write() as tx:
+        await sessions.note(tx, "s", project.id, time.time() + year, transcript="", cwd="")
+    assert [session.id for session in await sessions.open_before(database, NOON)] == ["s"]
+    async with database.write() as tx:
+        await sessions.note(tx, "s", project.id, time.time() - 10, transcript="", cwd="")
+        await sessions.end(tx, "s", time.time(), "ended", "other")
+    session = await sessions.get(database, "s")
+    assert session
+    assert session.status == "ended"
+
+
+async def test_archiving_twice_at_once_changes_once(database: Database) -> None:
+    memory = await memories.get(database, await stored(database))
+    async with database.write() as tx:
+        assert await memories.archive(tx, memory, "user", "")
+        assert not await memories.archive(tx, memory, "user", "")
+        assert await memories.unarchive(tx, memory, "user", "")
+        assert not await memories.unarchive(tx, memory, "user", "")
+    found = await memories.search_text(database, ["cents"], [], 10)
+    assert [hit for hit, _ in found] == [memory.id]
 
 
 async def test_the_database_is_its_owners_alone(database: Database, home: Home) -> None:
