@@ -29,6 +29,9 @@ ENTRY_LIMIT = 2 * 2**20
 REQUEST_SECONDS = 10.0
 """Time a caller has to state its request."""
 
+FAREWELL_SECONDS = 2.0
+"""Time that requests under way have once the daemon leaves."""
+
 BACKLOG = 512
 """Connections that may wait: twenty sessions that start at once must not be turned away."""
 
@@ -43,12 +46,15 @@ class Server:
         self._commands = Commands(core, spool)
         self._server: asyncio.Server | None = None
         self._bound: os.stat_result | None = None
+        self._serving: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
         """Bind and listen. Only the holder of the lock comes here, so what lies at the path is stale."""
         listener = bind(self._core.home)
         self._bound = self._core.home.socket.stat()
-        self._server = await asyncio.start_unix_server(self._serve, sock=listener, limit=REQUEST_LIMIT, backlog=BACKLOG)
+        self._server = await asyncio.start_unix_server(
+            self._let_in, sock=listener, limit=REQUEST_LIMIT, backlog=BACKLOG
+        )
 
     async def close(self) -> None:
         """Stop listening. The path goes first: who comes from now on finds no daemon rather than a deaf one.
@@ -59,8 +65,11 @@ class Server:
             self._core.home.socket.unlink(missing_ok=True)
         if self._server is not None:
             self._server.close()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._server.wait_closed(), 2.0)
+        if self._serving:
+            # Those who were let in get their answer while there is a database to answer from.
+            _, late = await asyncio.wait(self._serving, timeout=FAREWELL_SECONDS)
+            for task in late:
+                task.cancel()
 
     @property
     def reachable(self) -> bool:
@@ -69,6 +78,11 @@ class Server:
             return self._bound is not None and os.path.samestat(self._bound, self._core.home.socket.stat())
         except OSError:
             return False
+
+    def _let_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._core.heard()
