@@ -272,6 +272,11 @@ class Commands:
     async def _decide(self, wish: Wish) -> dict[str, Any]:
         return {"captures": await reviewing.carry_out(self._core, wish)}
 
+    async def cmd_stats(self, args: Args) -> dict[str, Any]:
+        """Counts of captures, decisions and surfaces; what stated confidences are worth."""
+        project = None if args.everywhere else (await self._here(args)).id
+        return await reviewing.stats(self._core, project)
+
     async def cmd_sessions(self, args: Args) -> dict[str, Any]:
         """Sessions, the latest first."""
         project = None if args.everywhere else (await self._here(args)).id

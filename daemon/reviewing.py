@@ -13,11 +13,15 @@ from subconscious import review
 from subconscious.errors import RequestError
 from subconscious.flow import Mind, Provenance, clean, memory_of, recall
 from subconscious.model import Admission, Decision, Hit, Memory
-from subconscious.store import captures, events
+from subconscious.store import captures, events, memories
+from subconscious.store import stats as counts
 from subconscious.store.captures import Place
 
 from .acts import CONTENT_LENGTH, SUMMARY_LENGTH, cut
 from .core import Core
+
+ACCEPTANCE_AIM = 0.7
+"""The share of queued captures that a person should accept (SPEC A29)."""
 
 NEIGHBOURS = 5
 """Memories that a capture is compared with."""
@@ -115,6 +119,28 @@ async def _look(mind: Mind, capture: dict[str, Any]) -> dict[str, Any]:
         "parts": review.parts(capture, worth),
         "similar": [asdict(known) for known in similar],
         "proposal": asdict(review.propose(capture, similar)),
+    }
+
+
+async def stats(core: Core, project_id: str | None) -> dict[str, Any]:
+    """What was captured, decided and given; what stated confidences are worth, over all projects."""
+    found = await counts.captures(core.database, project_id)
+    by_status = found["status"]
+    approved, rejected = by_status.get("approved", 0), by_status.get("rejected", 0)
+    return {
+        "memories": await memories.counts(core.database, project_id),
+        "captures": found,
+        "reviews": {
+            "waiting": by_status.get("review", 0),
+            "approved": approved,
+            "edited": await counts.edited(core.database, project_id),
+            "rejected": rejected,
+            "expired": by_status.get("expired", 0),
+            "accepted": approved / (approved + rejected) if approved + rejected else None,
+            "aim": ACCEPTANCE_AIM,
+        },
+        "surfaces": await counts.surfaces(core.database, project_id),
+        "calibration": {name: [asdict(t) for t in curve.tenths] for name, curve in core.calibration.curves.items()},
     }
 
 

@@ -170,7 +170,8 @@ from pathlib import Path
 from subconscious import client
 from subconscious.home import Home
 def ask():
-    answer = client.exchange(Home(Path(sys.argv[1])), client.encode_request("approve", {"ids": [1], "origin": "user"}), 20)
+    request = client.encode_request("approve", {"ids": [1], "origin": "user"})
+    answer = client.exchange(Home(Path(sys.argv[1])), request, 20)
     Path(sys.argv[2]).write_bytes(answer)
 """
 WAYS = {
