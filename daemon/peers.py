@@ -39,6 +39,7 @@ class Process:
     session: int
     terminal: int
     uid: int
+    script: bytes
     client: bool
     marked: bool
     readable: bool
@@ -73,13 +74,15 @@ def doubt_of_hook(pid: int) -> str:
     """Why a process that hands a prompt over is not taken for a hook of a person's session; "" when it is."""
     if sys.platform != "linux":
         return ""
-    line = list(_line(pid))
+    # The client runs `sh hooks/run`, which runs the hook; its marks are on both, and on nothing above them.
+    line = [process for process in _line(pid) if not process.script.endswith(b"/hooks/run")]
     if not line:
         return "it can't be seen who asks"
-    if any(process.marked for process in line[1:]):
+    above = line[1:]
+    if any(process.marked for process in above):
         return "the prompt was handed over by a command that ran inside Claude Code"
     # A client within a client is one that the model started; a launcher and its client share their session.
-    if len({process.session for process in line if process.client}) > 1:
+    if len({process.session for process in above if process.client}) > 1:
         return "the prompt was typed by Claude Code itself"
     return ""
 
@@ -118,6 +121,7 @@ def _read(pid: int) -> Process | None:
         session=int(fields[3]),
         terminal=int(fields[4]),
         uid=uid,
+        script=words[1] if len(words) > 1 else b"",
         client=_is_client(name, words),
         marked=environment is not None and MARK.search(environment) is not None,
         readable=environment is not None,

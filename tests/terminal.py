@@ -20,9 +20,10 @@ from collections.abc import Mapping, Sequence
 from fcntl import ioctl
 from pathlib import Path
 from termios import TIOCSWINSZ
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from subconscious.home import Home
+if TYPE_CHECKING:  # what it runs may have another environment, without us
+    from subconscious.home import Home
 
 ROOT = Path(__file__).resolve().parents[1]
 RESIZE = b"\0"
@@ -147,7 +148,8 @@ def _carry(process: int, master: int) -> None:
         if master in ready and not _pass_on(master):
             break
         if 0 in ready and not _type(master):
-            sources.remove(0)
+            os.close(master)  # the window is closed: whoever is in it is hung up
+            break
     _, status = os.waitpid(process, 0)
     os.write(1, b"<<exit %d>>" % os.waitstatus_to_exitcode(status))
 
