@@ -114,10 +114,11 @@ def test_a_person_types_the_decision(queued: Machine, api: FakeApi) -> None:
 
 
 def test_what_waits_is_shown_to_the_person_and_not_to_the_model(queued: Machine, api: FakeApi) -> None:
-    queued.talk("/subconscious:review")
-    (request,) = api.asked("/subconscious:review")
-    assert "has shown the user" in request.given
-    assert SOFT not in request.given
+    queued.talk("/subconscious:review", "And now?")
+    assert "has shown the user" in api.asked("/subconscious:review")[0].given
+    assert SOFT not in api.asked("And now?")[0].given
+    shown = [line["attachment"] for line in queued.transcript_lines() if "attachment" in line]
+    assert any(SOFT in str(what) and what["type"] == "hook_system_message" for what in shown), shown
 
 
 def test_the_model_is_not_offered_the_review(queued: Machine, api: FakeApi) -> None:

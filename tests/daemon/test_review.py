@@ -147,6 +147,15 @@ def test_decisions_teach_what_confidence_is_worth(running: Home, speaker: Speake
     person(running, "reject", ids=[number])
     (after,) = listed(running, speaker, "rejected", details=True)
     assert after["parts"]["calibrated"] < before["parts"]["calibrated"] == pytest.approx(before["raw_confidence"])
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    client.ensure_daemon(running)
+    (anew,) = listed(running, speaker, "rejected", details=True)
+    assert anew["parts"] == pytest.approx(after["parts"])
+    told = client.call(running, "stats", {"cwd": str(speaker.project)})
+    assert told["reviews"]["accepted"] == 0.0
+    (tenths,) = told["calibration"].values()
+    assert [tenth["samples"] for tenth in tenths if tenth["samples"]] == [pytest.approx(1)]
     person(running, "undo", ids=[number])
     (undone,) = listed(running, speaker, "review", details=True)
     assert undone["parts"]["calibrated"] == pytest.approx(before["parts"]["calibrated"])
