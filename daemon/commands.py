@@ -69,6 +69,9 @@ class Args(BaseModel):
 PERSONAL = frozenset({"approve", "edit", "reject", "restore", "undo"})
 """Requests that only a person may make (SPEC N13)."""
 
+AT_TERMINAL = PERSONAL | {"remember"}
+"""Requests of which a person's word is only believed from a terminal; for others it may be a script of theirs."""
+
 
 class Commands:
     """Carries requests out against the store."""
@@ -96,7 +99,7 @@ class Commands:
         """The arguments with the origin that we believe: a person's only if the caller looks like one."""
         doubt = "the assistant asked"
         if args.origin is Origin.USER:
-            doubt = await asyncio.to_thread(peers.doubt_of_person, caller)
+            doubt = await asyncio.to_thread(peers.doubt_of_person, caller, at_terminal=cmd in AT_TERMINAL)
         if cmd in PERSONAL and doubt:
             log.warning("%s refused to process %d: %s", cmd, caller, doubt)
             raise RequestError(

@@ -54,8 +54,11 @@ def peer_of(link: socket.socket) -> int:
     return int(pid)
 
 
-def doubt_of_person(pid: int) -> str:
-    """Why a process is not taken for a person at a terminal; "" when it is."""
+def doubt_of_person(pid: int, *, at_terminal: bool = True) -> str:
+    """Why a process is not taken for a person at a terminal; "" when it is.
+
+    Without ``at_terminal`` it may also be something that a person set up outside of Claude Code, such as a script.
+    """
     if sys.platform != "linux":
         return ""
     line = list(_line(pid))
@@ -63,6 +66,8 @@ def doubt_of_person(pid: int) -> str:
         return "it can't be seen who asks"
     if any(map(_inside, line)):
         return "it was asked from inside Claude Code"
+    if not at_terminal:
+        return ""
     if not line[0].terminal:
         return "it was asked without a terminal"
     if any(map(_inside, _line(line[0].session))) or _held_by_client(line[0]):

@@ -101,7 +101,9 @@ def test_a_tmux_that_the_model_started_is_not(machine: Machine) -> None:
 )
 def test_what_stands_below_the_client_is_not(machine: Machine, client: str) -> None:
     machine.process(20, 1, client)
-    assert "inside Claude Code" in peers.doubt_of_person(shell(machine, 20))
+    pid = shell(machine, 20)
+    for at_terminal in (True, False):
+        assert "inside Claude Code" in peers.doubt_of_person(pid, at_terminal=at_terminal)
 
 
 def test_what_only_speaks_of_the_client_is_no_client(machine: Machine) -> None:
@@ -112,6 +114,7 @@ def test_what_only_speaks_of_the_client_is_no_client(machine: Machine) -> None:
 def test_without_a_terminal_nobody_is_a_person(machine: Machine) -> None:
     pid = machine.process(60, 1, "python subconscious review approve 1")
     assert "without a terminal" in peers.doubt_of_person(pid)
+    assert peers.doubt_of_person(pid, at_terminal=False) == ""
 
 
 def test_a_terminal_that_the_model_holds_is_not_a_persons(machine: Machine) -> None:
