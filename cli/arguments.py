@@ -41,6 +41,9 @@ def _add_reading(verbs: Verbs) -> None:
     verb.add_argument("--offset", type=_natural, default=0, help="skip so many")
     verb = _verb(verbs, "show", "memories:show", "one memory: where it comes from, what became of it", listing=True)
     verb.add_argument("id", metavar="ID", type=_positive)
+    verb = _verb(verbs, "stats", "stats:stats", "what was captured, decided and given", listing=True)
+    verb.add_argument("--calibration", action="store_true", help="stated confidence against what it was worth")
+    verb.add_argument("--everywhere", action="store_true", help="of all projects, not only this one")
 
 
 def _add_filters(verb: argparse.ArgumentParser, limit: int) -> None:
@@ -94,10 +97,29 @@ def _add_review(verbs: Verbs) -> None:
         help="see what was decided instead",
     )
     verb.add_argument("--session", help="of one session")
-    verb.add_argument("--limit", type=_positive, default=20, help="at most so many (20)")
+    verb.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
+    verb.add_argument("--list", action="store_true", help="print them, instead of asking for each")
+    verb.add_argument("--limit", type=_positive, default=100, help="at most so many (100)")
     choices = verb.add_subparsers(title="decide", metavar="DECISION")
-    _add_ids(_verb(choices, "approve", "review:approve", "store what waited", listing=True))
+    _add_approve(choices)
     _add_ids(_verb(choices, "reject", "review:reject", "don't store it", listing=True))
+    edit = _verb(choices, "edit", "review:edit", "store it in other words", listing=True)
+    edit.add_argument("id", metavar="ID", type=_positive)
+    edit.add_argument("text", metavar="TEXT", nargs="+")
+    edit.add_argument("--kind", help="another kind: decision, preference, lesson, ...")
+    edit.add_argument("--reason", help="kept in the history")
+    undo = _verb(choices, "undo", "review:undo", "take your latest decision on it back", listing=True)
+    undo.add_argument("ids", metavar="ID", nargs="+", type=_positive)
+    _add_ids(_verb(choices, "restore", "review:restore", "let wait again what was closed", listing=True))
+
+
+def _add_approve(choices: Verbs) -> None:
+    verb = _verb(choices, "approve", "review:approve", "store what waited", listing=True)
+    which = verb.add_mutually_exclusive_group(required=True)
+    which.add_argument("ids", metavar="ID", nargs="*", type=_positive, default=[])
+    which.add_argument("--all", action="store_true", help="all that wait in this project")
+    verb.add_argument("--everywhere", action="store_true", help="with --all: in all projects")
+    verb.add_argument("--reason", help="kept in the history")
 
 
 def _add_running(verbs: Verbs) -> None:

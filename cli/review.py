@@ -2,71 +2,142 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from typing import Any
 
-from . import screen
+from . import desk, screen
 from .ask import ask, here
 from .memories import speaker
-from .origin import require_person
+from .origin import inside_client, require_person
+
+LONGEST_EVIDENCE = 240
+"""Characters of the evidence where a capture is told in a few lines."""
 
 
 def waiting(options: Namespace) -> None:
-    """Print what waits, or what was decided, with its evidence."""
-    filters = {"status": options.status, "session_id": options.session, "limit": options.limit}
-    captures = ask("captures", cwd=here(), **filters)["captures"]
+    """Ask for a decision on what waits, one at a time; print it where nobody can press a key, or what was decided."""
+    captures = ask(
+        "captures",
+        cwd=here(),
+        status=options.status,
+        session_id=options.session,
+        everywhere=options.everywhere or None,
+        limit=options.limit,
+        details=options.status == "review" or None,
+    )["captures"]
     if options.json:
         screen.as_json(captures)
-        return
+    elif captures and options.status == "review" and not options.list and _can_press_keys():
+        desk.sit(captures)
+    else:
+        _print(captures, options.status)
+
+
+def _can_press_keys() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty() and not inside_client()
+
+
+def _print(captures: list[dict[str, Any]], status: str) -> None:
     for capture in captures:
         card(capture)
     if not captures:
-        print("Nothing waits for review." if options.status == "review" else f"Nothing was {options.status}.")
-    elif options.status == "review":
+        print("Nothing waits for review." if status == "review" else f"Nothing was {status}.")
+    elif status == "review":
         print("\nDecide: subconscious review approve ID... or subconscious review reject ID...")
+    elif status != "captured":
+        print("\nPut back into the queue: subconscious review restore ID...")
 
 
 def card(capture: dict[str, Any]) -> None:
-    """Print a capture: what it says, what it is, the words it rests on, the gate's reason."""
+    """Print a capture: what it says, what it is, the words it rests on, the gate's reason, what is similar."""
     print(screen.wrapped(screen.line(capture["summary"]), 6, f"{capture['id']:>4}"))
     told = [
         "waiting" if capture["status"] == "review" else capture["status"],
         capture["kind"],
-        f"confidence {capture['confidence']:.2f}",
+        confidence(capture),
         f"said by {speaker(capture)}",
         screen.when(capture["said_at"]),
     ]
     print(screen.paint(screen.wrapped(screen.listed(told), 6), "dim"))
-    for words in (_quoted(capture), screen.line(capture["reason"])):
+    for words in (_quoted(capture), screen.line(capture["reason"]), *similar(capture), proposal(capture)):
         if words:
             print(screen.paint(screen.wrapped(words, 6), "dim"))
 
 
+def confidence(capture: dict[str, Any]) -> str:
+    """The confidence, with its parts where they differ from it."""
+    told = f"confidence {capture['confidence']:.2f}"
+    parts = capture.get("parts")
+    if not parts or f"{parts['raw']:.2f}" == f"{capture['confidence']:.2f}" == f"{parts['calibrated']:.2f}":
+        return told
+    return f"{told} (stated {parts['raw']:.2f}, worth {parts['calibrated']:.2f} today)"
+
+
+def similar(capture: dict[str, Any]) -> list[str]:
+    """A line for each memory that says something similar."""
+    return [
+        f"similar: memory {known['id']} ({known['likeness']:.2f}): {screen.line(known['summary'])}"
+        for known in capture.get("similar", ())
+    ]
+
+
+def proposal(capture: dict[str, Any]) -> str:
+    """What triage proposes, where it proposes anything."""
+    proposed = capture.get("proposal", {"decision": "look", "sort": "open"})
+    if proposed["sort"] == "open":
+        return ""
+    asks = "look closely" if proposed["decision"] == "look" else f"{proposed['decision']}?"
+    return f"{asks}: {screen.line(proposed['why'])}"
+
+
 def _quoted(capture: dict[str, Any]) -> str:
-    evidence = screen.line(capture["evidence"])
+    evidence = screen.line(capture.get("context") or capture["evidence"])
     if not evidence or evidence == screen.line(capture["summary"]):
         return ""
-    return f'"{evidence if len(evidence) <= 240 else evidence[:239] + "…"}"'
+    return f'"{evidence if len(evidence) <= LONGEST_EVIDENCE else evidence[: LONGEST_EVIDENCE - 1] + "…"}"'
 
 
 def approve(options: Namespace) -> None:
     """Store what waited."""
-    _decide(options, "approve")
+    if options.all:
+        _decide(options, "approve", all=True, limit=1000, cwd=here(), everywhere=options.everywhere or None)
+    else:
+        _decide(options, "approve", ids=options.ids)
 
 
 def reject(options: Namespace) -> None:
     """Refuse what waited."""
-    _decide(options, "reject")
+    _decide(options, "reject", ids=options.ids)
 
 
-def _decide(options: Namespace, cmd: str) -> None:
+def edit(options: Namespace) -> None:
+    """Store what waited, in better words."""
+    _decide(options, "edit", ids=[options.id], text=" ".join(options.text), kind=options.kind)
+
+
+def restore(options: Namespace) -> None:
+    """Put what was closed back into the queue."""
+    _decide(options, "restore", ids=options.ids)
+
+
+def undo(options: Namespace) -> None:
+    """Take the latest decision back."""
+    options.reason = None
+    _decide(options, "undo", ids=options.ids)
+
+
+def _decide(options: Namespace, cmd: str, **args: Any) -> None:
     require_person(f"{cmd} what waits for review")
-    captures = ask(cmd, ids=options.ids, reason=options.reason, origin="user")["captures"]
+    captures = ask(cmd, reason=options.reason, origin="user", **args)["captures"]
     if options.json:
         screen.as_json(captures)
         return
     for capture in captures:
         # Its status, not the wish: what was decided before stays as it is.
         memory = f", memory {capture['memory_id']}" if capture["memory_id"] else ""
-        said = f"{capture['id']} is {capture['status']}{memory}: {screen.line(capture['summary'])}"
+        state = "waiting" if capture["status"] == "review" else capture["status"]
+        said = f"{capture['id']} is {state}{memory}: {screen.line(capture['summary'])}"
         print(screen.wrapped(said, 2)[2:])
+    if not captures:
+        print("Nothing waits for review.")

@@ -7,10 +7,8 @@ from dataclasses import dataclass, replace
 from time import time
 from typing import Any
 
-import aiosqlite
-
 from subconscious.capture.offline import extract
-from subconscious.flow import Mind, Provenance, keep, memory_of
+from subconscious.flow import Mind, Provenance, keep
 from subconscious.model import (
     Admission,
     Candidate,
@@ -24,7 +22,6 @@ from subconscious.model import (
     Turn,
 )
 from subconscious.store import captures, memories
-from subconscious.store.captures import Place
 
 from .core import Core
 
@@ -54,8 +51,8 @@ class Telling:
         explicit = self.origin is Origin.USER
         return Candidate(
             kind=self.kind or (read.kind if read else "learning"),
-            summary=_cut(self.text, SUMMARY_LENGTH),
-            content=_cut(self.text, CONTENT_LENGTH),
+            summary=cut(self.text, SUMMARY_LENGTH),
+            content=cut(self.text, CONTENT_LENGTH),
             evidence=Evidence(self.text, self.turn_id, self.file, 0, 0),
             origin=self.origin,
             strength=Strength.EXPLICIT if explicit else Strength.IMPLIED,
@@ -98,36 +95,11 @@ async def set_archived(core: Core, ids: Sequence[int], archived: bool, actor: st
         await vectors.activate(tx, changed, not archived)
     await core.embedding.refresh(changed)
     core.embedding.wake()
+    await core.calibrate()  # what a person archives soon after its capture was captured wrongly
     return [replace(memory, archived_at=time() if archived else None) for memory in chosen]
 
 
-async def decide(core: Core, ids: Sequence[int], approve: bool, reason: str) -> list[dict[str, Any]]:
-    """Carry out what a person decided on waiting captures; those decided before are left as they are."""
-    chosen = [await captures.get(core.database, capture_id) for capture_id in ids]
-    async with core.database.write() as tx:
-        for capture in chosen:
-            if capture["status"] == "review":
-                await _decide_one(tx, capture, approve, reason)
-    core.embedding.wake()
-    return await captures.many(core.database, list(ids))
-
-
-async def _decide_one(tx: aiosqlite.Connection, capture: dict[str, Any], approve: bool, reason: str) -> None:
-    if approve:
-        memory = await memories.insert(tx, _approved(capture), actor="user")
-        await captures.bind(tx, capture["id"], memory.id)
-    await captures.decide(tx, capture["id"], "approved" if approve else "rejected", "user", reason)
-
-
-def _approved(capture: dict[str, Any]) -> Memory:
-    """The memory a person made of a capture: theirs to answer for, so its confidence is whole (SPEC D17)."""
-    candidate = captures.candidate_of(capture)
-    admission = Admission(Decision.AUTO, 1.0, "approved by a person")
-    where = Provenance(Place(capture["project_id"], capture["session_id"]), verified=True)
-    return memory_of(candidate, admission, where)
-
-
-def _cut(text: str, length: int) -> str:
+def cut(text: str, length: int) -> str:
     """At most ``length`` characters, cut at a word."""
     if len(text) <= length:
         return text

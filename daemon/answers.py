@@ -39,15 +39,16 @@ class Answers:
         self._core = core
         self._spool = spool
 
-    async def answer(self, entry: Entry) -> bytes:
-        """The bytes a hook prints, none for silence."""
+    async def answer(self, entry: Entry, caller: int) -> bytes:
+        """The bytes a hook prints, none for silence; ``caller`` is the hook's process."""
         compose = ANSWERS.get(entry.event)
         if compose is None:
             return b""
         project = await self._core.project_of(entry.folder)
-        return await compose(self, entry, project)
+        return await compose(self, entry, project, caller)
 
-    async def _start(self, entry: Entry, project: Project) -> bytes:
+    async def _start(self, entry: Entry, project: Project, caller: int) -> bytes:
+        del caller
         session_id, source = entry.payload.session_id, entry.payload.source
         async with self._core.database.write() as tx:
             await note(tx, entry, project)
@@ -99,14 +100,15 @@ class Answers:
             await events.record(tx, "told", "project", project.id, reason=f"{fresh} captures wait for review")
         waits = await captures.waiting(self._core.database, project.id)
         what = "captured statement waits" if waits == 1 else "captured statements wait"
-        return f"Subconscious: {waits} {what} for your review (`subconscious review` in a terminal)."
+        where = "/subconscious:review, or `subconscious review` in a terminal"
+        return f"Subconscious: {waits} {what} for your review ({where})."
 
-    async def _prompt(self, entry: Entry, project: Project) -> bytes:
+    async def _prompt(self, entry: Entry, project: Project, caller: int) -> bytes:
         """Carry out a command of ours; give a session what it starts with, should that not have reached it."""
-        text = await typed.carry_out(self._core, entry, project, waiting=True)
+        text, message = await typed.answer(self._core, entry, project, caller)
         if not text and self._core.mind(entry.options).settings.surface:
             text = await self._late_greeting(entry, project)
-        return _output("UserPromptSubmit", text, "")
+        return _output("UserPromptSubmit", text, message)
 
     async def _late_greeting(self, entry: Entry, project: Project) -> str:
         """At its start there was no daemon, or a slow one: the first prompt makes up for it."""
@@ -136,8 +138,9 @@ class Answers:
             await surfaces.take_back(tx, session_id, since)
             await sessions.ungreet(tx, session_id, since)
 
-    async def _compaction(self, entry: Entry, project: Project) -> bytes:
+    async def _compaction(self, entry: Entry, project: Project, caller: int) -> bytes:
         """Tell the compaction what must survive: what this session decided, and what is pinned."""
+        del caller
         mind = self._core.mind(entry.options)
         if not mind.settings.surface:
             return b""
@@ -156,7 +159,7 @@ class Answers:
         await learn(self._core, self._core.mind(entry.options), source)
 
 
-ANSWERS: dict[str, Callable[[Answers, Entry, Project], Awaitable[bytes]]] = {
+ANSWERS: dict[str, Callable[[Answers, Entry, Project, int], Awaitable[bytes]]] = {
     "SessionStart": Answers._start,
     "UserPromptSubmit": Answers._prompt,
     "PreCompact": Answers._compaction,

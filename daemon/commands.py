@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -25,9 +26,12 @@ from subconscious.store.captures import Place
 from subconscious.store.memories import Filter
 from subconscious.store.projects import Project
 
-from . import acts, learn
+from . import acts, learn, peers, reviewing
 from .core import Core
+from .reviewing import Wish
 from .spool import Spool, entry_names
+
+log = logging.getLogger("subconscious.daemon")
 
 WORDY = 10_000
 """Characters a text argument may have."""
@@ -58,6 +62,15 @@ class Args(BaseModel):
     reason: str = Field(default="", max_length=1000)
     timeout: float = Field(default=30.0, ge=0, le=600)
     version: str = ""
+    all: bool = False
+    details: bool = False
+
+
+PERSONAL = frozenset({"approve", "edit", "reject", "restore", "undo"})
+"""Requests that only a person may make (SPEC N13)."""
+
+AT_TERMINAL = PERSONAL | {"remember"}
+"""Requests of which a person's word is only believed from a terminal; for others it may be a script of theirs."""
 
 
 class Commands:
@@ -67,8 +80,8 @@ class Commands:
         self._core = core
         self._spool = spool
 
-    async def run(self, request: Request) -> dict[str, Any]:
-        """Carry out one request. Raises SubconsciousError; RequestError for what makes no sense."""
+    async def run(self, request: Request, caller: int) -> dict[str, Any]:
+        """Carry out a request of process ``caller``. Raises SubconsciousError; RequestError for what makes no sense."""
         command = getattr(self, f"cmd_{request.cmd}", None)
         if command is None:
             raise RequestError(f"the daemon ({__version__}) knows no request {request.cmd!r}", "update the plugin")
@@ -79,8 +92,22 @@ class Commands:
             raise RequestError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", "see docs/protocol.md") from error
         if args.kind is not None and args.kind not in KINDS:
             raise RequestError(f"there is no kind {args.kind!r}", f"kinds are: {', '.join(KINDS)}")
-        result: dict[str, Any] = await command(args)
+        result: dict[str, Any] = await command(await self._believed(request.cmd, args, caller))
         return result
+
+    async def _believed(self, cmd: str, args: Args, caller: int) -> Args:
+        """The arguments with the origin that we believe: a person's only if the caller looks like one."""
+        doubt = "the assistant asked"
+        if args.origin is Origin.USER:
+            doubt = await asyncio.to_thread(peers.doubt_of_person, caller, at_terminal=cmd in AT_TERMINAL)
+        if cmd in PERSONAL and doubt:
+            log.warning("%s refused to process %d: %s", cmd, caller, doubt)
+            raise RequestError(
+                f"a person decides on captures, not the assistant ({doubt})",
+                "run `subconscious review` in a terminal outside of Claude Code (over ssh: ssh -t), or type"
+                " /subconscious:review in it",
+            )
+        return args.model_copy(update={"origin": Origin.ASSISTANT}) if doubt else args
 
     async def cmd_status(self, args: Args) -> dict[str, Any]:
         """Say how the daemon and its store are."""
@@ -218,17 +245,40 @@ class Commands:
             status=args.status,
             limit=args.limit,
         )
-        return {"captures": found}
+        return {"captures": await reviewing.looked_at(self._core, found) if args.details else found}
 
     async def cmd_approve(self, args: Args) -> dict[str, Any]:
-        """A person says yes to waiting captures."""
-        self._refuse_assistant(args)
-        return {"captures": await acts.decide(self._core, args.ids, True, args.reason)}
+        """A person says yes to waiting captures, or to all that wait."""
+        ids = args.ids
+        if args.all:
+            project = None if args.everywhere else (await self._here(args)).id
+            waiting = await captures.listing(self._core.database, project_id=project, status="review", limit=args.limit)
+            ids = tuple(capture["id"] for capture in waiting)
+        return await self._decide(Wish("approve", ids, args.reason))
+
+    async def cmd_edit(self, args: Args) -> dict[str, Any]:
+        """A person approves a waiting capture in words of their own."""
+        return await self._decide(Wish("edit", args.ids, args.reason, args.text, args.kind))
 
     async def cmd_reject(self, args: Args) -> dict[str, Any]:
         """A person says no to waiting captures."""
-        self._refuse_assistant(args)
-        return {"captures": await acts.decide(self._core, args.ids, False, args.reason)}
+        return await self._decide(Wish("reject", args.ids, args.reason))
+
+    async def cmd_restore(self, args: Args) -> dict[str, Any]:
+        """A person wants closed captures back in the queue."""
+        return await self._decide(Wish("restore", args.ids, args.reason))
+
+    async def cmd_undo(self, args: Args) -> dict[str, Any]:
+        """A person takes their latest decision on captures back."""
+        return await self._decide(Wish("undo", args.ids))
+
+    async def _decide(self, wish: Wish) -> dict[str, Any]:
+        return {"captures": await reviewing.carry_out(self._core, wish)}
+
+    async def cmd_stats(self, args: Args) -> dict[str, Any]:
+        """Counts of captures, decisions and surfaces; what stated confidences are worth."""
+        project = None if args.everywhere else (await self._here(args)).id
+        return await reviewing.stats(self._core, project)
 
     async def cmd_sessions(self, args: Args) -> dict[str, Any]:
         """Sessions, the latest first."""
@@ -289,13 +339,6 @@ class Commands:
         if newer(args.version, __version__):
             self._core.stopping.set()
         return {"stopping": self._core.stopping.is_set()}
-
-    def _refuse_assistant(self, args: Args) -> None:
-        if args.origin is not Origin.USER:
-            raise RequestError(
-                "a person decides on captures, not the assistant",
-                "run `subconscious review` in a terminal outside of Claude Code",
-            )
 
     async def _here(self, args: Args) -> Project:
         project = await self._project(args)

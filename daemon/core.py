@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from time import time
 
+from subconscious.capture.calibration import Calibration
 from subconscious.errors import SettingsError
-from subconscious.flow import Mind
+from subconscious.flow import UNCALIBRATED, Mind, calibrate
 from subconscious.home import Home
 from subconscious.projects import identify
 from subconscious.settings import Settings, load_settings
@@ -36,6 +37,7 @@ class Core:
     embedding: Embedding
     started_at: float = field(default_factory=time)
     last_heard: float = field(default_factory=time)
+    calibration: Calibration = UNCALIBRATED
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     spooled: asyncio.Event = field(default_factory=asyncio.Event)
     queued: asyncio.Event = field(default_factory=asyncio.Event)
@@ -53,7 +55,11 @@ class Core:
     def mind(self, options: Mapping[str, str] | None = None) -> Mind:
         """The library's view of the store, under the settings that hold for one caller."""
         settings = self._settings_for(options) if options else self.settings
-        return Mind(self.database, self.embedding.index, settings, self.embedding.of_query)
+        return Mind(self.database, self.embedding.index, settings, self.embedding.of_query, self.calibration)
+
+    async def calibrate(self) -> None:
+        """Learn anew from what was decided: at the start and after every decision."""
+        self.calibration = await calibrate(self.database, self.settings)
 
     def _settings_for(self, options: Mapping[str, str]) -> Settings:
         """Settings with the plugin's options below config.toml; a bad option is left out, the others hold."""

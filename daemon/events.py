@@ -35,7 +35,7 @@ async def started(work: Work) -> None:
 async def spoke(work: Work) -> None:
     """The user typed: carry out a command of ours, and read what the turn before left behind (after Esc, say)."""
     project = await _known(work)
-    await typed.carry_out(work.core, work.entry, project, waiting=False)
+    await typed.make_up(work.core, work.entry, project)
     await expect(work.core, work.entry)
     await learn(work.core, work.core.mind(work.entry.options), _source(work, project))
     async with work.commit() as tx:

@@ -96,7 +96,7 @@ async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
         Turn(p.prompt_id, p.session_id, Role.USER, Origin.USER, p.text, p.at, source.path, 0, 0, p.branch)
         for p in (await sessions.unwritten(mind.database, source.session_id) if _is_file(source.path) else [])
     ]
-    judged = await asyncio.to_thread(judge, heard, mind.settings)
+    judged = await asyncio.to_thread(judge, heard, mind.settings, mind.calibration)
     async with mind.database.write() as tx:
         await keep(mind, tx, judged, Provenance(Place(source.project_id, source.session_id)))
         prompts = [turn.text[:PROMPT_LENGTH] for turn in heard]
@@ -109,7 +109,7 @@ def _read(mind: Mind, path: str, place: sessions.Position, final: bool) -> tuple
     """The slow part, for a thread: parse, clean, extract, admit."""
     state = State.from_json(json.loads(place.state or "{}"))
     reading = read_turns(Path(path), place.position, state, clean=clean, final=final)
-    return reading, judge(reading.turns, mind.settings)
+    return reading, judge(reading.turns, mind.settings, mind.calibration)
 
 
 async def _provenance(mind: Mind, source: Source, reading: Reading) -> Provenance:

@@ -59,7 +59,9 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
         await migrate(database)
         embedding = Embedding(settings.embedder, database)
         try:
-            yield Core(home, settings, database, embedding)
+            core = Core(home, settings, database, embedding)
+            await core.calibrate()
+            yield core
         finally:
             await embedding.close()
     finally:

@@ -19,6 +19,7 @@ from .answers import Answers
 from .commands import Commands
 from .core import Core
 from .entry import BrokenEntryError, parse_entry
+from .peers import peer_of
 from .spool import Spool
 
 log = logging.getLogger("subconscious.daemon")
@@ -103,13 +104,13 @@ class Server:
         if line.startswith(b"ask "):
             await self._ask(line, reader, writer)
         else:
-            await _send(writer, await self._answer(line))
+            await _send(writer, await self._answer(line, _caller(writer)))
 
-    async def _answer(self, line: bytes) -> bytes:
+    async def _answer(self, line: bytes, caller: int) -> bytes:
         if line.startswith(b"hello "):
             return frame(__version__.encode())
         try:
-            return encode_result(await self._commands.run(decode_request(line)))
+            return encode_result(await self._commands.run(decode_request(line), caller))
         except SubconsciousError as error:
             return encode_error(error)
         except Exception as error:
@@ -130,7 +131,7 @@ class Server:
             log.warning("asked about a broken entry: %s", error)
             return
         try:
-            answer = await self._answers.answer(entry)
+            answer = await self._answers.answer(entry, _caller(writer))
             # Between the ledger and the hook lies its deadline: a hook that has given up closed its end, and what it
             # was to print is not in anybody's context.
             await _send(writer, frame(answer), reader)
@@ -138,6 +139,10 @@ class Server:
             # Whatever went wrong, the hook printed nothing.
             await self._answers.take_back(entry.payload.session_id, begun)
             raise
+
+
+def _caller(writer: asyncio.StreamWriter) -> int:
+    return peer_of(writer.get_extra_info("socket"))
 
 
 async def _send(writer: asyncio.StreamWriter, answer: bytes, reader: asyncio.StreamReader | None = None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from time import time
 
 from subconscious import surfacing
@@ -19,29 +20,45 @@ from subconscious.store import captures, memories
 from subconscious.store.captures import Place
 from subconscious.store.projects import Project
 
+from . import typed_review
 from .acts import Telling, remember, set_archived
 from .core import Core
 from .entry import Entry
+from .typed_review import Said
 
 COMMAND = re.compile(r"\s*/(?:subconscious:)(?P<verb>[a-z]+)(?:\s+(?P<rest>.*))?\s*$", re.DOTALL)
+REVIEW = "review"
 RECALL_LIMIT = 8
 RECALL_TOKENS = 1500
 
 Verb = Callable[[Core, Entry, Project, str], Awaitable[str]]
 
 
-async def carry_out(core: Core, entry: Entry, project: Project, *, waiting: bool) -> str:
-    """Carry out the command that a prompt is, if it is one; return what the model should be told, else "".
-
-    ``waiting`` says that somebody waits for the answer; without that only verbs that change something are carried out.
-    """
+async def answer(core: Core, entry: Entry, project: Project, caller: int) -> Said:
+    """Carry out the command that a prompt is, if it is one, for the hook that waits: process ``caller``."""
     match = COMMAND.match(entry.payload.prompt)
-    if match is None or match["verb"] not in (VERBS if waiting else CHANGING):
-        return ""
+    if match is None or match["verb"] not in VERBS | {REVIEW: None}:
+        return Said("")
+    text = (match["rest"] or "").strip()
     try:
-        return await VERBS[match["verb"]](core, entry, project, (match["rest"] or "").strip())
+        if match["verb"] == REVIEW:
+            return await typed_review.answer(core, entry, project, text, caller)
+        return Said(await VERBS[match["verb"]](core, entry, project, text))
     except SubconsciousError as error:
-        return f"Subconscious could not do this: {error.message}. {error.remedy}"
+        return Said(f"Subconscious could not do this: {error.message}. {error.remedy}")
+
+
+async def make_up(core: Core, entry: Entry, project: Project) -> None:
+    """Carry out, should nobody have waited for the answer, the command that a prompt is, if it changes something."""
+    match = COMMAND.match(entry.payload.prompt)
+    if match is None or match["verb"] not in CHANGING | {REVIEW}:
+        return
+    text = (match["rest"] or "").strip()
+    with suppress(SubconsciousError):  # nobody is there to be told
+        if match["verb"] != REVIEW:
+            await VERBS[match["verb"]](core, entry, project, text)
+        elif text:
+            await typed_review.make_up(core, entry, project, text)
 
 
 async def _remember(core: Core, entry: Entry, project: Project, text: str) -> str:
@@ -96,8 +113,8 @@ async def _status(core: Core, entry: Entry, project: Project, text: str) -> str:
     waits = await captures.waiting(core.database, project.id)
     return (
         f"Subconscious is on. Project {project.name}: {held['project']} memories; in all {held['active']} active,"
-        f" {held['archived']} archived. {waits} captures of this project wait for review (`subconscious review` in a"
-        " terminal)."
+        f" {held['archived']} archived. {waits} captures of this project wait for review"
+        " (/subconscious:review, or `subconscious review` in a terminal)."
     )
 
 

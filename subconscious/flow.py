@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import aiosqlite
 
 from subconscious import decay, surfacing
+from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
 from subconscious.capture.offline import extract
 from subconscious.kinds import KINDS
@@ -17,7 +18,7 @@ from subconscious.model import Admission, Candidate, Decision, Hit, Memory, Scop
 from subconscious.redaction import cut_own, cut_private, redact
 from subconscious.search.engines import OVERFETCH, Fusion, Query, find, projects_of
 from subconscious.settings import Settings
-from subconscious.store import captures, memories, sessions, surfaces
+from subconscious.store import captures, memories, outcomes, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash
@@ -32,6 +33,10 @@ Embed = Callable[[str], Awaitable["numpy.ndarray | None"]]
 
 Judged = tuple[Candidate, Admission]
 
+DAY = 86_400.0
+UNCALIBRATED = Calibration()
+"""Before any decision: every extractor is taken at its word."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mind:
@@ -41,6 +46,7 @@ class Mind:
     index: VectorIndex | None
     settings: Settings
     embed: Embed
+    calibration: Calibration = UNCALIBRATED
 
     @property
     def fusion(self) -> Fusion:
@@ -66,15 +72,31 @@ def clean(text: str) -> str:
     return redact(cut_own(cut_private(text))).text
 
 
-def judge(turns: Sequence[Turn], settings: Settings) -> list[Judged]:
-    """Extract candidates and admit them. Pure and CPU-bound: run it in a thread."""
+def judge(turns: Sequence[Turn], settings: Settings, calibration: Calibration = UNCALIBRATED) -> list[Judged]:
+    """Extract candidates and admit them by what their confidence is worth. Pure and CPU-bound: run it in a thread."""
     if not settings.capture:
         return []
     heard = {turn.id: turn.text for turn in turns}
-    return [
-        (candidate, admit(candidate, settings, heard=heard.get(candidate.evidence.turn_id, "")))
-        for candidate in extract(turns)
-    ]
+    judged = []
+    for candidate in extract(turns):
+        worth = calibration.at(candidate.extractor, candidate.raw_confidence)
+        quoted = heard.get(candidate.evidence.turn_id, "")
+        judged.append((candidate, admit(candidate, settings, heard=quoted, confidence=worth)))
+    return judged
+
+
+async def calibrate(database: Database, settings: Settings) -> Calibration:
+    """Learn from all that was decided so far what stated confidences are worth (SPEC N3)."""
+    if not settings.calibration:
+        return UNCALIBRATED
+    now = time()
+    return fit([_outcome(row, settings, now) for row in await outcomes.rows(database)], settings.calibration_prior)
+
+
+def _outcome(row: outcomes.Row, settings: Settings, now: float) -> Outcome:
+    """An old decision counts less, so that a tenth that was once judged badly gets another chance."""
+    weight = 0.5 ** (max(0.0, now - row.at) / (settings.calibration_days * DAY))
+    return Outcome(row.extractor, row.stated, row.right, weight * (settings.calibration_silence if row.silent else 1.0))
 
 
 async def keep(

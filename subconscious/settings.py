@@ -25,6 +25,12 @@ class Settings(BaseSettings):
     auto_threshold: float = Field(default=0.9, ge=0, le=1, description="confidence that is stored at once (A3)")
     review_threshold: float = Field(default=0.7, ge=0, le=1, description="confidence that is queued (A4)")
     review_expiry_days: float = Field(default=7, gt=0, description="days a queued capture waits (A4)")
+    calibration: bool = Field(default=True, description="correct stated confidence by what you decided (N3)")
+    calibration_prior: float = Field(default=30, gt=0, description="outcomes that a stated confidence counts for (N3)")
+    calibration_days: float = Field(default=180, gt=0, description="days after which an outcome counts half (N3)")
+    calibration_silence: float = Field(
+        default=0.2, ge=0, le=1, description="what a capture given to sessions without objection counts for (N3)"
+    )
     dedupe: bool = Field(default=True, description="merge a repeated statement into its memory (D11)")
 
     start_tokens: int = Field(default=2000, ge=0, le=2300, description="budget at session start (A25)")

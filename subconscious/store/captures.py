@@ -108,9 +108,7 @@ async def bind(tx: aiosqlite.Connection, capture_id: int, memory_id: int) -> Non
 async def get(database: Database, capture_id: int) -> dict[str, Any]:
     """One capture. Raises NotFoundError."""
     rows = await database.rows("SELECT * FROM implicit_captures WHERE id = ?", (capture_id,))
-    if not rows:
-        raise NotFoundError(f"there is no capture {capture_id}", "`subconscious review` shows those that wait")
-    return plain(rows[0])
+    return _only(rows, capture_id)
 
 
 async def listing(
@@ -133,32 +131,68 @@ async def listing(
     return [plain(row) for row in rows]
 
 
-async def decide(tx: aiosqlite.Connection, capture_id: int, status: str, actor: str, reason: str) -> None:
-    """Set what became of a waiting capture."""
+async def held(tx: aiosqlite.Connection, capture_id: int) -> dict[str, Any]:
+    """One capture as the running transaction sees it. Raises NotFoundError."""
+    rows = list(await tx.execute_fetchall("SELECT * FROM implicit_captures WHERE id = ?", (capture_id,)))
+    return _only(rows, capture_id)
+
+
+def _only(rows: Sequence[Any], capture_id: int) -> dict[str, Any]:
+    if not rows:
+        raise NotFoundError(f"there is no capture {capture_id}", "`subconscious review` shows those that wait")
+    return plain(rows[0])
+
+
+async def decide(
+    tx: aiosqlite.Connection, capture: dict[str, Any], status: str, actor: str, reason: str, **told: Any
+) -> None:
+    """Set what became of a capture; ``told`` joins the event, for who takes it back."""
     await tx.execute(
-        "UPDATE implicit_captures SET status = ?, decided_at = ? WHERE id = ?", (status, time(), capture_id)
+        "UPDATE implicit_captures SET status = ?, decided_at = ? WHERE id = ?", (status, time(), capture["id"])
     )
     await events.record(
         tx,
         status,
         "capture",
-        capture_id,
+        capture["id"],
         actor=actor,
         reason=reason,
-        before={"status": "review"},
+        before={"status": capture["status"]},
+        after={"status": status, **told},
+    )
+
+
+async def reopen(
+    tx: aiosqlite.Connection, capture: dict[str, Any], status: str, expiry_days: float, action: str, reason: str
+) -> None:
+    """A person takes a capture back to ``status``; one that waits again waits as long as a new one."""
+    expires = time() + expiry_days * DAY if status == "review" else None
+    await tx.execute(
+        "UPDATE implicit_captures SET status = ?, memory_id = NULL, decided_at = NULL, expires_at = ? WHERE id = ?",
+        (status, expires, capture["id"]),
+    )
+    await events.record(
+        tx,
+        action,
+        "capture",
+        capture["id"],
+        actor="user",
+        reason=reason,
+        before={"status": capture["status"]},
         after={"status": status},
     )
 
 
 async def expire(tx: aiosqlite.Connection, now: float) -> int:
     """Close what waited too long; it stays in the table and can be looked at. Returns how many."""
-    rows = await tx.execute_fetchall(
-        "SELECT id FROM implicit_captures WHERE status = 'review' AND expires_at < ?", (now,)
+    rows = list(
+        await tx.execute_fetchall(
+            "SELECT id, status FROM implicit_captures WHERE status = 'review' AND expires_at < ?", (now,)
+        )
     )
-    ids = [row["id"] for row in rows]
-    for capture_id in ids:
-        await decide(tx, capture_id, "expired", "daemon", "nobody decided in time")
-    return len(ids)
+    for row in rows:
+        await decide(tx, dict(row), "expired", "daemon", "nobody decided in time")
+    return len(rows)
 
 
 async def waiting(database: Database, project_id: str | None = None, since: float = 0.0) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from time import time
 from typing import Any
 
@@ -36,9 +37,22 @@ async def history(database: Database, subject: str, subject_id: int | str) -> li
     rows = await database.rows(
         "SELECT * FROM events WHERE subject = ? AND subject_id = ? ORDER BY id", (subject, str(subject_id))
     )
-    return [
-        dict(row) | {side: json.loads(row[side]) if row[side] else None for side in ("before", "after")} for row in rows
-    ]
+    return [_opened(row) for row in rows]
+
+
+async def latest(tx: aiosqlite.Connection, subject: str, subject_id: int | str) -> dict[str, Any] | None:
+    """The newest event of one subject, as the running transaction sees it."""
+    rows = list(
+        await tx.execute_fetchall(
+            "SELECT * FROM events WHERE subject = ? AND subject_id = ? ORDER BY id DESC LIMIT 1",
+            (subject, str(subject_id)),
+        )
+    )
+    return _opened(rows[0]) if rows else None
+
+
+def _opened(row: sqlite3.Row) -> dict[str, Any]:
+    return dict(row) | {side: json.loads(row[side]) if row[side] else None for side in ("before", "after")}
 
 
 async def last(database: Database, action: str, subject: str, subject_id: str) -> float:

@@ -67,6 +67,14 @@ async def get(database: Database, memory_id: int) -> Memory:
     return memory_from(rows[0])
 
 
+async def held(tx: aiosqlite.Connection, memory_id: int) -> Memory:
+    """One memory as the running transaction sees it. Raises NotFoundError."""
+    rows = list(await tx.execute_fetchall("SELECT * FROM memories WHERE id = ?", (memory_id,)))
+    if not rows:
+        raise NotFoundError(f"there is no memory {memory_id}", "`subconscious list` shows those that exist")
+    return memory_from(rows[0])
+
+
 async def get_many(database: Database, ids: Sequence[int]) -> dict[int, Memory]:
     """Those of ``ids`` that exist, by id."""
     rows = await database.rows(f"SELECT * FROM memories WHERE id IN ({marks(ids)})", tuple(ids))  # noqa: S608
@@ -133,6 +141,22 @@ async def recur(tx: aiosqlite.Connection, memory: Memory, said_at: float, sessio
         session_id=session_id,
         before={"recurrence": memory.recurrence, "said_at": memory.said_at},
         after={"recurrence": memory.recurrence + 1, "said_at": max(memory.said_at, said_at)},
+    )
+
+
+async def recur_less(tx: aiosqlite.Connection, memory: Memory) -> None:
+    """It was not said again after all."""
+    fewer = max(1, memory.recurrence - 1)
+    await tx.execute("UPDATE memories SET recurrence = ? WHERE id = ?", (fewer, memory.id))
+    await events.record(
+        tx,
+        "recur",
+        "memory",
+        memory.id,
+        actor="user",
+        reason="an approval was undone",
+        before={"recurrence": memory.recurrence},
+        after={"recurrence": fewer},
     )
 
 

@@ -15,6 +15,7 @@ from bench.sessions import Speaker, run_hook
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
+from tests import terminal
 from tests.daemon.conftest import configure, drained, eventually, new_session
 
 DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
@@ -244,7 +245,7 @@ def test_what_the_assistant_wants_remembered_waits_for_a_person(running: Home, s
     assert answer["decision"] == "review"
     with pytest.raises(DaemonError, match="a person decides"):
         client.call(running, "approve", {"ids": [answer["capture"]["id"]], "origin": "assistant"})
-    approved = client.call(running, "approve", {"ids": [answer["capture"]["id"]], "origin": "user"})["captures"]
+    approved = terminal.ask(running, "approve", ids=[answer["capture"]["id"]])["result"]["captures"]
     memory = client.call(running, "show", {"id": approved[0]["memory_id"]})["memory"]
     assert (memory["verified"], memory["origin"], memory["confidence"]) == (True, "assistant", 1.0)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cli import origin, running, screen
+from cli import origin, running, screen, stats
 from cli.__main__ import main
 from subconscious.errors import NotFoundError
 from subconscious.home import Home
@@ -69,6 +69,40 @@ CAPTURE: dict[str, Any] = {
     "confidence": 0.81,
     "said_at": time() - 7200,
     "memory_id": None,
+    "content": "I prefer small commits, one change each.",
+    "expires_at": time() + 5 * DAY,
+    "context": "Before we go on: I prefer small commits, one change each. Shall we?",
+    "parts": {"strength": "implied", "raw": 0.84, "calibrated": 0.79},
+    "similar": [
+        {
+            "id": 12,
+            "kind": "preference",
+            "summary": "Commits are small",
+            "content": "Commits are small.",
+            "likeness": 0.6,
+        }
+    ],
+    "proposal": {"sort": "passing", "decision": "edit", "why": "it holds for a while only: 'today'"},
+}
+TENTH: dict[str, Any] = {"low": 0.9, "samples": 41.0, "right": 35.4, "stated": 0.93, "worth": 0.88}
+STATS: dict[str, Any] = {
+    "memories": {"active": 48, "archived": 3, "project": 12},
+    "captures": {
+        "status": {"captured": 40, "review": 3, "approved": 8, "rejected": 2, "expired": 1, "discarded": 900},
+        "kinds": {"decision": {"captured": 20, "review": 2}, "preference": {"discarded": 12}},
+        "extractors": {"offline-1": {"captured": 40, "rejected": 2}},
+    },
+    "reviews": {
+        "waiting": 3,
+        "approved": 8,
+        "edited": 2,
+        "rejected": 2,
+        "expired": 1,
+        "accepted": 0.8,
+        "aim": 0.7,
+    },
+    "surfaces": {"given": 120, "sessions": 14, "memories": 31},
+    "calibration": {"offline-1": [TENTH | {"low": 0.0, "samples": 0, "right": 0}, TENTH]},
 }
 SESSION: dict[str, Any] = {
     "id": "944588c1-3b02-43f4-bc53-2f08bd9656e9",
@@ -117,6 +151,10 @@ ANSWERS: dict[str, Any] = {
     "captures": {"captures": [CAPTURE]},
     "approve": {"captures": [CAPTURE | {"status": "approved", "memory_id": 13}]},
     "reject": {"captures": [CAPTURE | {"status": "rejected"}]},
+    "edit": {"captures": [CAPTURE | {"status": "approved", "memory_id": 13}]},
+    "undo": {"captures": [CAPTURE]},
+    "restore": {"captures": [CAPTURE]},
+    "stats": STATS,
     "sessions": {"sessions": [SESSION]},
     "archive": {"memories": [MEMORY]},
     "unarchive": {"memories": [MEMORY]},
@@ -170,6 +208,13 @@ READING = [
     "remember use cents",
     "review approve 7",
     "review reject 7",
+    "review approve --all",
+    "review edit 7 better words",
+    "review undo 7",
+    "review restore 7",
+    "review --status rejected",
+    "stats",
+    "stats --calibration",
     "daemon status",
     "daemon drain",
 ]
@@ -261,7 +306,7 @@ def test_the_model_is_not_the_user(
     assert daemon.requests[-1].args["origin"] == "assistant"
 
 
-@pytest.mark.parametrize("decision", ["approve", "reject"])
+@pytest.mark.parametrize("decision", ["approve", "reject", "undo", "restore"])
 def test_the_model_cannot_decide(
     daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, decision: str
 ) -> None:
@@ -468,3 +513,35 @@ def test_colours_only_where_they_are_wanted(monkeypatch: pytest.MonkeyPatch) -> 
     assert screen.paint("x", "bold") == "\x1b[1mx\x1b[0m"
     monkeypatch.setenv("NO_COLOR", "1")
     assert screen.paint("x", "bold") == "x"
+
+
+@pytest.mark.parametrize(
+    ("observed", "stated", "drawn"),
+    [(0.0, 0.05, "|"), (0.5, 0.95, "#" * 16 + " " * 14 + "|"), (1.0, 1.0, "#" * 32 + "|"), (0.9, 0.5, "#" * 16 + "|")],
+)
+def test_a_bar_is_as_long_as_its_share(observed: float, stated: float, drawn: str) -> None:
+    shown = stats.bar(observed, stated, blocks=False)
+    assert shown.strip().startswith(drawn)
+    assert len(shown) == len(stats.bar(observed, stated, blocks=True)) == stats.BAR + 1
+
+
+def test_calibration_is_plotted(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "stats", "--calibration")
+    assert re.search(r"0\.9-1\.0 .*86% +41.0 +0\.88", out)
+    assert "0.0-0.1" not in out
+    daemon.answers["stats"] = STATS | {"calibration": {}}
+    assert run(capsys, "stats", "--calibration")[1].startswith("Nothing was decided yet")
+
+
+def test_stats_tell_the_aim(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "stats")
+    assert "80% accepted (aim: 70%)" in out
+    assert re.search(r"decision +20 +2", out)
+    daemon.answers["stats"] = STATS | {"reviews": STATS["reviews"] | {"accepted": None}}
+    assert "none decided yet" in run(capsys, "stats")[1]
+
+
+@pytest.mark.parametrize("words", ["approve", "approve 3 --all", "edit 3", "undo", "approve x"])
+def test_a_decision_says_on_what(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["review", *words.split()])

@@ -1,0 +1,148 @@
+"""A person's decisions on captures, and what they are shown before they decide."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import aiosqlite
+
+from subconscious import review
+from subconscious.errors import RequestError
+from subconscious.flow import Mind, Provenance, clean, memory_of, recall
+from subconscious.model import Admission, Decision, Hit, Memory
+from subconscious.store import captures, events, memories
+from subconscious.store import stats as counts
+from subconscious.store.captures import Place
+
+from .acts import CONTENT_LENGTH, SUMMARY_LENGTH, cut
+from .core import Core
+
+ACCEPTANCE_AIM = 0.7
+"""The share of queued captures that a person should accept (SPEC A29)."""
+
+NEIGHBOURS = 5
+"""Memories that a capture is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a person wants done with captures: approve, reject, edit, restore or undo.
+
+    ``once`` names what carries the wish, where that may come by twice; the second time it does nothing.
+    """
+
+    deed: str
+    ids: tuple[int, ...]
+    reason: str = ""
+    wording: str = ""
+    kind: str | None = None
+    once: str = ""
+
+
+async def carry_out(core: Core, wish: Wish) -> list[dict[str, Any]]:
+    """Do it, all or nothing; return the captures as they are now. What was decided before stays as it is."""
+    wish = replace(wish, reason=clean(wish.reason), wording=" ".join(clean(wish.wording).split()))
+    if wish.deed == "edit" and (not wish.wording or len(wish.ids) != 1):
+        raise RequestError("to edit takes one capture and its new wording", "subconscious review edit ID TEXT")
+    for capture_id in wish.ids:
+        await captures.get(core.database, capture_id)
+    async with core.database.write() as tx:
+        left = [] if await _was_done(tx, wish) else [await _do(core, tx, wish, number) for number in wish.ids]
+        await _forget(tx, gone := [memory.id for memory in left if memory is not None])
+    if gone:
+        await core.embedding.refresh(gone)
+    core.embedding.wake()
+    await core.calibrate()
+    return await captures.many(core.database, list(wish.ids))
+
+
+async def _was_done(tx: aiosqlite.Connection, wish: Wish) -> bool:
+    if not wish.once:
+        return False
+    if await events.latest(tx, "typed", wish.once) is not None:
+        return True
+    await events.record(tx, wish.deed, "typed", wish.once, actor="user")
+    return False
+
+
+async def _do(core: Core, tx: aiosqlite.Connection, wish: Wish, capture_id: int) -> Memory | None:
+    """Decide on one capture; return the memory that has to leave the indexes, if any."""
+    days = core.settings.review_expiry_days
+    match wish.deed:
+        case "approve" | "edit":
+            memory = _approved(await captures.held(tx, capture_id), wish)
+            await review.approve(tx, capture_id, memory, wish.reason)
+        case "reject":
+            await review.reject(tx, capture_id, wish.reason)
+        case "restore":
+            await review.restore(tx, capture_id, days, wish.reason)
+        case "undo":
+            return await review.undo(tx, capture_id, days)
+    return None
+
+
+def _approved(capture: dict[str, Any], wish: Wish) -> Memory:
+    """The memory a person makes of a capture: theirs to answer for, so its confidence is whole (SPEC D17)."""
+    said = captures.candidate_of(capture)
+    if wish.wording:
+        said = replace(said, content=cut(wish.wording, CONTENT_LENGTH), summary=cut(wish.wording, SUMMARY_LENGTH))
+    if wish.kind:
+        said = replace(said, kind=wish.kind)
+    admission = Admission(Decision.AUTO, 1.0, "approved by a person")
+    where = Provenance(Place(capture["project_id"], capture["session_id"]), actor="user", verified=True)
+    return memory_of(said, admission, where)
+
+
+async def _forget(tx: aiosqlite.Connection, ids: Sequence[int]) -> None:
+    if ids:
+        from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+
+        await vectors.activate(tx, ids, False)
+
+
+async def looked_at(core: Core, found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Captures with what a decision needs: the words around the evidence, what is similar, what triage proposes."""
+    mind = core.mind()
+    return [await _look(mind, capture) for capture in found]
+
+
+async def _look(mind: Mind, capture: dict[str, Any]) -> dict[str, Any]:
+    hits = await recall(mind, capture["content"], capture["project_id"], NEIGHBOURS)
+    similar = review.similar_to(capture["content"], ((hit.memory, _cosine(hit)) for hit in hits))
+    similar = [known for known in similar if known.id != capture["memory_id"]]
+    worth = mind.calibration.at(capture["extractor"], capture["raw_confidence"])
+    return capture | {
+        "context": await asyncio.to_thread(review.excerpt, capture, clean),
+        "parts": review.parts(capture, worth),
+        "similar": [asdict(known) for known in similar],
+        "proposal": asdict(review.propose(capture, similar)),
+    }
+
+
+async def stats(core: Core, project_id: str | None) -> dict[str, Any]:
+    """What was captured, decided and given; what stated confidences are worth, over all projects."""
+    found = await counts.captures(core.database, project_id)
+    by_status = found["status"]
+    approved, rejected = by_status.get("approved", 0), by_status.get("rejected", 0)
+    return {
+        "memories": await memories.counts(core.database, project_id),
+        "captures": found,
+        "reviews": {
+            "waiting": by_status.get("review", 0),
+            "approved": approved,
+            "edited": await counts.edited(core.database, project_id),
+            "rejected": rejected,
+            "expired": by_status.get("expired", 0),
+            "accepted": approved / (approved + rejected) if approved + rejected else None,
+            "aim": ACCEPTANCE_AIM,
+        },
+        "surfaces": await counts.surfaces(core.database, project_id),
+        "calibration": {name: [asdict(t) for t in curve.tenths] for name, curve in core.calibration.curves.items()},
+    }
+
+
+def _cosine(hit: Hit) -> float:
+    return next((engine.score for engine in hit.engines if engine.engine == "vector"), 0.0)

@@ -1,0 +1,167 @@
+"""``/subconscious:review`` as a person typed it: the list, and their decisions (SPEC A4, N13).
+
+What waits is shown to the person, never to the model: it goes into the hook's message, not into the context. A
+decision counts when the hook that handed the prompt over belongs to a person's session; without such a hook, when
+the client's own transcript holds the prompt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+from datetime import datetime
+from pathlib import Path
+from time import time
+from typing import Any, NamedTuple
+
+from subconscious import surfacing
+from subconscious.model import Origin
+from subconscious.store import captures, events
+from subconscious.store.projects import Project
+
+from .core import Core
+from .entry import Entry
+from .peers import doubt_of_hook
+from .reviewing import Wish, carry_out, looked_at
+
+log = logging.getLogger("subconscious.daemon")
+
+SHOWN = 10
+"""Captures of one list: a screen of them."""
+
+WRITTEN_SECONDS = 5.0
+"""Time that the client may take to write a prompt into its transcript."""
+
+SLACK_SECONDS = 60.0
+"""By how much a transcript's time may lie before the hook's."""
+
+DECISION = re.compile(r"(?P<deed>approve|reject|edit|restore|undo)\b\s*(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
+NUMBERS = re.compile(r"(?:[#\[]*\d{1,15}\]?(?:[\s,;:]+|$))+")
+NUMBER = re.compile(r"[#\[]*(\d{1,15})\]?[\s,;:]+")
+USAGE = (
+    "Usage: /subconscious:review, then approve ID..., approve all, reject ID... WHY, edit ID NEW WORDS, restore ID...,"
+    " undo ID..."
+)
+COMMAND_LINE = re.compile(
+    r"<command-name>/subconscious:review</command-name>.*?<command-args>(?P<args>.*?)</command-args>", re.DOTALL
+)
+
+
+class Said(NamedTuple):
+    """What the model is told, and what only the person is shown."""
+
+    context: str
+    message: str = ""
+
+
+async def answer(core: Core, entry: Entry, project: Project, text: str, caller: int) -> Said:
+    """Answer the hook that handed the prompt over: the list, or what became of the decision."""
+    if not text:
+        return await _listing(core, project)
+    if (wish := await _wish(core, entry, project, text)) is None:
+        return Said(f"Subconscious did not understand: {surfacing.quote(text)}. {USAGE}")
+    if doubt := await asyncio.to_thread(doubt_of_hook, caller):
+        await _refuse(core, entry, doubt)
+        return Said(f"Subconscious did nothing: a person decides on captures, and {doubt}.")
+    return Said(_told(wish, await carry_out(core, wish)))
+
+
+async def make_up(core: Core, entry: Entry, project: Project, text: str) -> None:
+    """Carry out a decision whose hook found nobody to ask: its prompt must stand in the client's transcript."""
+    deadline = time() + WRITTEN_SECONDS
+    while not await events.history(core.database, "typed", entry.name):
+        if await asyncio.to_thread(_stands_in_transcript, entry, text):
+            if (wish := await _wish(core, entry, project, text)) is not None:
+                await carry_out(core, wish)
+            return
+        if time() > deadline:
+            await _refuse(core, entry, "its prompt does not stand in the session's transcript")
+            return
+        await asyncio.sleep(0.1)
+
+
+async def _refuse(core: Core, entry: Entry, doubt: str) -> None:
+    log.warning("a typed decision was refused: %s", doubt)
+    async with core.database.write() as tx:
+        await events.record(tx, "refused", "typed", entry.name, reason=doubt)
+
+
+async def _listing(core: Core, project: Project) -> Said:
+    waits = await captures.waiting(core.database, project.id)
+    if not waits:
+        return Said("Subconscious: nothing of this project waits for review.")
+    found = await captures.listing(core.database, project_id=project.id, status="review", limit=SHOWN)
+    lines = [line for capture in await looked_at(core, found) for line in _lines(capture)]
+    first = f"Subconscious: {waits} captured statement{'' if waits == 1 else 's'} of this project for your review."
+    return Said(
+        f"Subconscious has shown the user, and only the user, the {waits} captures that wait for review.",
+        "\n".join([first, *lines, USAGE]),
+    )
+
+
+def _lines(capture: dict[str, Any]) -> list[str]:
+    said = f"{capture['kind']}, {surfacing.SPEAKER[Origin(capture['origin'])]}, confidence {capture['confidence']:.2f}"
+    proposal = capture["proposal"]
+    hint = "" if proposal["decision"] == "look" else f"; {proposal['decision']}? {_plain(proposal['why'])}"
+    return [f"{capture['id']:>4}  {_plain(capture['content'])}", f"      ({said}{hint})"]
+
+
+def _plain(text: str) -> str:
+    """One line without anything that would steer a terminal."""
+    return "".join(sign for sign in " ".join(text.split()) if sign.isprintable())
+
+
+async def _wish(core: Core, entry: Entry, project: Project, text: str) -> Wish | None:
+    """What the words after the command ask for; None when they make no sense."""
+    match = DECISION.fullmatch(text.strip())
+    if match is None:
+        return None
+    deed, rest = match["deed"].lower(), match["rest"].strip()
+    if deed == "approve" and rest.lower() == "all":
+        waiting = await captures.listing(core.database, project_id=project.id, status="review", limit=1000)
+        return Wish(deed, tuple(capture["id"] for capture in waiting), once=entry.name)
+    if deed == "edit":
+        one = NUMBER.match(rest)
+        return Wish(deed, (int(one[1]),), wording=rest[one.end() :], once=entry.name) if one else None
+    numbers = NUMBERS.match(rest)
+    if numbers is None:
+        return None
+    ids = tuple(map(int, re.findall(r"\d+", numbers[0])))
+    return Wish(deed, ids, reason=rest[numbers.end() :].strip(), once=entry.name)
+
+
+def _told(wish: Wish, changed: list[dict[str, Any]]) -> str:
+    """What became of each. The words of what is no memory stay out of the model's context."""
+    if not changed:
+        return "Subconscious: nothing of this project waits for review."
+    return f"Subconscious has carried out '{wish.deed}': " + "; ".join(map(_state, changed))
+
+
+def _state(capture: dict[str, Any]) -> str:
+    waits = "waits for review" if capture["status"] == "review" else f"is {capture['status']}"
+    memory = f", as memory {capture['memory_id']}" if capture["memory_id"] else ""
+    return f"capture {capture['id']} {waits}{memory}"
+
+
+def _stands_in_transcript(entry: Entry, text: str) -> bool:
+    """Whether the client wrote down that somebody typed this, in a session that no program speaks in."""
+    try:
+        with Path(entry.payload.transcript_path).open("rb") as file:
+            return any(_is_typed(line, entry, text) for line in file if b"/subconscious:review" in line)
+    except (OSError, ValueError):
+        return False
+
+
+def _is_typed(line: bytes, entry: Entry, text: str) -> bool:
+    try:
+        record = json.loads(line)
+        match = COMMAND_LINE.search(record["message"]["content"])
+        at = datetime.fromisoformat(record["timestamp"]).timestamp()
+    except (ValueError, TypeError, KeyError):
+        return False
+    typed = record.get("type") == "user" and not record.get("isMeta") and not record.get("isSidechain")
+    by_program = str(record.get("entrypoint", "")).startswith("sdk")
+    same = match is not None and match["args"].strip() == text
+    return typed and same and not by_program and at > entry.at - SLACK_SECONDS

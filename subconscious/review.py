@@ -1,0 +1,220 @@
+"""Review: what a person is shown of a capture, and what their decision does (SPEC A4, N13, D5, N10).
+
+Every decision is an event with what was before, so that it can be undone. None of them is anybody's but a person's:
+who may call is checked at the door (the daemon's ``peers`` and ``typed``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+
+from subconscious.errors import TranscriptError
+from subconscious.model import Memory, Origin
+from subconscious.store import captures, events, memories
+from subconscious.transcripts import read_turns
+
+Capture = dict[str, Any]
+
+WAITING = "review"
+"""The only status that can be approved. Approving all means all that wait; whatever else there may be, such as what a
+safety check has set aside, must be let go of first, one by one."""
+
+RESTORABLE = ("expired", "rejected", "discarded")
+"""What can be put back into the queue."""
+
+UNDOABLE = ("approved", "rejected", "restored")
+"""Decisions that can be taken back, while they are the latest."""
+
+EXCERPT = 300
+"""Characters of the turn that are shown on each side of the evidence."""
+
+LONGEST_LINE = 4 * 2**20
+"""Bytes of a transcript's line that are read for an excerpt."""
+
+ALIKE = 0.85
+"""Likeness from which two statements say the same (SPEC D11)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """A memory that says something similar: how much so, from 0 to 1."""
+
+    id: int
+    kind: str
+    summary: str
+    content: str
+    likeness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What triage thinks of a capture. It proposes; a person decides.
+
+    ``decision`` is approve, reject, edit or look.
+    """
+
+    sort: str
+    decision: str
+    why: str
+
+
+# What tries to steer whoever reads it, rather than to state something.
+INSTRUCTION = re.compile(
+    r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instructions?|rules?|prompts?|everything|above)\b"
+    r"|\b(?:you|the (?:assistant|model|agent|ai)) (?:must|should|shall|are required to|need to)\b"
+    r"|\b(?:do not|don't|never) (?:tell|ask|inform|warn|mention to) (?:the )?(?:user|human|person|anyone)\b"
+    r"|\bcurl\b.{0,80}\|\s*(?:ba|z)?sh\b|\bsystem prompt\b|^\s*(?:system|assistant)\s*:",
+    re.IGNORECASE | re.DOTALL,
+)
+PASSING = re.compile(
+    r"\b(?:today|tomorrow|tonight|yesterday|right now|for now|this (?:week|morning|afternoon|sprint|session|time)"
+    r"|next (?:week|sprint)|at the moment|currently|temporar(?:y|ily)|until (?:mon|tues|wednes|thurs|fri)day)\b"
+    r"|\b20\d\d-\d\d-\d\d\b",
+    re.IGNORECASE,
+)
+SINGLE = re.compile(r"\b(?:pr|pull request|issue|ticket|commit|build|run|job) #?\d+\b|(?<![\w/])#\d+\b", re.IGNORECASE)
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+NEGATION = re.compile(
+    r"\b(?:not|no|never|none|without|avoid|stop|don't|doesn't|isn't|won't|can't|cannot)\b", re.IGNORECASE
+)
+WORD = re.compile(r"\w+")
+
+
+def propose(capture: Capture, similar: Sequence[Likeness]) -> Proposal:
+    """Sort a capture: says again what is known, steers its reader, holds for a moment only, or needs a person."""
+    content = capture["content"]
+    for known in similar:
+        if known.likeness >= ALIKE and not differs(content, known.content):
+            return Proposal("duplicate", "reject", f"memory {known.id} says the same")
+    if INSTRUCTION.search(content) and capture["origin"] != Origin.USER:
+        return Proposal(
+            "instruction", "reject", "it reads like an instruction to whoever reads it, and you did not say it"
+        )
+    if found := PASSING.search(content):
+        return Proposal("passing", "edit", f"it holds for a while only: {found[0]!r}")
+    if found := SINGLE.search(content):
+        return Proposal("specific", "look", f"it is about one case: {found[0]!r}")
+    return Proposal("open", "look", "it needs you")
+
+
+def differs(one: str, other: str) -> bool:
+    """Whether two similar statements differ in what turns their meaning: numbers or negation (SPEC D11)."""
+    numbers = [sorted(NUMBER.findall(text)) for text in (one, other)]
+    negated = [len(NEGATION.findall(text)) % 2 for text in (one, other)]
+    return numbers[0] != numbers[1] or negated[0] != negated[1]
+
+
+def likeness(one: str, other: str, cosine: float = 0.0) -> float:
+    """How much two statements say the same: by meaning where that is known, else by their words."""
+    words = [set(WORD.findall(text.casefold())) for text in (one, other)]
+    either = words[0] | words[1]
+    return max(min(1.0, cosine), len(words[0] & words[1]) / len(either) if either else 0.0)
+
+
+def excerpt(capture: Capture, clean: Callable[[str], str]) -> str:
+    """The evidence with the words around it, as its turn has them; "" when its transcript is not there any more."""
+    path, begin, end = capture["transcript"], capture["byte_start"], capture["byte_end"]
+    if not path or not 0 <= begin < end or end - begin > LONGEST_LINE:
+        return ""
+    try:
+        # A line is read whole, whatever the limit.
+        reading = read_turns(Path(path), begin, max_bytes=1, final=True, clean=clean)
+    except TranscriptError:
+        return ""
+    said = next((turn.text for turn in reading.turns if turn.id == capture["turn_id"]), "")
+    return around(said, capture["evidence"])
+
+
+def around(text: str, quote: str, width: int = EXCERPT) -> str:
+    """``quote`` with up to ``width`` characters on each side, cut at words; "" where it does not stand."""
+    place = text.find(quote) if quote else -1
+    if place < 0:
+        return ""
+    begin, end = max(0, place - width), min(len(text), place + len(quote) + width)
+    before, after = text[begin:place], text[place + len(quote) : end]
+    if begin > 0:
+        before = "\u2026" + before.partition(" ")[2]
+    if end < len(text):
+        after = after.rpartition(" ")[0] + "\u2026"
+    return before + quote + after
+
+
+async def approve(tx: aiosqlite.Connection, capture_id: int, memory: Memory, reason: str) -> None:
+    """Make ``memory`` of a waiting capture, or let it count as said again where it is known."""
+    capture = await captures.held(tx, capture_id)
+    if capture["status"] != WAITING:
+        return
+    if memory.content != capture["content"] or memory.kind != capture["kind"]:
+        worded = ("kind", "summary", "content")
+        await events.record(
+            tx,
+            "edited",
+            "capture",
+            capture_id,
+            actor="user",
+            before={name: capture[name] for name in worded},
+            after={name: getattr(memory, name) for name in worded},
+        )
+    known = await memories.same_wording(tx, memory)
+    kept = known or await memories.insert(tx, memory, actor="user")
+    if known is not None:
+        await memories.recur(tx, known, memory.said_at, memory.session_id)
+    await captures.bind(tx, capture_id, kept.id)
+    await captures.decide(tx, capture, "approved", "user", reason, memory_id=kept.id, merged=known is not None)
+
+
+async def reject(tx: aiosqlite.Connection, capture_id: int, reason: str) -> None:
+    """Say no to a waiting capture."""
+    capture = await captures.held(tx, capture_id)
+    if capture["status"] == WAITING:
+        await captures.decide(tx, capture, "rejected", "user", reason)
+
+
+async def restore(tx: aiosqlite.Connection, capture_id: int, expiry_days: float, reason: str) -> None:
+    """Put a capture that was closed without becoming a memory back into the queue."""
+    capture = await captures.held(tx, capture_id)
+    if capture["status"] in RESTORABLE:
+        await captures.reopen(tx, capture, WAITING, expiry_days, "restored", reason)
+
+
+async def undo(tx: aiosqlite.Connection, capture_id: int, expiry_days: float) -> Memory | None:
+    """Take the latest decision on a capture back; return the memory that has to leave the active ones, if any."""
+    capture = await captures.held(tx, capture_id)
+    done = await events.latest(tx, "capture", capture_id)
+    if done is None or done["action"] not in UNDOABLE or done["actor"] != "user":
+        return None
+    left = await _withdraw(tx, done["after"]) if done["action"] == "approved" else None
+    await captures.reopen(tx, capture, done["before"]["status"], expiry_days, "undone", f"was {done['action']}")
+    return left
+
+
+async def _withdraw(tx: aiosqlite.Connection, decided: dict[str, Any]) -> Memory | None:
+    """Undo what an approval did to the memories."""
+    memory = await memories.held(tx, decided["memory_id"])
+    if decided["merged"]:
+        await memories.recur_less(tx, memory)
+        return None
+    if memory.archived_at is not None:
+        return None
+    await memories.archive(tx, memory, "user", "its approval was undone")
+    return memory
+
+
+def parts(capture: Capture, worth: float) -> dict[str, Any]:
+    """What a capture's confidence is made of; ``worth`` is what its raw score would be worth today."""
+    return {"strength": capture["strength"], "raw": capture["raw_confidence"], "calibrated": worth}
+
+
+def similar_to(content: str, found: Iterable[tuple[Memory, float]], least: float = 0.3) -> list[Likeness]:
+    """Those of the memories found, each with its cosine, that say something like ``content``; the likest first."""
+    likened = [
+        Likeness(memory.id, memory.kind, memory.summary, memory.content, likeness(content, memory.content, cosine))
+        for memory, cosine in found
+    ]
+    return sorted((one for one in likened if one.likeness >= least), key=lambda one: (-one.likeness, one.id))

@@ -1,0 +1,136 @@
+"""Only a person decides: what the model tries through its tools is refused, what a person types is carried out."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from tests import terminal
+from tests.client.fake_api import FakeApi, says, uses
+from tests.client.machine import Machine, Row
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(120, func_only=True)]
+
+SOFT = "Let's use pytest for the billing tests."
+MARKS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT", "AI_AGENT")
+UNMARKED = "env " + " ".join(f"-u {mark}" for mark in MARKS)
+CLI = "subconscious review approve 1"
+SOCKET = """
+import json, os, pty, socket
+def ask(cmd="approve", **args):
+    link = socket.socket(socket.AF_UNIX)
+    link.connect(os.environ["SUBCONSCIOUS_HOME"] + "/run/daemon.sock")
+    asked = {"cmd": cmd, "args": {"origin": "user", **args}, "version": "0.1.0"}
+    link.sendall(json.dumps(asked).encode() + b"\\n")
+    print(link.makefile("rb").read().decode(), flush=True)
+"""
+APPROVE = "ask(ids=[1])"
+DETACH = "os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); "
+TERMINAL = "\npid, _ = pty.fork()\nif pid == 0: ask(ids=[1]); os._exit(0)\nprint(os.read(_, 4096).decode())"
+
+ATTACKS = {
+    "the command": CLI,
+    "the command, unmarked": f"{UNMARKED} {CLI}",
+    "the command in place of the shell": f"exec {UNMARKED} $(command -v subconscious) review approve 1",
+    "the command in a session of its own": f"{UNMARKED} setsid -w {CLI}",
+    "the command on a terminal": f"{UNMARKED} script -qec '{CLI}' /dev/null",
+    "the list, to press keys": "printf a | script -qec 'subconscious review' /dev/null",
+    "all of them": f"{UNMARKED} subconscious review approve --all",
+    "another wording": f"{UNMARKED} subconscious review edit 1 use unittest",
+    "a rejection": f"{UNMARKED} subconscious review reject 1",
+    "the socket": f"{UNMARKED} python3 -c {shlex.quote(SOCKET + APPROVE)}",
+    "the socket in place of the shell": f"exec {UNMARKED} python3 -c {shlex.quote(SOCKET + APPROVE)}",
+    "the socket, detached": f"{UNMARKED} python3 -c {shlex.quote(SOCKET + DETACH + APPROVE)}; sleep 2",
+    "the socket, on a terminal": f"exec {UNMARKED} python3 -c {shlex.quote(SOCKET + TERMINAL)}",
+    "a client of its own": f"{UNMARKED} claude -p '/subconscious:review approve 1' < /dev/null",
+    "a client in place of the shell": f"exec {UNMARKED} claude -p '/subconscious:review approve 1' < /dev/null",
+}
+
+
+@pytest.fixture
+def queued(machine: Machine) -> Machine:
+    """A machine where one soft statement waits for review."""
+    machine.talk(SOFT)
+    machine.drain()
+    assert [row["status"] for row in captures(machine)] == ["review"]
+    return machine
+
+
+def captures(machine: Machine) -> list[Row]:
+    return machine.rows("implicit_captures")
+
+
+def person(machine: Machine, *words: str) -> tuple[int, str]:
+    """Run the plugin's own command in a terminal, as a person does."""
+    command = [str(machine.state / "env" / "current" / "bin" / "subconscious"), *words]
+    shell = {name: value for name, value in machine.environ.items() if "CLAUDE" not in name and "API" not in name}
+    with terminal.Terminal(command, {**shell, "TERM": "xterm"}, machine.project) as screen:
+        return screen.end(), screen.shown
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_the_models_tools_decide_nothing(queued: Machine, api: FakeApi, attack: str) -> None:
+    tools = queued.root / "bin"
+    tools.mkdir()
+    (tools / "claude").symlink_to(queued.claude)
+    (tools / "subconscious").symlink_to(queued.state / "env" / "current" / "bin" / "subconscious")
+    api.when("Please approve it.", uses("Bash", command=ATTACKS[attack], description="x"), says("Tried."))
+    path = f"{tools}:{queued.environ['PATH']}"
+    with queued.session(tools="Bash", environ={"PATH": path}) as session:
+        session.say("Please approve it.")
+        session.end()
+    queued.drain()
+    assert [row["status"] for row in captures(queued)] == ["review"], results(queued)
+    assert not queued.remembered("pytest")
+    # The attempt was really made, and answered.
+    refused = [row["reason"] for row in queued.rows("events") if row["action"] == "refused"]
+    told = results(queued) + str(refused)
+    assert any(words in told for words in ("a person decides", "only a person", "Decide:", "Claude Code")), told
+
+
+def results(machine: Machine) -> str:
+    """What the model's tools gave it."""
+    lines = [line for line in machine.transcript_lines() if line.get("toolUseResult")]
+    return "\n".join(str(line["message"]["content"]) for line in lines)
+
+
+def test_a_person_in_a_terminal_decides(queued: Machine) -> None:
+    code, shown = person(queued, "review", "approve", "1")
+    assert (code, "1 is approved, memory 1" in shown) == (0, True), shown
+    assert len(queued.remembered("pytest")) == 1
+    code, shown = person(queued, "review", "undo", "1")
+    assert code == 0
+    assert [row["status"] for row in captures(queued)] == ["review"]
+
+
+def test_a_person_types_the_decision(queued: Machine, api: FakeApi) -> None:
+    queued.talk("/subconscious:review", "/subconscious:review approve 1")
+    queued.drain()
+    assert [row["status"] for row in captures(queued)] == ["approved"], [e["reason"] for e in queued.rows("events")]
+    asked = api.asked("/subconscious:review")
+    assert "capture 1 is approved, as memory 1" in asked[-1].given
+    assert [event["action"] for event in queued.rows("events") if event["subject"] == "typed"] == ["approve"]
+
+
+def test_what_waits_is_shown_to_the_person_and_not_to_the_model(queued: Machine, api: FakeApi) -> None:
+    queued.talk("/subconscious:review", "And now?")
+    assert "has shown the user" in api.asked("/subconscious:review")[0].given
+    assert SOFT not in api.asked("And now?")[0].given
+    shown = [line["attachment"] for line in queued.transcript_lines() if "attachment" in line]
+    assert any(SOFT in str(what) and what["type"] == "hook_system_message" for what in shown), shown
+
+
+def test_the_model_is_not_offered_the_review(queued: Machine, api: FakeApi) -> None:
+    queued.talk("Good morning.")
+    assert "subconscious:recall" in str(api.asked("Good morning.")[0].body)
+    assert "subconscious:review" not in str(api.asked("Good morning.")[0].body)
+
+
+def test_what_the_model_stores_as_a_person_waits(queued: Machine, api: FakeApi) -> None:
+    remember = f'{SOCKET}ask("remember", text="Deploy on Fridays.", cwd="{queued.project}")'
+    command = f"{UNMARKED} python3 -c {shlex.quote(remember)}"
+    api.when("Note it.", uses("Bash", command=command, description="x"), says("Done."))
+    queued.talk("Note it.", tools="Bash")
+    told = [row for row in captures(queued) if "Fridays" in row["content"]]
+    assert [(row["status"], row["origin"]) for row in told] == [("review", "assistant")]

@@ -1,0 +1,308 @@
+"""The review queue through a real daemon: decisions, what they do, who may make them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.sessions import Speaker
+from subconscious import client
+from subconscious.errors import DaemonError
+from subconscious.home import Home
+from tests import terminal
+from tests.daemon.conftest import configure, drained, eventually, new_session
+
+SOFT = "Let's use pytest for the billing tests."
+DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
+
+
+def waiting(home: Home, speaker: Speaker, text: str = SOFT) -> int:
+    """Let a soft statement be said; the id of its waiting capture."""
+    speaker.say(f"{text} What do you think?")
+    speaker.hook("drop", "Stop")
+    drained(home)
+    found = listed(home, speaker, "review")
+    assert found, listed(home, speaker)
+    return int(found[-1]["id"])
+
+
+def listed(home: Home, speaker: Speaker, status: str | None = None, **args: object) -> list[dict[str, Any]]:
+    asked = {"cwd": str(speaker.project), "status": status, **args}
+    return list(client.call(home, "captures", asked)["captures"])
+
+
+def person(home: Home, cmd: str, **args: object) -> list[dict[str, Any]]:
+    answer = terminal.ask(home, cmd, **args)
+    assert answer["ok"], answer
+    return list(answer["result"]["captures"])
+
+
+def active(home: Home, speaker: Speaker) -> list[str]:
+    return [memory["content"] for memory in client.call(home, "list", {"cwd": str(speaker.project)})["memories"]]
+
+
+def history(home: Home, memory: int) -> list[str]:
+    return [event["action"] for event in client.call(home, "show", {"id": memory})["history"]]
+
+
+def test_a_person_approves_and_the_next_session_knows(running: Home, speaker: Speaker) -> None:
+    number = waiting(running, speaker)
+    (approved,) = person(running, "approve", ids=[number], reason="yes")
+    assert approved["status"] == "approved"
+    memory = client.call(running, "show", {"id": approved["memory_id"]})["memory"]
+    assert (memory["content"], memory["verified"], memory["confidence"]) == (SOFT, True, 1.0)
+    assert SOFT.encode() in new_session(running, speaker.project).ask("SessionStart", source="startup")
+
+
+def test_a_decision_is_undone_whole_and_can_be_made_again(running: Home, speaker: Speaker) -> None:
+    number = waiting(running, speaker)
+    (approved,) = person(running, "approve", ids=[number])
+    (undone,) = person(running, "undo", ids=[number])
+    assert (undone["status"], undone["memory_id"]) == ("review", None)
+    assert active(running, speaker) == []
+    assert client.call(running, "search", {"cwd": str(speaker.project), "query": "pytest billing"})["hits"] == []
+    assert history(running, approved["memory_id"]) == ["create", "archive"]
+    assert [capture["status"] for capture in person(running, "undo", ids=[number])] == ["review"]
+    assert [capture["status"] for capture in person(running, "reject", ids=[number], reason="no")] == ["rejected"]
+    assert [capture["status"] for capture in person(running, "undo", ids=[number])] == ["review"]
+    assert [capture["status"] for capture in person(running, "approve", ids=[number])] == ["approved"]
+    assert active(running, speaker) == [SOFT]
+
+
+def test_an_edit_approves_and_keeps_the_first_wording(running: Home, speaker: Speaker) -> None:
+    number = waiting(running, speaker)
+    (edited,) = person(running, "edit", ids=[number], text="Billing is  tested with pytest.", kind="decision")
+    assert (edited["status"], edited["content"]) == ("approved", SOFT)
+    memory = client.call(running, "show", {"id": edited["memory_id"]})["memory"]
+    assert (memory["content"], memory["evidence"]) == ("Billing is tested with pytest.", SOFT)
+    person(running, "undo", ids=[number])
+    assert active(running, speaker) == []
+    refused = terminal.ask(running, "edit", ids=[number], text=" ")
+    assert "new wording" in refused["error"]["message"]
+
+
+def test_what_is_known_is_approved_as_said_again(running: Home, speaker: Speaker) -> None:
+    number = waiting(running, speaker)
+    (first,) = person(running, "approve", ids=[number])
+    again = waiting(running, new_session(running, speaker.project))
+    (second,) = person(running, "approve", ids=[again])
+    assert second["memory_id"] == first["memory_id"]
+    person(running, "undo", ids=[again])
+    memory = client.call(running, "show", {"id": first["memory_id"]})["memory"]
+    assert (memory["recurrence"], memory["archived_at"]) == (1, None)
+
+
+def test_what_was_closed_can_be_put_back(running: Home, speaker: Speaker) -> None:
+    number = waiting(running, speaker)
+    person(running, "reject", ids=[number])
+    (restored,) = person(running, "restore", ids=[number])
+    assert restored["status"] == "review"
+    assert restored["expires_at"] > restored["created_at"]
+    person(running, "undo", ids=[number])
+    assert listed(running, speaker, "rejected")
+
+
+def test_all_that_waits_here_is_approved(running: Home, speaker: Speaker, tmp_path: Path) -> None:
+    waiting(running, speaker)
+    elsewhere = new_session(running, tmp_path / "elsewhere")
+    other = waiting(running, elsewhere)
+    approved = person(running, "approve", all=True, cwd=str(speaker.project))
+    assert [capture["status"] for capture in approved] == ["approved"]
+    assert [capture["id"] for capture in listed(running, elsewhere, "review")] == [other]
+
+
+def test_nothing_is_decided_when_one_is_unknown(running: Home, speaker: Speaker) -> None:
+    number = waiting(running, speaker)
+    assert terminal.ask(running, "approve", ids=[number, 99])["error"]["code"] == "E022"
+    assert listed(running, speaker, "review")
+
+
+def test_what_a_decision_needs_is_shown(running: Home, speaker: Speaker) -> None:
+    number = waiting(running, speaker)
+    person(running, "approve", ids=[number])
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    configure(running, dedupe=False)
+    client.ensure_daemon(running)
+    again = waiting(running, new_session(running, speaker.project))
+    (capture,) = listed(running, speaker, "review", details=True)
+    assert capture["id"] == again
+    assert capture["context"] == f"{SOFT} What do you think?"
+    assert capture["parts"]["raw"] == capture["raw_confidence"]
+    assert [known["content"] for known in capture["similar"]] == [SOFT]
+    assert capture["proposal"]["sort"] == "duplicate"
+    Path(capture["transcript"]).unlink()
+    assert [c["context"] for c in listed(running, speaker, "review", details=True)] == [""]
+
+
+def test_decisions_teach_what_confidence_is_worth(running: Home, speaker: Speaker) -> None:
+    number = waiting(running, speaker)
+    (before,) = listed(running, speaker, "review", details=True)
+    person(running, "reject", ids=[number])
+    (after,) = listed(running, speaker, "rejected", details=True)
+    assert after["parts"]["calibrated"] < before["parts"]["calibrated"] == pytest.approx(before["raw_confidence"])
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    client.ensure_daemon(running)
+    (anew,) = listed(running, speaker, "rejected", details=True)
+    assert anew["parts"] == pytest.approx(after["parts"])
+    told = client.call(running, "stats", {"cwd": str(speaker.project)})
+    assert told["reviews"]["accepted"] == 0.0
+    (tenths,) = told["calibration"].values()
+    assert [tenth["samples"] for tenth in tenths if tenth["samples"]] == [pytest.approx(1)]
+    person(running, "undo", ids=[number])
+    (undone,) = listed(running, speaker, "review", details=True)
+    assert undone["parts"]["calibrated"] == pytest.approx(before["parts"]["calibrated"])
+
+
+REQUESTS = ["approve", "reject", "edit", "restore", "undo"]
+
+
+@pytest.mark.parametrize("cmd", REQUESTS)
+def test_the_assistant_decides_nothing(running: Home, speaker: Speaker, cmd: str) -> None:
+    number = waiting(running, speaker)
+    for origin in ("assistant", "user"):  # the second is a lie: no terminal
+        with pytest.raises(DaemonError, match="a person decides"):
+            client.call(running, cmd, {"ids": [number], "text": "x", "origin": origin})
+    assert [capture["id"] for capture in listed(running, speaker, "review")] == [number]
+
+
+ATTACK = """
+import json, os, pty, sys
+from pathlib import Path
+from subconscious import client
+from subconscious.home import Home
+def ask():
+    request = client.encode_request("approve", {"ids": [1], "origin": "user"})
+    answer = client.exchange(Home(Path(sys.argv[1])), request, 20)
+    Path(sys.argv[2]).write_bytes(answer)
+"""
+WAYS = {
+    "plain": "ask()",
+    "detached": "os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); ask()",
+    "on a terminal of its own": "pid, _ = pty.fork()\nif pid == 0: ask(); os._exit(0)\nos.waitpid(pid, 0)",
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("shell", ["exec {}", "env -u CLAUDECODE {}; true", "exec env -u CLAUDECODE {}"])
+def test_a_process_of_the_model_is_found_out(
+    running: Home, speaker: Speaker, tmp_path: Path, way: str, shell: str
+) -> None:
+    waiting(running, speaker)
+    answer, attack, claude = tmp_path / "answer", tmp_path / "attack.py", tmp_path / "claude"
+    attack.write_text(ATTACK + WAYS[way])
+    # The stand-in for the client has its name; what it runs has its marks.
+    claude.symlink_to("/bin/sh")
+    command = shell.format(f"{sys.executable} {attack} {running.root} {answer}")
+    marked = terminal.environment(running) | {"CLAUDECODE": "1"}
+    inner = tmp_path / "tool.sh"
+    inner.write_text(command)
+    subprocess.run(
+        [claude, "-c", f"CLAUDECODE=1 /bin/sh {inner}; true"],
+        env={name: value for name, value in marked.items() if name != "CLAUDECODE"},
+        check=True,
+    )
+    assert eventually(lambda: answer.exists() and answer.stat().st_size > 0)
+    assert b"a person decides" in answer.read_bytes()
+    assert listed(running, speaker, "review")
+
+
+def test_what_a_model_asks_to_remember_as_a_person_waits(running: Home, speaker: Speaker) -> None:
+    asked = {"text": "the API key lives in vault", "cwd": str(speaker.project), "origin": "user"}
+    assert client.call(running, "remember", asked)["decision"] == "review"
+    told = terminal.ask(running, "remember", text="the sandbox is reset nightly", cwd=str(speaker.project))
+    assert told["result"]["memory"]["origin"] == "user"
+
+
+def typed(speaker: Speaker, home: Home, words: str) -> tuple[str, str]:
+    """Type in the client: what the model and what the person is told. The hook runs as the client would run it."""
+    payload = speaker.payload("UserPromptSubmit", prompt=words)
+    file = speaker.project / "payload.json"
+    file.write_bytes(payload)
+    command = ["/bin/sh", "-c", f"exec /bin/sh {terminal.ROOT}/hooks/run ask UserPromptSubmit < {file}"]
+    with terminal.Terminal(command, terminal.environment(home) | speaker.environment, speaker.project) as screen:
+        assert screen.end() == 0
+        said = json.loads(screen.shown) if screen.shown.strip() else {}
+    return said.get("hookSpecificOutput", {}).get("additionalContext", ""), said.get("systemMessage", "")
+
+
+def test_typed_decisions_are_carried_out_once(running: Home, speaker: Speaker) -> None:
+    number = waiting(running, speaker)
+    context, message = typed(speaker, running, "/subconscious:review")
+    assert SOFT in message
+    assert SOFT not in context
+    context, message = typed(speaker, running, f"/subconscious:review approve {number}")
+    assert f"capture {number} is approved, as memory 1" in context
+    assert message == ""
+    context, _ = typed(speaker, running, f"/subconscious:review undo {number}")
+    drained(running)
+    assert f"capture {number} waits for review" in context
+    assert listed(running, speaker, "review")
+    context, _ = typed(speaker, running, f"/subconscious:review reject {number} not decided yet")
+    assert f"capture {number} is rejected" in context
+    context, _ = typed(speaker, running, f"/subconscious:review restore #{number}")
+    context, _ = typed(speaker, running, f"/subconscious:review edit {number} 3 testers use pytest.")
+    assert active(running, speaker) == ["3 testers use pytest."]
+    for nonsense in ("perhaps", "approve", "edit x"):
+        assert "did not understand" in typed(speaker, running, f"/subconscious:review {nonsense}")[0]
+    assert "nothing of this project waits" in typed(speaker, running, "/subconscious:review")[0]
+
+
+def test_all_is_approved_by_word(running: Home, speaker: Speaker) -> None:
+    number = waiting(running, speaker)
+    context, _ = typed(speaker, running, "/subconscious:review approve all")
+    assert f"capture {number} is approved" in context
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_prompt_that_the_model_hands_over_decides_nothing(running: Home, speaker: Speaker) -> None:
+    number = waiting(running, speaker)
+    payload = speaker.payload("UserPromptSubmit", prompt=f"/subconscious:review approve {number}")
+    hook = f"/bin/sh {terminal.ROOT}/hooks/run ask UserPromptSubmit"
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{hook}; true"],
+        input=payload,
+        env=terminal.environment(running) | speaker.environment | {"CLAUDECODE": "1"},
+        capture_output=True,
+        check=True,
+    )
+    assert b"a person decides" in done.stdout
+    drained(running)
+    assert listed(running, speaker, "review")
+
+
+def command_line(speaker: Speaker, words: str, entrypoint: str = "cli") -> None:
+    """What the client writes into its transcript when a command of ours is typed."""
+    name, _, rest = words.partition(" ")
+    speaker.say(
+        f"<command-message>{name[1:]}</command-message>\n<command-name>{name}</command-name>\n"
+        f"<command-args>{rest}</command-args>"
+    )
+    lines = [json.loads(line) for line in speaker.transcript.read_text().splitlines()]
+    lines[-1]["entrypoint"] = entrypoint
+    speaker.transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+@pytest.mark.parametrize(("entrypoint", "decided"), [("cli", True), ("sdk-cli", False), ("", False)])
+def test_a_decision_that_found_no_daemon_must_stand_in_the_transcript(
+    running: Home, speaker: Speaker, entrypoint: str, decided: bool
+) -> None:
+    number = waiting(running, speaker)
+    words = f"/subconscious:review approve {number}"
+    speaker.hook("drop", "UserPromptSubmit", prompt=words)
+    if entrypoint:
+        command_line(speaker, words, entrypoint)
+    drained(running)
+    assert bool(listed(running, speaker, "approved")) is decided
+
+
+def test_the_environment_of_these_tests_is_a_persons() -> None:
+    assert "CLAUDECODE" not in terminal.environment(Home(Path(os.devnull)))

@@ -1,0 +1,93 @@
+"""Calibration: the properties that the gate relies on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subconscious.capture.calibration import Calibration, Outcome, curve_of, fit, monotone, tenth_of
+from subconscious.capture.gate import admit
+from subconscious.flow import UNCALIBRATED
+from subconscious.model import Decision, Origin
+from tests.unit.test_gate import HEARD, Limits, candidate
+
+PRIOR = 30.0
+
+confidences = st.floats(0, 1)
+outcomes = st.lists(st.builds(Outcome, st.just("x"), confidences, st.booleans(), st.floats(0.01, 1)), max_size=60)
+
+
+def decided(stated: float, right: int, wrong: int) -> list[Outcome]:
+    return [Outcome("x", stated, True)] * right + [Outcome("x", stated, False)] * wrong
+
+
+@given(outcomes, confidences, confidences)
+def test_more_confidence_never_means_less(known: list[Outcome], one: float, other: float) -> None:
+    curve = curve_of(known, PRIOR)
+    low, high = sorted((one, other))
+    assert curve.at(low) <= curve.at(high) + 1e-9
+
+
+@given(outcomes, confidences, st.floats(0.5, 100))
+def test_it_stays_a_probability(known: list[Outcome], stated: float, prior: float) -> None:
+    assert 0.0 <= curve_of(known, prior).at(stated) <= 1.0
+
+
+@given(confidences)
+def test_without_outcomes_an_extractor_is_taken_at_its_word(stated: float) -> None:
+    assert curve_of([], PRIOR).at(stated) == pytest.approx(stated)
+    assert UNCALIBRATED.at("x", stated) == stated
+    assert fit(decided(0.9, 0, 50), PRIOR).at("another", stated) == stated
+
+
+@given(confidences.filter(lambda stated: stated > 0.01), st.floats(0, 1))
+def test_many_outcomes_win_over_what_was_stated(stated: float, rate: float) -> None:
+    right = round(rate * 100_000)
+    known = [Outcome("x", stated, True, right), Outcome("x", stated, False, 100_000 - right)]
+    assert curve_of(known, PRIOR).at(stated) == pytest.approx(rate, abs=0.01)
+
+
+def test_three_change_little_and_a_hundred_much() -> None:
+    assert curve_of(decided(0.92, 0, 3), PRIOR).at(0.92) == pytest.approx(0.92, abs=0.1)
+    assert curve_of(decided(0.92, 20, 80), PRIOR).at(0.92) < 0.5
+    assert curve_of(decided(0.75, 97, 3), PRIOR).at(0.75) > 0.9
+
+
+def test_what_is_right_is_not_drawn_down() -> None:
+    for right in range(1, 40):
+        assert curve_of(decided(0.9, right, 0), PRIOR).at(0.9) >= 0.9
+
+
+def test_the_observed_rate_is_told_by_tenths() -> None:
+    tenths = curve_of([*decided(0.95, 3, 1), *decided(0.71, 1, 1)], PRIOR).tenths
+    assert [(tenth.low, tenth.samples, tenth.observed) for tenth in tenths if tenth.samples] == [
+        (0.7, 2, 0.5),
+        (0.9, 4, 0.75),
+    ]
+    assert [tenth.observed for tenth in tenths if not tenth.samples] == [None] * 8
+
+
+@pytest.mark.parametrize(("stated", "tenth"), [(0.0, 0), (0.1, 1), (0.3, 3), (0.7, 7), (0.899, 8), (0.9, 9), (1.0, 9)])
+def test_a_tenth_begins_at_its_own_value(stated: float, tenth: int) -> None:
+    assert tenth_of(stated) == tenth
+
+
+@given(st.lists(st.tuples(confidences, st.floats(0.1, 50)), min_size=1, max_size=12))
+def test_pooling_keeps_the_weighted_mean_and_the_order(pairs: list[tuple[float, float]]) -> None:
+    values, weights = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    pooled = monotone(values, weights)
+    assert all(one <= other + 1e-12 for one, other in pairwise(pooled))
+    assert sum(v * w for v, w in zip(pooled, weights, strict=True)) == pytest.approx(
+        sum(v * w for v, w in zip(values, weights, strict=True))
+    )
+
+
+@given(outcomes, confidences, st.sampled_from(["decision", "preference", "lesson", "learning"]))
+def test_no_calibration_takes_a_tool_past_the_gates_rules(known: list[Outcome], stated: float, kind: str) -> None:
+    worth = Calibration({"test": curve_of(known, PRIOR)}).at("test", stated)
+    said = replace(candidate(stated, kind, Origin.TOOL))
+    assert admit(said, Limits(), heard=HEARD, confidence=worth).decision is not Decision.AUTO

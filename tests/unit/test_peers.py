@@ -1,0 +1,176 @@
+"""Whose process it is, told from a /proc of the test's own making."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from daemon import peers
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+PTS = 136 << 8
+MARK = "CLAUDECODE=1"
+
+
+class Machine:
+    """Processes, each a folder as /proc has them."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def process(
+        self,
+        pid: int,
+        parent: int,
+        command: str,
+        *environment: str,
+        session: int = 0,
+        terminal: int = 0,
+        holds: int | None = None,
+        hidden: bool = False,
+    ) -> int:
+        folder = self.root / str(pid)
+        (folder / "ns").mkdir(parents=True)
+        (folder / "ns" / "mnt").symlink_to("mnt:[1]")
+        words = command.split()
+        name = Path(words[0]).name
+        status = f"{pid} ({name}) S {parent} {pid} {session or pid} {terminal} -1"
+        (folder / "stat").write_text(status)
+        (folder / "cmdline").write_text("\0".join(words) + "\0")
+        if not hidden:
+            (folder / "environ").write_text("\0".join(["HOME=/home/dev", *environment]) + "\0")
+        for kind in ("fd", "fdinfo"):
+            (folder / kind).mkdir()
+        if holds is not None:
+            (folder / "fd" / "5").symlink_to("/dev/ptmx")
+            (folder / "fdinfo" / "5").write_text(f"pos:\t0\ntty-index:\t{holds}\n")
+        return pid
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    monkeypatch.setattr(peers, "PROC", tmp_path)
+    return Machine(tmp_path)
+
+
+def shell(machine: Machine, parent: int, *environment: str, pts: int = 3) -> int:
+    """A shell on a terminal, and the command that a person types into it."""
+    machine.process(50, parent, "-zsh", *environment, session=50, terminal=PTS + pts)
+    return machine.process(60, 50, "python subconscious review", *environment, session=50, terminal=PTS + pts)
+
+
+def test_a_window_of_the_desktop_is_a_persons(machine: Machine) -> None:
+    machine.process(10, 1, "systemd --user")
+    machine.process(20, 10, "gnome-terminal-server", holds=3)
+    assert peers.doubt_of_person(shell(machine, 20)) == ""
+
+
+def test_a_terminal_over_ssh_is_a_persons(machine: Machine) -> None:
+    machine.process(10, 1, "sshd:", hidden=True)
+    machine.process(20, 10, "sshd: dev@pts/3", hidden=True, holds=3)
+    assert peers.doubt_of_person(shell(machine, 20)) == ""
+
+
+def test_a_pane_of_tmux_is_a_persons_beside_a_running_client(machine: Machine) -> None:
+    machine.process(20, 1, "tmux new", holds=3)
+    machine.process(30, 20, "-zsh", session=30, terminal=PTS + 4)
+    machine.process(31, 30, "claude", session=30, terminal=PTS + 4)
+    assert peers.doubt_of_person(shell(machine, 20)) == ""
+
+
+def test_a_container_whose_terminal_is_held_outside_is_a_persons(machine: Machine) -> None:
+    assert peers.doubt_of_person(shell(machine, 0)) == ""
+
+
+def test_a_tmux_that_the_model_started_is_not(machine: Machine) -> None:
+    machine.process(20, 1, "tmux new -d", MARK, holds=3)
+    assert "inside Claude Code" in peers.doubt_of_person(shell(machine, 20))
+
+
+@pytest.mark.parametrize(
+    "client",
+    [
+        "claude",
+        "/home/dev/.local/bin/claude --resume",
+        "node /usr/lib/node_modules/@anthropic-ai/claude-code/cli.js",
+        "/usr/bin/node /usr/local/bin/claude",
+    ],
+)
+def test_what_stands_below_the_client_is_not(machine: Machine, client: str) -> None:
+    machine.process(20, 1, client)
+    pid = shell(machine, 20)
+    for at_terminal in (True, False):
+        assert "inside Claude Code" in peers.doubt_of_person(pid, at_terminal=at_terminal)
+
+
+def test_what_only_speaks_of_the_client_is_no_client(machine: Machine) -> None:
+    machine.process(20, 1, "vim notes/claude-code.md", holds=3)
+    assert peers.doubt_of_person(shell(machine, 20)) == ""
+
+
+def test_without_a_terminal_nobody_is_a_person(machine: Machine) -> None:
+    pid = machine.process(60, 1, "python subconscious review approve 1")
+    assert "without a terminal" in peers.doubt_of_person(pid)
+    assert peers.doubt_of_person(pid, at_terminal=False) == ""
+
+
+def test_a_terminal_that_the_model_holds_is_not_a_persons(machine: Machine) -> None:
+    machine.process(20, 1, "claude")
+    machine.process(21, 20, "python attack.py", MARK, holds=3)
+    assert "its terminal" in peers.doubt_of_person(shell(machine, 1))
+
+
+def test_a_terminal_that_the_client_only_inherited_is_a_persons(machine: Machine) -> None:
+    machine.process(20, 1, "xterm", holds=3)
+    machine.process(21, 20, "claude", holds=3)
+    assert peers.doubt_of_person(shell(machine, 20)) == ""
+
+
+def test_who_leads_the_session_counts(machine: Machine) -> None:
+    machine.process(50, 1, "script -qc sh", MARK, session=50, terminal=PTS + 3)
+    pid = machine.process(60, 1, "python subconscious review approve 1", session=50, terminal=PTS + 3)
+    assert "its terminal" in peers.doubt_of_person(pid)
+
+
+def test_who_hides_or_is_gone_is_not_believed(machine: Machine) -> None:
+    pid = machine.process(60, 1, "python subconscious review approve 1", terminal=PTS, hidden=True)
+    assert "can't be seen" in peers.doubt_of_person(pid)
+    assert "can't be seen" in peers.doubt_of_person(4242)
+    assert "can't be seen" in peers.doubt_of_hook(4242)
+
+
+def test_a_loop_of_parents_ends(machine: Machine) -> None:
+    machine.process(20, 60, "sh")
+    assert peers.doubt_of_person(machine.process(60, 20, "sh", terminal=PTS)) == ""
+
+
+def hook(machine: Machine, parent: int) -> int:
+    machine.process(70, parent, "/bin/sh /plugins/subconscious/hooks/run ask UserPromptSubmit", MARK)
+    return machine.process(71, 70, "python3 -I -S /plugins/subconscious/hooks/start.py ask", MARK)
+
+
+def test_a_hook_of_a_persons_session_hands_over_what_they_typed(machine: Machine) -> None:
+    machine.process(30, 1, "-zsh", session=30)
+    machine.process(31, 30, "claude", session=30)
+    assert peers.doubt_of_hook(hook(machine, 31)) == ""
+
+
+def test_a_launcher_and_its_client_are_one(machine: Machine) -> None:
+    machine.process(31, 1, "node /usr/bin/claude", session=31)
+    machine.process(32, 31, "claude", session=31)
+    assert peers.doubt_of_hook(hook(machine, 32)) == ""
+
+
+def test_a_hook_that_the_model_runs_hands_over_nothing(machine: Machine) -> None:
+    machine.process(31, 1, "claude")
+    machine.process(32, 31, "/bin/bash -c hooks/run", MARK)
+    assert "ran inside" in peers.doubt_of_hook(hook(machine, 32))
+
+
+def test_a_client_of_a_client_hands_over_nothing(machine: Machine) -> None:
+    machine.process(31, 1, "claude", session=31)
+    machine.process(32, 31, "claude -p", session=32)
+    assert "by Claude Code itself" in peers.doubt_of_hook(hook(machine, 32))
