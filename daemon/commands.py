@@ -25,7 +25,7 @@ from subconscious.store.captures import Place
 from subconscious.store.memories import Filter
 from subconscious.store.projects import Project
 
-from . import acts, learn
+from . import acts, importing
 from .core import Core
 from .spool import Spool, entry_names
 
@@ -46,6 +46,8 @@ class Args(BaseModel):
     scope: Scope | None = None
     tags: tuple[str, ...] = ()
     transcript: str = Field(default="", max_length=WORDY)
+    paths: tuple[str, ...] = ()
+    vouched: bool = False
     tokens: int = Field(default=2000, ge=50, le=20_000)
     limit: int = Field(default=20, ge=1, le=1000)
     offset: int = Field(default=0, ge=0)
@@ -145,22 +147,27 @@ class Commands:
         path = Path(args.transcript)
         if not path.is_absolute() or not path.is_file():
             raise RequestError(f"there is no transcript {args.transcript!r}", "give the path of a .jsonl file")
-        look = await asyncio.to_thread(learn.look, path)
-        folder = args.cwd or look.cwd or str(path.parent)
-        project = await self._core.project_of(folder)
-        await self._note_session(look.session_id, project, path, folder, look.at)
-        source = learn.Source(look.session_id, project.id, str(path), folder)
-        new = await learn.learn(self._core, self._core.mind(), source, final=True)
-        session = await sessions.get(self._core.database, look.session_id)
+        session_id, new = await importing.capture(self._core, path, args.cwd)
+        session = await sessions.get(self._core.database, session_id)
         return {
-            "session_id": look.session_id,
+            "session_id": session_id,
             "turns": session.turns if session else 0,
             "captures": await captures.many(self._core.database, new),
         }
 
-    async def _note_session(self, session_id: str, project: Project, path: Path, folder: str, at: float) -> None:
-        async with self._core.database.write() as tx:
-            await sessions.note(tx, session_id, project.id, at, transcript=str(path), cwd=folder)
+    async def cmd_import_plan(self, args: Args) -> dict[str, Any]:
+        """Say what an import would read, changing nothing."""
+        project = "" if args.everywhere or not args.cwd else args.cwd
+        return {"files": await importing.plan(self._core, args.paths, project)}
+
+    async def cmd_import_file(self, args: Args) -> dict[str, Any]:
+        """Read one file on by a batch; a person's deed, for what stands in a file they vouch for."""
+        if args.origin is not Origin.USER:
+            raise RequestError(
+                "a person imports, not the assistant: a file could claim anybody's words",
+                "run `subconscious import` in a terminal outside of Claude Code",
+            )
+        return asdict(await importing.import_file(self._core, Path(args.transcript), args.cwd, vouched=args.vouched))
 
     async def cmd_recall(self, args: Args) -> dict[str, Any]:
         """Answer a question with framed text, as the model is given it."""

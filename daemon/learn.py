@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import time
 
-from subconscious.errors import TranscriptError
 from subconscious.flow import Judged, Mind, Provenance, clean, judge, keep
 from subconscious.model import Origin, Role, Turn
 from subconscious.projects import head
@@ -37,30 +36,45 @@ class Source:
     folder: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What one batch of a transcript brought; ``known`` candidates had been judged before, from a repeated line."""
+
+    reading: Reading
+    new: tuple[int, ...] = ()
+    known: int = 0
+
+
 async def learn(core: Core, mind: Mind, source: Source, *, final: bool = False) -> list[int]:
     """Read a transcript from where it was left; return the ids of the captures that are new.
 
-    Each batch is one transaction: what was learned, and how far was read. ``final`` says that no more will be written,
-    so that a last line without an end counts too.
+    ``final`` says that no more will be written, so that a last line without an end counts too.
     """
     if not source.path or not _is_file(source.path):
         return []
     new: list[int] = []
-    async with core.reading[source.path]:
-        more = True
-        while more:
-            more, ids = await _learn_batch(mind, source, final)
-            new.extend(ids)
-    if new:
-        core.embedding.wake()
+    more = True
+    while more:
+        gain = await learn_batch(core, mind, source, final=final)
+        more = gain.reading.more
+        new.extend(gain.new)
     return new
 
 
-async def _learn_batch(mind: Mind, source: Source, final: bool) -> tuple[bool, list[int]]:
+async def learn_batch(core: Core, mind: Mind, source: Source, *, final: bool = False) -> Gain:
+    """Read one batch on, as one transaction: what was learned, and how far was read."""
+    async with core.reading[source.path]:
+        gain = await _learn_batch(mind, source, final)
+    if gain.new:
+        core.embedding.wake()
+    return gain
+
+
+async def _learn_batch(mind: Mind, source: Source, final: bool) -> Gain:
     place = await sessions.position(mind.database, source.path, source.session_id)
     reading, judged = await asyncio.to_thread(_read, mind, source.path, place, final)
     if reading.offset == place.position and not reading.turns:
-        return False, []
+        return Gain(reading)
     where = await _provenance(mind, source, reading)
     async with mind.database.write() as tx:
         kept = await keep(mind, tx, judged, where)
@@ -71,7 +85,7 @@ async def _learn_batch(mind: Mind, source: Source, final: bool) -> tuple[bool, l
         await sessions.progress(tx, source.session_id, branch=reading.branch, prompts=prompts)
         new = sessions.Position(source.path, source.session_id, reading.offset, json.dumps(reading.state.to_json()))
         await sessions.advance(tx, new, time())
-    return reading.more, [capture_id for capture_id, _ in kept]
+    return Gain(reading, tuple(capture_id for capture_id, _ in kept), len(judged) - len(kept))
 
 
 async def expect(core: Core, entry: Entry) -> None:
@@ -132,22 +146,3 @@ def _is_file(path: str) -> bool:
         return stat.S_ISREG(Path(path).stat().st_mode)
     except (OSError, ValueError):
         return False
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What a transcript's first batch says of itself; ``at`` is when its last turn was said."""
-
-    session_id: str
-    cwd: str
-    at: float
-
-
-def look(path: Path) -> Look:
-    """Look at a transcript file that no hook told of. Raises TranscriptError when it is none."""
-    reading = read_turns(path, final=True)
-    if reading.foreign or not reading.sessions:
-        why = reading.reason or f"{path} names no session"
-        raise TranscriptError(why, "give a .jsonl file of Claude Code's, below ~/.claude/projects")
-    at = max((turn.time for turn in reading.turns), default=path.stat().st_mtime)
-    return Look(reading.sessions[-1], reading.cwd, min(at, time()))

@@ -11,6 +11,9 @@ from subconscious.model import Session
 from subconscious.store.connect import Database
 from subconscious.store.rows import insertion, marks, session_from, stored
 
+IMPORTED = "imported"
+"""The end_reason of a session that was read from its transcript, and not watched."""
+
 
 @dataclass(frozen=True, slots=True)
 class Position:
@@ -46,6 +49,33 @@ async def note(
         " cwd = CASE WHEN cwd = '' THEN :cwd ELSE cwd END,"
         " started_at = min(started_at, :at), last_event_at = max(last_event_at, :at)",
         {"id": session_id, "project": project_id, "transcript": transcript, "cwd": cwd, "at": at},
+    )
+
+
+async def note_past(tx: aiosqlite.Connection, past: Session) -> None:
+    """Put a session on record that nobody watched: over long ago, at its own dates.
+
+    One that was watched keeps its status and its end; only its beginning may turn out to be earlier.
+    """
+    await tx.execute(
+        "INSERT INTO sessions"
+        " (id, project_id, transcript, cwd, status, started_at, last_event_at, ended_at, end_reason)"
+        " VALUES (:id, :project_id, :transcript, :cwd, 'ended', :started_at, :last_event_at, :last_event_at, :imported)"
+        " ON CONFLICT (id) DO UPDATE SET started_at = min(started_at, :started_at),"
+        " transcript = coalesce(nullif(transcript, ''), :transcript), cwd = coalesce(nullif(cwd, ''), :cwd),"
+        " last_event_at = CASE WHEN end_reason = :imported THEN max(last_event_at, :last_event_at)"
+        " ELSE last_event_at END,"
+        " ended_at = CASE WHEN end_reason = :imported AND ended_at IS NOT NULL THEN max(ended_at, :last_event_at)"
+        " ELSE ended_at END",
+        {
+            "id": past.id,
+            "project_id": past.project_id,
+            "transcript": past.transcript,
+            "cwd": past.cwd,
+            "started_at": past.started_at,
+            "last_event_at": past.last_event_at,
+            "imported": IMPORTED,
+        },
     )
 
 
@@ -153,6 +183,12 @@ async def position(database: Database, path: str, session_id: str) -> Position:
     """Where to go on reading a transcript: its start, if it is new."""
     rows = await database.rows("SELECT path, session_id, position, state FROM transcripts WHERE path = ?", (path,))
     return Position(**dict(rows[0])) if rows else Position(path, session_id, 0, "")
+
+
+async def positions(database: Database) -> dict[str, Position]:
+    """How far every file has been read, by path."""
+    rows = await database.rows("SELECT path, session_id, position, state FROM transcripts")
+    return {row["path"]: Position(**dict(row)) for row in rows}
 
 
 async def advance(tx: aiosqlite.Connection, new: Position, at: float) -> None:
