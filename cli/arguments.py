@@ -80,7 +80,8 @@ def _add_ids(verb: argparse.ArgumentParser) -> None:
 
 
 def _add_tracing(verbs: Verbs) -> None:
-    verb = _verb(verbs, "sessions", "sessions:sessions", "the sessions that were watched", listing=True)
+    verb = _verb(verbs, "sessions", "sessions:sessions", "sessions, and what each was about", listing=True)
+    verb.add_argument("id", metavar="ID", nargs="?", help="tell one in full; its first letters will do")
     verb.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     verb.add_argument("--limit", type=_positive, default=20, help="at most so many (20)")
     verb = _verb(

@@ -234,7 +234,9 @@ class Commands:
         return {"captures": await acts.decide(self._core, args.ids, False, args.reason)}
 
     async def cmd_sessions(self, args: Args) -> dict[str, Any]:
-        """Sessions, the latest first."""
+        """Sessions, the latest first, or the one whose id begins as is asked."""
+        if args.session_id:
+            return {"sessions": [asdict(s) for s in await sessions.beginning(self._core.database, args.session_id)]}
         project = None if args.everywhere else (await self._here(args)).id
         return {"sessions": [asdict(s) for s in await sessions.listing(self._core.database, project, args.limit)]}
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import stat
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time
 
 from subconscious.flow import Judged, Mind, Provenance, clean, judge, keep
-from subconscious.model import Origin, Role, Turn
+from subconscious.model import Decision, Origin, Role, Turn
 from subconscious.projects import head
+from subconscious.sources import AGENT_FILE
 from subconscious.store import sessions
 from subconscious.store.captures import Place
+from subconscious.summaries import Sketch, read_deeds, tell
 from subconscious.transcripts import Reading, State, read_turns
 
 from .core import Core
@@ -76,8 +79,11 @@ async def _learn_batch(mind: Mind, source: Source, final: bool) -> Gain:
     if reading.offset == place.position and not reading.turns:
         return Gain(reading)
     where = await _provenance(mind, source, reading)
+    told = await _tell(mind, source, 0 if reading.restarted else place.position, reading, judged)
     async with mind.database.write() as tx:
         kept = await keep(mind, tx, judged, where)
+        if told is not None:
+            await sessions.summarise(tx, source.session_id, told)
         spoken = _spoken(reading.turns)
         prompts = [turn.text[:PROMPT_LENGTH] for turn in spoken]
         numbers = [turn.prompt_id for turn in spoken if turn.prompt_id]
@@ -86,6 +92,33 @@ async def _learn_batch(mind: Mind, source: Source, final: bool) -> Gain:
         new = sessions.Position(source.path, source.session_id, reading.offset, json.dumps(reading.state.to_json()))
         await sessions.advance(tx, new, time())
     return Gain(reading, tuple(capture_id for capture_id, _ in kept), len(judged) - len(kept))
+
+
+async def _tell(
+    mind: Mind, source: Source, begin: int, reading: Reading, judged: Sequence[Judged]
+) -> sessions.Told | None:
+    """Tell the session anew; None where summaries are off, and for the lines of a sub-agent."""
+    if not (mind.settings.capture and mind.settings.summaries) or Path(source.path).name.startswith(AGENT_FILE):
+        return None
+    before = Sketch.from_json(await sessions.sketch(mind.database, source.session_id))
+    known = Sketch() if begin == 0 else before
+    deeds = await asyncio.to_thread(read_deeds, Path(source.path), begin, reading.offset, known.deeds, clean)
+    sketch = known.after(reading.turns, _stated(judged), stopped=reading.state.interrupted)
+    return _told(replace(sketch, deeds=deeds))
+
+
+def _told(sketch: Sketch) -> sessions.Told:
+    told = tell(sketch)
+    return sessions.Told(told.title, told.text, told.tags, told.left_open, sketch.to_json())
+
+
+def _stated(judged: Sequence[Judged]) -> list[str]:
+    """The user's statements that are kept or wait: what they decided, want, or corrected."""
+    return [
+        candidate.content
+        for candidate, admission in judged
+        if candidate.origin is Origin.USER and admission.decision is not Decision.DISCARD
+    ]
 
 
 async def expect(core: Core, entry: Entry) -> None:
@@ -113,7 +146,10 @@ async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
     ]
     heard = turns if _is_file(source.path) else []
     judged = await asyncio.to_thread(judge, heard, mind.settings)
+    sketch = Sketch.from_json(await sessions.sketch(mind.database, source.session_id)).after(heard, _stated(judged))
     async with mind.database.write() as tx:
+        if heard and mind.settings.capture and mind.settings.summaries:
+            await sessions.summarise(tx, source.session_id, _told(sketch))
         await keep(mind, tx, judged, Provenance(Place(source.project_id, source.session_id)))
         prompts = [turn.text[:PROMPT_LENGTH] for turn in heard]
         await sessions.progress(tx, source.session_id, branch="", prompts=prompts)

@@ -186,6 +186,10 @@ class Session:
     first_prompt: str = ""
     last_prompt: str = ""
     turns: int = 0
+    title: str = ""
+    summary: str = ""
+    tags: tuple[str, ...] = ()
+    left_open: str = ""
 
 
 @dataclass(frozen=True, slots=True)

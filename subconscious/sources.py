@@ -20,6 +20,8 @@ LONGEST_NOTE = 1 << 20
 """Bytes of markdown beyond which a file is no note that somebody wrote."""
 
 AGENT_FILE = "agent-"
+"""How the names of sub-agents' transcripts begin."""
+
 PASSED_BY = frozenset({".git", ".hg", ".svn", ".venv", "node_modules", "target", "vendor", "venv"})
 """Folders whose markdown is not the project's own."""
 

@@ -107,6 +107,32 @@ async def progress(tx: aiosqlite.Connection, session_id: str, *, branch: str, pr
         )
 
 
+async def sketch(database: Database, session_id: str) -> str:
+    """What is kept to tell a session from, as JSON; "" for one that is unknown."""
+    rows = await database.rows("SELECT sketch FROM sessions WHERE id = ?", (session_id,))
+    return str(rows[0]["sketch"]) if rows else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a session was about, and the sketch it was told from (JSON)."""
+
+    title: str
+    summary: str
+    tags: tuple[str, ...]
+    left_open: str
+    sketch: str
+
+
+async def summarise(tx: aiosqlite.Connection, session_id: str, told: Told) -> None:
+    """Keep what a session was about in place of what was known before."""
+    await tx.execute(
+        "UPDATE sessions SET title = :title, summary = :summary, tags = :tags, left_open = :left_open,"
+        " sketch = :sketch WHERE id = :id",
+        stored(told) | {"id": session_id},
+    )
+
+
 async def end(tx: aiosqlite.Connection, session_id: str, at: float, status: str, reason: str) -> None:
     """Close a session: `ended` by its own word, `interrupted` by its silence (SPEC B13)."""
     await tx.execute(
@@ -144,6 +170,15 @@ async def seen(tx: aiosqlite.Connection, session_id: str, prompt_ids: Sequence[s
         f" OR text IN ({marks(texts)}))",
         (session_id, *prompt_ids, *texts),
     )
+
+
+async def beginning(database: Database, prefix: str) -> list[Session]:
+    """The sessions whose id begins so, the latest first; a few, for a person types as little of it as will do."""
+    rows = await database.rows(
+        "SELECT * FROM sessions WHERE substr(id, 1, length(?)) = ? ORDER BY last_event_at DESC LIMIT 10",
+        (prefix, prefix),
+    )
+    return [session_from(row) for row in rows]
 
 
 async def listing(database: Database, project_id: str | None, limit: int) -> list[Session]:

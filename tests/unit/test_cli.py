@@ -76,7 +76,15 @@ SESSION: dict[str, Any] = {
     "last_event_at": time() - 3600,
     "branch": "main",
     "first_prompt": "Can you look\nat ledger.py?",
+    "last_prompt": "Now round once, at the end.",
     "turns": 14,
+    "title": "Look at ledger.py",
+    "summary": 'Asked: "look at ledger.py". Done: commit "Round once".',
+    "tags": ["ledger.py", "cents"],
+    "left_open": "the last prompt was not answered",
+    "started_at": time() - 7200,
+    "cwd": "/home/dev/shop",
+    "transcript": "/home/dev/.claude/projects/p/944588c1.jsonl",
 }
 SURFACE: dict[str, Any] = {
     "session_id": "944588c1-3b02-43f4-bc53-2f08bd9656e9",
@@ -190,6 +198,7 @@ READING = [
     "list",
     "show 12",
     "sessions",
+    "sessions 9445",
     "why-surfaced",
     "why-surfaced 12",
     "review",

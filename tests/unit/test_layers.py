@@ -13,7 +13,7 @@ LIBRARY = ROOT / "subconscious"
 PURE = {"decay", "errors", "home", "kinds", "model", "settings"}
 GROUND = {"client", "embeddings", "redaction", "store", "transcripts"}
 WORKSHOP = {"capture", "search", "sources"}
-SHOWS = {"doctor", "surfacing"}
+SHOWS = {"doctor", "summaries", "surfacing"}
 LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"})
 """From the ground up. A room sees those below it; the pure ones see each other too."""
 
