@@ -10,6 +10,7 @@ from subconscious.errors import NotFoundError, TranscriptError
 
 from . import screen
 from .ask import ask, here
+from .origin import require_person
 from .review import card
 
 READING_SECONDS = 600.0
@@ -18,10 +19,11 @@ READING_SECONDS = 600.0
 
 def capture(options: Namespace) -> None:
     """Learn from a transcript and print what was found in it."""
+    require_person("learn from a transcript")
     transcript = Path(options.transcript).expanduser().absolute()
     if not transcript.is_file():
         raise TranscriptError(f"there is no file {transcript}", "transcripts lie in ~/.claude/projects/*/*.jsonl")
-    answer = ask("capture", READING_SECONDS, transcript=str(transcript), cwd=here())
+    answer = ask("capture", READING_SECONDS, transcript=str(transcript), cwd=here(), origin="user")
     if options.json:
         screen.as_json(answer)
         return

@@ -143,7 +143,8 @@ class Commands:
         return found | {"memory": asdict(await memories.get(self._core.database, capture["memory_id"]))}
 
     async def cmd_capture(self, args: Args) -> dict[str, Any]:
-        """Learn from a transcript file now."""
+        """Learn from a transcript file now; a person's deed, like an import."""
+        self._refuse_forgery(args)
         path = Path(args.transcript)
         if not path.is_absolute() or not path.is_file():
             raise RequestError(f"there is no transcript {args.transcript!r}", "give the path of a .jsonl file")
@@ -162,11 +163,9 @@ class Commands:
 
     async def cmd_import_file(self, args: Args) -> dict[str, Any]:
         """Read one file on by a batch; a person's deed, for what stands in a file they vouch for."""
-        if args.origin is not Origin.USER:
-            raise RequestError(
-                "a person imports, not the assistant: a file could claim anybody's words",
-                "run `subconscious import` in a terminal outside of Claude Code",
-            )
+        self._refuse_forgery(args)
+        if not self._core.settings.capture:
+            raise RequestError("learning is switched off", "set capture = true in config.toml, then import")
         return asdict(await importing.import_file(self._core, Path(args.transcript), args.cwd, vouched=args.vouched))
 
     async def cmd_recall(self, args: Args) -> dict[str, Any]:
@@ -300,6 +299,13 @@ class Commands:
             raise RequestError(
                 "a person decides on captures, not the assistant",
                 "run `subconscious review` in a terminal outside of Claude Code",
+            )
+
+    def _refuse_forgery(self, args: Args) -> None:
+        if args.origin is not Origin.USER:
+            raise RequestError(
+                "a person imports, not the assistant: a file could claim anybody's words",
+                "run it in a terminal outside of Claude Code",
             )
 
     async def _here(self, args: Args) -> Project:

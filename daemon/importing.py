@@ -89,7 +89,10 @@ async def import_file(core: Core, path: Path, folder: str = "", *, vouched: bool
     if found.sort is Sort.FOREIGN:
         return Fate(found.path, found.sort, reason=found.reason)
     if found.sort is Sort.NOTE:
-        return await _import_note(core, found, folder or found.folder, vouched)
+        try:
+            return await _import_note(core, found, folder or found.folder, vouched)
+        except OSError as error:
+            return Fate(found.path, Sort.FOREIGN, reason=f"it can't be read: {error.strerror}")
     project_id, gain = await _import_batch(core, found, found.folder or str(path.parent))
     return await _fate(core, found, project_id, gain)
 

@@ -80,6 +80,8 @@ def look(path: Path) -> Found:
     status = _status(path)
     if status is None or not stat.S_ISREG(status.st_mode):
         return _foreign(path, "it is not there" if status is None else "it is not a regular file")
+    if not os.access(path, os.R_OK):
+        return _foreign(path, "it can't be read: its permissions forbid it")
     if not status.st_size:
         return _foreign(path, "it is empty")
     if path.suffix.lower() in (".md", ".markdown"):

@@ -30,6 +30,9 @@ _COMMIT = re.compile(
     r"(?:\"\$\(cat <<-?\s*['\"]?\w+['\"]?\n\s*(?P<block>[^\n]{1,300})|\"(?P<double>(?:[^\"\\\n]|\\.){1,300})"
     r"|'(?P<single>[^'\n]{1,300}))"
 )
+_FIXTURE = re.compile(r"(?:\S+|(?:initial|first|test) commit)", re.IGNORECASE)
+"""Subjects of commits in repositories that a test makes for itself."""
+
 _REFUSED = ("The user doesn't want", "[Request interrupted", "Permission to use", "<tool_use_error>")
 _PREFIX = re.compile(r"^\s*(?:cd\s[^&;\n]{1,300}(?:&&|;)\s*|\w+=\S*\s+)+")
 
@@ -155,8 +158,9 @@ class _Log:
             return
         commit = _COMMIT.search(command)
         if commit:
-            words = commit["block"] or commit["double"] or commit["single"]
-            self._commits.append(self._short(words))
+            subject = self._short(commit["block"] or commit["double"] or commit["single"])
+            if not _FIXTURE.fullmatch(subject):
+                self._commits.append(subject)
         if commit or _program(command) == _program(self._failed):
             self._failed = ""
 

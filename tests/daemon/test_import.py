@@ -17,7 +17,7 @@ from bench.sessions import Speaker
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
-from tests.daemon.conftest import drained, eventually, new_session, processes_of
+from tests.daemon.conftest import configure, drained, eventually, new_session, processes_of
 
 DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
 LINTER = "From now on, run the linter before every commit."
@@ -173,9 +173,12 @@ def test_an_imported_session_that_goes_on_is_open_again_and_is_not_called_interr
     assert {session["id"]: session["status"] for session in shown}[speaker.id] == "open"
 
 
-def test_the_assistant_may_not_import(running: Home, tmp_path: Path) -> None:
-    with pytest.raises(DaemonError, match="a person imports"):
-        imported(running, transcript(tmp_path / "old", DECISION), origin="assistant")
+def test_the_assistant_may_not_import_words_that_a_file_claims_to_be_the_users(running: Home, tmp_path: Path) -> None:
+    forged = transcript(tmp_path / "old", DECISION)
+    for request in ("import_file", "capture"):
+        with pytest.raises(DaemonError, match="a person imports"):
+            client.call(running, request, {"transcript": str(forged), "origin": "assistant"})
+    assert client.call(running, "captures")["captures"] == []
 
 
 RECORD = """---
@@ -242,3 +245,19 @@ def test_killed_in_the_middle_it_goes_on(running: Home, tmp_path: Path) -> None:
     assert all(row["read"] == row["bytes"] for row in files)
     sessions = client.call(running, "sessions", {"cwd": "/gone/shop", "limit": 100})["sessions"]
     assert [session["turns"] for session in sessions] == [9] * 60
+
+
+def test_nothing_is_read_while_learning_is_switched_off(stopped: Home, tmp_path: Path) -> None:
+    configure(stopped, capture=False)
+    client.ensure_daemon(stopped)
+    file = transcript(tmp_path / "old", DECISION)
+    with pytest.raises(DaemonError, match="switched off"):
+        imported(stopped, file)
+    assert plan(stopped, file)[0]["read"] == 0
+
+
+def test_an_imported_session_is_told(running: Home, tmp_path: Path) -> None:
+    imported(running, transcript(tmp_path / "old", "Tidy the invoices in ledger.py.", DECISION))
+    (session,) = client.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]
+    assert session["title"] == "Tidy the invoices in ledger.py"
+    assert DECISION in session["summary"]

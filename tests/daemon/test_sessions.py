@@ -303,7 +303,7 @@ def test_a_transcript_of_another_kind_is_left_alone(running: Home, speaker: Spea
 
 def test_capture_reads_a_transcript_that_no_hook_told_of(running: Home, speaker: Speaker) -> None:
     speaker.say(DECISION)
-    asked = {"transcript": str(speaker.transcript), "cwd": str(speaker.project)}
+    asked = {"transcript": str(speaker.transcript), "cwd": str(speaker.project), "origin": "user"}
     first = client.call(running, "capture", asked)
     assert [capture["content"] for capture in first["captures"]] == [DECISION]
     assert client.call(running, "capture", asked)["captures"] == []
