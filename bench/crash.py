@@ -53,7 +53,7 @@ class Talk:
                 number = self.said
             speaker.say(f"We decided: record number {number} uses colour teal-{number}.")
             speaker.hook("drop", "Stop", stop_hook_active=False, last_assistant_message="Noted.")
-            time.sleep(random.uniform(0, 0.1))
+            time.sleep(random.uniform(0, 0.4))
 
     def end(self) -> None:
         self._stop.set()
@@ -81,13 +81,14 @@ def kill_makers(home: Home, kills: int, folder: Path) -> None:
     speaker = Speaker(home.root, folder)
     for number in range(kills):
         speaker.hook("wake", "SessionStart", source="startup")
-        time.sleep(random.uniform(1, 20))
+        time.sleep(random.uniform(1, 15))
         killed = kill_processes_of(home)
         print(f"  maker killed {number + 1}: {killed} processes", flush=True)
-    speaker.hook("wake", "SessionStart", source="startup")
     deadline = time.monotonic() + 600
     while not (home.env / "current").exists() and time.monotonic() < deadline:
-        time.sleep(0.5)
+        # As sessions do; a maker whose child was killed notes a failure, which is not tried again for a minute.
+        speaker.hook("wake", "SessionStart", source="startup")
+        time.sleep(2)
     print("  environment made" if (home.env / "current").exists() else "  NO ENVIRONMENT", flush=True)
 
 
@@ -140,6 +141,7 @@ def main() -> int:
     try:
         if options.environment:
             kill_makers(home, options.environment, folder)
+            kill_processes_of(home)  # the daemon that the wake hook started: those to be killed are ours
         listening = kill_daemons(home, options.kills)
         print(f"{options.kills} kills, {listening} of them of a daemon that listened")
     finally:

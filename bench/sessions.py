@@ -29,7 +29,7 @@ class Speaker:
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
         self.environment = kept | {"SUBCONSCIOUS_HOME": str(home), "CLAUDE_PROJECT_DIR": str(project)}
 
-    def say(self, text: str, role: str = "user") -> None:
+    def say(self, text: str, role: str = "user", prompt_id: str = "") -> None:
         """Append one line to the transcript."""
         line = {
             "parentUuid": None,
@@ -37,6 +37,7 @@ class Speaker:
             "type": role,
             "message": {"role": role, "content": text},
             "uuid": str(uuid4()),
+            "promptId": prompt_id or str(uuid4()),
             "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z"),
             "userType": "external",
             "cwd": str(self.project),

@@ -115,6 +115,8 @@ class Answers:
     async def _late_greeting(self, entry: Entry, project: Project) -> str:
         """At its start there was no daemon, or a slow one: the first prompt makes up for it."""
         session_id = entry.payload.session_id
+        if self._core.resumed.get(project.id) == session_id:
+            del self._core.resumed[project.id]  # it was resumed, not forked: it speaks under its own id
         if await sessions.greeted(self._core.database, session_id):
             return ""
         parent = await self._parent_of_fork(entry, project)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -76,8 +77,12 @@ class Embedding:
         await self._load()
         while True:
             self._wanted.clear()
-            if self._embedder is not None:
-                await self._work_off(self._embedder)
+            try:
+                if self._embedder is not None:
+                    await self._work_off(self._embedder)
+            except (OSError, sqlite3.Error):
+                # What could not be saved is still pending: the next memory, or the next daemon, brings us back to it.
+                log.exception("embeddings can't be saved")
             await self._wanted.wait()
 
     async def _load(self) -> None:

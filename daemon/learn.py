@@ -86,8 +86,7 @@ async def _learn_batch(mind: Mind, source: Source, final: bool) -> Gain:
             await sessions.summarise(tx, source.session_id, told)
         spoken = _spoken(reading.turns)
         prompts = [turn.text[:PROMPT_LENGTH] for turn in spoken]
-        numbers = [turn.prompt_id for turn in spoken if turn.prompt_id]
-        await sessions.seen(tx, source.session_id, numbers, [turn.text for turn in spoken])
+        await sessions.written(tx, source.session_id, [turn.prompt_id for turn in spoken if turn.prompt_id])
         await sessions.progress(tx, source.session_id, branch=reading.branch, prompts=prompts)
         new = sessions.Position(source.path, source.session_id, reading.offset, json.dumps(reading.state.to_json()))
         await sessions.advance(tx, new, time())
@@ -137,14 +136,10 @@ async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
 
     Without a transcript there is nothing to learn: the person told the client to keep none.
     """
-    unwritten = await sessions.expected(mind.database, source.session_id)
-    if not unwritten:
-        return
-    turns = [
+    heard = [
         Turn(p.prompt_id, p.session_id, Role.USER, Origin.USER, p.text, p.at, source.path, 0, 0, p.branch)
-        for p in unwritten
+        for p in (await sessions.unwritten(mind.database, source.session_id) if _is_file(source.path) else [])
     ]
-    heard = turns if _is_file(source.path) else []
     judged = await asyncio.to_thread(judge, heard, mind.settings)
     sketch = Sketch.from_json(await sessions.sketch(mind.database, source.session_id)).after(heard, _stated(judged))
     async with mind.database.write() as tx:
@@ -153,7 +148,7 @@ async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
         await keep(mind, tx, judged, Provenance(Place(source.project_id, source.session_id)))
         prompts = [turn.text[:PROMPT_LENGTH] for turn in heard]
         await sessions.progress(tx, source.session_id, branch="", prompts=prompts)
-        await sessions.seen(tx, source.session_id, [prompt.prompt_id for prompt in unwritten], [])
+        await sessions.forget_prompts(tx, source.session_id)
     core.embedding.wake()
 
 

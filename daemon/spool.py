@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import sqlite3
 from pathlib import Path
 from time import time
 
@@ -48,6 +49,7 @@ class Spool:
             for start in range(0, len(fresh), BATCH):
                 await self._enqueue(fresh[start : start + BATCH])
             if fresh:
+                self._core.heard()
                 self._core.queued.set()
             return len(fresh)
 
@@ -91,11 +93,18 @@ class Spool:
         try:
             while not self._core.stopping.is_set():
                 self._core.spooled.clear()
-                await self.sweep()
+                await self._try_sweep()
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._core.spooled.wait(), self._core.settings.sweep_seconds)
         finally:
             watcher.cancel()
+
+    async def _try_sweep(self) -> None:
+        try:
+            await self.sweep()
+        except (OSError, sqlite3.Error):
+            # The entries lie where they lay, and the next sweep finds them: no reason for the daemon to leave.
+            log.exception("the spool can't be swept")
 
     async def _signal(self) -> None:
         changes = awatch(self._folder, debounce=20, step=10, recursive=False, stop_event=self._core.stopping)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import random
+import sqlite3
 from time import time
 
 from subconscious.store import jobs
@@ -21,6 +22,12 @@ log = logging.getLogger("subconscious.daemon")
 
 LONGEST_PAUSE = 300.0
 """Seconds between two tries, at the most."""
+
+LEASE_MARGIN = 5.0
+"""Seconds a lease outlasts the time a job may take."""
+
+WORLD_PAUSE = 5.0
+"""Seconds to wait when the database can't be used at all."""
 
 LONGEST_REST = 60.0
 """Seconds without a signal after which an idle worker looks at the queue all the same."""
@@ -63,8 +70,14 @@ class Workers:
                 self._core.queued.set()  # this job's lane is free again
 
     async def _lease(self) -> Job | None:
-        async with self._core.database.write() as tx:
-            return await jobs.lease(tx, time(), self._core.settings.job_timeout_seconds)
+        seconds = self._core.settings.job_timeout_seconds + LEASE_MARGIN
+        try:
+            async with self._core.database.write() as tx:
+                return await jobs.lease(tx, time(), seconds)
+        except sqlite3.Error as error:
+            log.error("the queue can't be read: %s", error)  # noqa: TRY400 - a full disk, again and again
+            await asyncio.sleep(WORLD_PAUSE)
+            return None
 
     async def _rest(self) -> None:
         due = await jobs.next_due(self._core.database)
@@ -81,7 +94,7 @@ class Workers:
         except Exception as error:
             # A job's failure, whatever it is, ends that try and never the worker.
             log.exception("job %s (%s) failed, try %d", job.name, job.event, job.attempts)
-            await self._fail(job, f"{type(error).__name__}: {error}")
+            await self._fail(job, error)
         else:
             self._spool.remove(job.name)
 
@@ -89,14 +102,20 @@ class Workers:
         entry = await asyncio.to_thread(read_entry, self._spool.path(job.name))
         await EVENTS[job.event](Work(self._core, job, entry))
 
-    async def _fail(self, job: Job, reason: str) -> None:
-        if job.attempts >= self._core.settings.job_attempts:
+    async def _fail(self, job: Job, error: Exception) -> None:
+        """Try again later, or bury. What is no fault of the job (a full disk, say) never buries it."""
+        reason = f"{type(error).__name__}: {error}"
+        if job.attempts >= self._core.settings.job_attempts and not isinstance(error, sqlite3.OperationalError):
             await self._bury(job, reason)
             return
         # Full jitter on an exponential pause: jobs that failed together don't come back together.
-        pause = min(LONGEST_PAUSE, 2.0**job.attempts) * (0.5 + random.random() / 2)  # noqa: S311 - no secret
-        async with self._core.database.write() as tx:
-            await jobs.retry(tx, job, time() + pause, reason)
+        pause = min(LONGEST_PAUSE, 2.0 ** min(job.attempts, 10)) * (0.5 + random.random() / 2)  # noqa: S311 - no secret
+        try:
+            async with self._core.database.write() as tx:
+                await jobs.retry(tx, job, time() + pause, reason)
+        except sqlite3.Error:
+            # Where nothing can be written the lease stands, and the job is taken up again when that has run out.
+            await asyncio.sleep(min(pause, WORLD_PAUSE))
 
     async def _bury(self, job: Job, reason: str) -> None:
         log.error("job %s (%s) buried: %s", job.name, job.event, reason)

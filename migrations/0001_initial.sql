@@ -44,12 +44,14 @@ CREATE TABLE transcripts (
     read_at    REAL NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Prompts that were handed over but do not stand in the transcript yet: a client that is killed may never write them.
+-- The prompts of open sessions, as handed over and as read: one that is handed over and never read was not written
+-- into the transcript by a client that was killed. Either may come first.
 CREATE TABLE prompts (
     session_id TEXT NOT NULL,
     prompt_id  TEXT NOT NULL,
-    text       TEXT NOT NULL, -- already free of private spans and secrets
-    at         REAL NOT NULL,
+    written    INTEGER NOT NULL DEFAULT 0, -- whether it stands in the transcript
+    text       TEXT NOT NULL DEFAULT '',   -- already free of private spans and secrets; '' once it is written
+    at         REAL NOT NULL DEFAULT 0,
     branch     TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (session_id, prompt_id)
 ) STRICT, WITHOUT ROWID;

@@ -262,6 +262,8 @@ def await_absence(home: Home, timeout: float) -> None:
             hello(home, _left(deadline))
         except AbsentError:
             return
+        except DaemonError:
+            pass  # it is leaving: it took the connection and closed it without a word
         sleep(0.02)
     raise WedgedError(f"the daemon is still there after {timeout:g} s", "run `subconscious daemon stop --force`")
 

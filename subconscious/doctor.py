@@ -288,7 +288,8 @@ def _leftovers(patient: Patient, health: Health) -> Iterator[Finding]:
         detail = f"{health.buried} given up: {'; '.join(health.buried_reasons)}"
         yield _fault("jobs", detail, f"less {_sh(patient.home.log / 'daemon.log')} # entries: {patient.home.buried}")
     since = health.pending_since
-    if since is not None and patient.now - since > WAITING:
+    wanted = _limits(patient.home).embedder != "none"
+    if wanted and since is not None and patient.now - since > WAITING:
         detail = f"memories without an embedding: {health.pending}, the oldest for more than a day"
         yield _fault("embeddings", detail, DRAIN)
 

@@ -231,7 +231,13 @@ async def _ranked(mind: Mind, start: Start) -> list[Hit]:
     for memory in await memories.recent(mind.database, start.project_id, limit):
         found.setdefault(memory.id, Hit(memory, 0.0, fade(mind, memory, now)))
     first = await memories.core(mind.database, start.project_id, mind.settings.start_memories)
-    head = [found.pop(memory.id, Hit(memory, 0.0, fade(mind, memory, now))) for memory in first]
+    lessons = [memory for memory in first if not memory.pinned]
+    # Lessons may take half of the places, so that what fits this very session has the others.
+    head = [
+        found.pop(memory.id, Hit(memory, 0.0, fade(mind, memory, now)))
+        for memory in first
+        if memory.pinned or memory in lessons[: max(1, mind.settings.start_memories // 2)]
+    ]
     tail = sorted(found.values(), key=lambda hit: (-_worth(hit, start.branch), -hit.memory.id))
     return head + tail
 

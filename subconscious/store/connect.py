@@ -47,8 +47,10 @@ class Database:
     async def write(self) -> AsyncIterator[aiosqlite.Connection]:
         """One transaction: all of the block's changes or none. Blocks wait for each other."""
         async with self._turn:
-            await self.writer.execute("BEGIN IMMEDIATE")
+            # The connection's thread works its queue off in order, whoever still waits for it: should we be cancelled
+            # while it begins, the rollback comes after, and the next block never meets a transaction left open.
             try:
+                await self.writer.execute("BEGIN IMMEDIATE")
                 yield self.writer
             except BaseException:
                 await self.writer.rollback()

@@ -31,15 +31,17 @@ async def enqueue(tx: aiosqlite.Connection, name: str, event: str, lane: str, at
 
 
 async def lease(tx: aiosqlite.Connection, now: float, seconds: float) -> Job | None:
-    """Take the oldest job that is due and whose lane is free.
+    """Take the oldest job that is due and whose lane is free; a lease that has run out counts for nothing.
 
     The attempt is counted here, not at the failure: a job that kills the process must run out of tries too.
     """
     rows = list(
         await tx.execute_fetchall(
             "UPDATE jobs SET state = 'leased', attempts = attempts + 1, leased_until = ?1 + ?2 WHERE id ="
-            " (SELECT id FROM jobs AS due WHERE state = 'ready' AND run_after <= ?1 AND NOT EXISTS"
-            " (SELECT 1 FROM jobs AS other WHERE other.state = 'leased' AND other.lane = due.lane)"
+            " (SELECT id FROM jobs AS due WHERE (state = 'ready' AND run_after <= ?1"
+            " OR state = 'leased' AND leased_until < ?1) AND NOT EXISTS"
+            " (SELECT 1 FROM jobs AS other WHERE other.state = 'leased' AND other.lane = due.lane"
+            " AND other.leased_until >= ?1)"
             " ORDER BY id LIMIT 1) RETURNING id, name, event, lane, attempts",
             (now, seconds),
         )
@@ -53,9 +55,10 @@ async def finish(tx: aiosqlite.Connection, job: Job, now: float) -> None:
 
 
 async def retry(tx: aiosqlite.Connection, job: Job, at: float, reason: str) -> None:
-    """Try again at ``at``."""
+    """Try again at ``at``; a job that was cut off when its end had just been written stays done."""
     await tx.execute(
-        "UPDATE jobs SET state = 'ready', run_after = ?, reason = ?, leased_until = NULL WHERE id = ?",
+        "UPDATE jobs SET state = 'ready', run_after = ?, reason = ?, leased_until = NULL"
+        " WHERE id = ? AND state = 'leased'",
         (at, reason, job.id),
     )
 
@@ -65,7 +68,7 @@ async def bury(tx: aiosqlite.Connection, name: str, event: str, reason: str, now
     await tx.execute(
         "INSERT INTO jobs (name, event, lane, state, reason, created_at, finished_at)"
         " VALUES (?1, ?2, '', 'buried', ?3, ?4, ?4) ON CONFLICT (name) DO UPDATE SET"
-        " state = 'buried', reason = ?3, finished_at = ?4, leased_until = NULL",
+        " state = 'buried', reason = ?3, finished_at = ?4, leased_until = NULL WHERE state <> 'done'",
         (name, event, reason, now),
     )
 

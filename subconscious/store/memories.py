@@ -242,7 +242,7 @@ async def core(database: Database, project_id: str, limit: int) -> list[Memory]:
     """Pinned memories and lessons of a project and of the user: what a session starts with first (SPEC D15)."""
     rows = await database.rows(
         "SELECT * FROM memories WHERE archived_at IS NULL AND (project_id = ? OR project_id IS NULL)"
-        " AND (pinned OR kind = 'lesson') ORDER BY pinned DESC, said_at DESC LIMIT ?",
+        " AND (pinned OR kind = 'lesson') ORDER BY pinned DESC, said_at DESC, id DESC LIMIT ?",
         (project_id, limit),
     )
     return [memory_from(row) for row in rows]

@@ -9,7 +9,7 @@ import aiosqlite
 
 from subconscious.model import Session
 from subconscious.store.connect import Database
-from subconscious.store.rows import insertion, marks, session_from, stored
+from subconscious.store.rows import insertion, session_from, stored
 
 IMPORTED = "imported"
 """The end_reason of a session that was read from its transcript, and not watched."""
@@ -153,23 +153,31 @@ class Prompt:
 
 
 async def expect(tx: aiosqlite.Connection, prompt: Prompt) -> None:
-    """Keep a prompt until its line is in the transcript."""
+    """Keep a prompt until its line is read, unless it was read already."""
     await tx.execute(*insertion("prompts", stored(prompt), "ON CONFLICT DO NOTHING"))
 
 
-async def expected(database: Database, session_id: str) -> list[Prompt]:
-    """The prompts of a session that its transcript does not hold."""
-    rows = await database.rows("SELECT * FROM prompts WHERE session_id = ? ORDER BY at", (session_id,))
+async def written(tx: aiosqlite.Connection, session_id: str, prompt_ids: Sequence[str]) -> None:
+    """These stand in the transcript: their words need not be kept here any more."""
+    await tx.executemany(
+        "INSERT INTO prompts (session_id, prompt_id, written) VALUES (?, ?, 1)"
+        " ON CONFLICT DO UPDATE SET written = 1, text = ''",
+        [(session_id, prompt_id) for prompt_id in prompt_ids],
+    )
+
+
+async def unwritten(database: Database, session_id: str) -> list[Prompt]:
+    """The prompts of a session that were handed over and not read."""
+    rows = await database.rows(
+        "SELECT session_id, prompt_id, text, at, branch FROM prompts WHERE session_id = ? AND NOT written ORDER BY at",
+        (session_id,),
+    )
     return [Prompt(**dict(row)) for row in rows]
 
 
-async def seen(tx: aiosqlite.Connection, session_id: str, prompt_ids: Sequence[str], texts: Sequence[str]) -> None:
-    """These stand in the transcript; clients that number no prompts are known by their words."""
-    await tx.execute(
-        f"DELETE FROM prompts WHERE session_id = ? AND (prompt_id IN ({marks(prompt_ids)})"  # noqa: S608
-        f" OR text IN ({marks(texts)}))",
-        (session_id, *prompt_ids, *texts),
-    )
+async def forget_prompts(tx: aiosqlite.Connection, session_id: str) -> None:
+    """The session is over, and what it never wrote was learned from."""
+    await tx.execute("DELETE FROM prompts WHERE session_id = ?", (session_id,))
 
 
 async def beginning(database: Database, prefix: str) -> list[Session]:

@@ -126,10 +126,23 @@ def test_a_prompt_that_the_client_never_wrote_down_is_learned_from(running: Home
 
 def test_a_prompt_that_stands_in_the_transcript_is_learned_from_once(running: Home, speaker: Speaker) -> None:
     speaker.ask("UserPromptSubmit", prompt=DECISION, prompt_id="p-1")
-    decide(running, speaker)
+    speaker.say(DECISION, prompt_id="p-1")
     speaker.hook("drop", "SessionEnd", reason="other")
     drained(running)
     assert len(captured(running, speaker)) == 1
+
+
+def test_a_prompt_that_is_handed_over_after_its_line_was_read_is_learned_from_once(
+    stopped: Home, tmp_path: Path
+) -> None:
+    speaker = new_session(stopped, tmp_path / "project")
+    speaker.say(DECISION, prompt_id="p-1")
+    speaker.hook("drop", "Stop")
+    speaker.hook("drop", "UserPromptSubmit", prompt=DECISION, prompt_id="p-1")
+    speaker.hook("drop", "SessionEnd", reason="other")
+    client.ensure_daemon(stopped)
+    drained(stopped)
+    assert len(captured(stopped, speaker)) == 1
 
 
 def test_a_session_that_is_not_to_be_kept_is_not_learned_from(running: Home, speaker: Speaker) -> None:

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from daemon import embedding, worker
+from daemon.core import Core
+from daemon.embedding import Embedding
+from daemon.events import EVENTS
+from daemon.spool import Spool
+from daemon.work import Work
+from daemon.worker import Workers
+from subconscious.home import Home
+from subconscious.settings import Settings
+from subconscious.store import jobs, memories
+from subconscious.store.connect import Database
+from tests.conftest import make_memory
+
+NAME = "00000000000000000001-1-aa.entry"
+
+
+@pytest.fixture
+def core(home: Home, database: Database) -> Core:
+    return Core(home, Settings(embedder="none", job_attempts=3), database, Embedding("none", database))
+
+
+def entry(core: Core, name: str = NAME) -> Path:
+    path = core.home.spool / name
+    path.write_bytes(b'subconscious 1\tStop\t1790000000000000000\t/\t\t0.1.0\t\n{"session_id": "s"}')
+    return path
+
+
+@asynccontextmanager
+async def working(core: Core) -> AsyncIterator[Spool]:
+    spool = Spool(core)
+    task = asyncio.create_task(Workers(core, spool).run())
+    try:
+        await spool.sweep()
+        yield spool
+    finally:
+        core.stopping.set()
+        core.queued.set()
+        await asyncio.wait_for(task, 10)
+
+
+async def until(state: str, database: Database) -> sqlite3.Row:
+    for _ in range(500):
+        rows = await database.rows("SELECT * FROM jobs WHERE name = ? AND state = ?", (NAME, state))
+        if rows:
+            return rows[0]
+        await asyncio.sleep(0.01)
+    raise AssertionError(f"no job became {state}")
+
+
+async def test_a_job_that_fails_is_tried_again_and_then_buried_with_its_reason(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[int] = []
+
+    async def fail(work: Work) -> None:
+        tries.append(work.job.attempts)
+        raise OSError("disk full")
+
+    monkeypatch.setitem(EVENTS, "Stop", fail)
+    monkeypatch.setattr(worker, "LONGEST_PAUSE", 0.01)
+    path = entry(core)
+    async with working(core):
+        buried = await until("buried", core.database)
+    assert tries == [1, 2, 3]
+    assert "disk full" in buried["reason"]
+    assert (core.home.buried / path.name).exists()
+    assert not path.exists()
+
+
+async def test_a_job_that_hangs_is_cut_off_and_does_not_hold_up_others(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang(work: Work) -> None:
+        await asyncio.sleep(60)
+
+    monkeypatch.setitem(EVENTS, "Stop", hang)
+    monkeypatch.setattr(worker, "LONGEST_PAUSE", 0.01)
+    core.settings = Settings(embedder="none", job_attempts=1, job_timeout_seconds=0.05)
+    entry(core)
+    async with working(core):
+        buried = await until("buried", core.database)
+    assert "TimeoutError" in buried["reason"]
+
+
+async def test_effects_and_end_of_a_job_are_one_transaction(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def half(work: Work) -> None:
+        async with work.commit() as tx:
+            await memories.insert(tx, make_memory())
+            if work.job.attempts == 1:
+                raise OSError("killed in the middle")
+
+    monkeypatch.setitem(EVENTS, "Stop", half)
+    monkeypatch.setattr(worker, "LONGEST_PAUSE", 0.01)
+    path = entry(core)
+    async with working(core):
+        await until("done", core.database)
+    assert (await memories.counts(core.database, None))["active"] == 1
+    assert not path.exists()
+
+
+async def test_a_full_disk_buries_nothing_and_is_survived(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "LONGEST_PAUSE", 0.01)
+    monkeypatch.setattr(worker, "WORLD_PAUSE", 0.01)
+    monkeypatch.setattr(worker, "LEASE_MARGIN", 0.0)
+    core.settings = Settings(embedder="none", job_attempts=1, job_timeout_seconds=0.2)
+
+    async def grow(work: Work) -> None:
+        async with work.commit() as tx:
+            await memories.insert(tx, make_memory("x" * 200_000))
+
+    monkeypatch.setitem(EVENTS, "Stop", grow)
+    path = entry(core)
+    (pages,) = await core.database.rows("PRAGMA page_count")
+    await core.database.writer.execute(f"PRAGMA max_page_count = {pages[0]}")
+    async with working(core):
+        await asyncio.sleep(0.5)
+        assert path.exists()
+        assert (await jobs.counts(core.database))["buried"] == 0
+        await core.database.writer.execute("PRAGMA max_page_count = 100000")
+        core.queued.set()
+        await until("done", core.database)
+    assert (await memories.counts(core.database, None))["active"] == 1
+
+
+async def test_a_cancelled_transaction_leaves_none_open(database: Database) -> None:
+    async def slow() -> None:
+        async with database.write() as tx:
+            await memories.insert(tx, make_memory())
+            await asyncio.sleep(60)
+
+    for pause in (0.0, 0.0001, 0.001, 0.01, 0.05):
+        task = asyncio.create_task(slow())
+        await asyncio.sleep(pause)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        async with database.write() as tx:
+            await tx.execute("SELECT 1")
+    assert (await memories.counts(database, None))["active"] == 0
+
+
+async def test_an_entry_whose_job_is_done_goes_at_the_next_sweep(core: Core) -> None:
+    path = entry(core)
+    async with core.database.write() as tx:
+        await jobs.enqueue(tx, NAME, "Stop", "s", 0.0)
+    async with core.database.write() as tx:
+        job = await jobs.lease(tx, 1.0, 60)
+        assert job
+        await jobs.finish(tx, job, 1.0)
+    assert await Spool(core).sweep() == 1
+    assert not path.exists()
+
+
+async def test_half_written_entries_are_left_alone(core: Core) -> None:
+    (core.home.spool / f".{NAME}.tmp").write_bytes(b"subcons")
+    assert await Spool(core).sweep() == 0
+
+
+async def test_the_spool_keeps_to_its_cap_oldest_first_and_says_so(core: Core) -> None:
+    for number in range(4):
+        (core.home.spool / f"0000000000000000000{number}-1-aa.entry").write_bytes(b"x" * 400_000)
+    core.settings = Settings(embedder="none", spool_max_mb=1)
+    assert await Spool(core).hold_cap() == 2
+    assert sorted(file.name[19] for file in core.home.spool.glob("*.entry")) == ["2", "3"]
+    rows = await core.database.rows("SELECT reason FROM events WHERE subject = 'spool'")
+    assert "2 entries" in rows[0]["reason"]
+
+
+class Flaky:
+    """An embedder that fails a number of times before it works."""
+
+    name = "flaky"
+    dim = 2
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        if self.failures:
+            self.failures -= 1
+            raise RuntimeError("out of memory")
+        return numpy.array([[1.0, 0.0]] * len(texts), numpy.float32)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("failures", "status"), [(0, "done"), (2, "done"), (9, "failed")])
+async def test_embedding_retries_and_then_gives_up_visibly(
+    database: Database, monkeypatch: pytest.MonkeyPatch, failures: int, status: str
+) -> None:
+    monkeypatch.setattr(embedding, "RETRIES", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(embedding, "open_embedder", lambda name: Flaky(failures))
+    monkeypatch.setattr(embedding, "model_of", lambda name: None)
+    async with database.write() as tx:
+        kept = await memories.insert(tx, make_memory())
+    loop = Embedding("flaky", database)
+    task = asyncio.create_task(loop.run())
+    try:
+        for _ in range(500):
+            if (await memories.get(database, kept.id)).embedding_status != "pending":
+                break
+            await asyncio.sleep(0.01)
+    finally:
+        task.cancel()
+    assert (await memories.get(database, kept.id)).embedding_status == status
+
+
+async def test_without_an_embedder_recall_goes_by_words(database: Database) -> None:
+    loop = Embedding("no such embedder", database)
+    task = asyncio.create_task(loop.run())
+    assert await loop.of_query("anything") is None
+    assert loop.state == "failed"
+    assert "E050" not in loop.error
+    assert "local" in loop.error
+    task.cancel()

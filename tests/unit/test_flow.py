@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from typing import Any
+
+from subconscious.flow import Mind, Start, recall, surface_start
+from subconscious.model import Scope
+from subconscious.settings import Settings
+from subconscious.store import memories, surfaces
+from subconscious.store.connect import Database
+from subconscious.store.projects import Project
+from tests.conftest import NOON, make_memory
+
+
+async def no_embedding(text: str) -> None:
+    return None
+
+
+def make_mind(database: Database, **settings: Any) -> Mind:
+    return Mind(database, None, Settings(embedder="none", **settings), no_embedding)
+
+
+async def store(database: Database, project: Project, content: str, **changes: Any) -> int:
+    memory = make_memory(content, project_id=project.id, scope=Scope.PROJECT, **changes)
+    async with database.write() as tx:
+        return (await memories.insert(tx, memory)).id
+
+
+async def given(mind: Mind, project: Project, session: str = "s", **start: Any) -> list[int]:
+    context = await surface_start(mind, Start(session, project.id, "start/startup", **start))
+    return [hit.memory.id for hit in context.hits]
+
+
+async def test_pinned_first_then_lessons_then_what_fits(database: Database, project: Project) -> None:
+    plain = await store(database, project, "The invoices use the tax table.")
+    fits = await store(database, project, "The upload worker retries twice.")
+    lesson = await store(database, project, "Never commit generated files.", kind="lesson", said_at=NOON - 9e6)
+    pinned = await store(database, project, "Speak British English.", pinned=True, said_at=NOON - 9e7)
+    found = await given(make_mind(database), project, hints="upload worker")
+    assert found == [pinned, lesson, fits, plain]
+
+
+async def test_lessons_leave_room_for_what_fits(database: Database, project: Project) -> None:
+    lessons = [await store(database, project, f"Lesson {number}.", kind="lesson") for number in range(9)]
+    fits = await store(database, project, "The upload worker retries twice.")
+    found = await given(make_mind(database, start_memories=4), project, hints="upload worker")
+    assert found[:2] == lessons[:-3:-1]
+    assert fits in found
+
+
+async def test_what_stands_in_the_context_is_not_given_again(database: Database, project: Project) -> None:
+    memory = await store(database, project, "Amounts are integer cents.")
+    mind = make_mind(database)
+    assert await given(mind, project) == [memory]
+    assert await given(mind, project) == []
+    assert await given(mind, project, "another") == [memory]
+    async with database.write() as tx:
+        await surfaces.reset(tx, "s")
+    assert await given(mind, project) == [memory]
+
+
+async def test_a_late_start_leaves_out_what_the_session_itself_brought(database: Database, project: Project) -> None:
+    await store(database, project, "Own words.", session_id="s")
+    other = await store(database, project, "Earlier words.", session_id="before")
+    assert await given(make_mind(database), project, late=True) == [other]
+
+
+async def test_a_use_is_counted_and_its_reason_kept(database: Database, project: Project) -> None:
+    memory = await store(database, project, "The upload worker retries twice.")
+    await given(make_mind(database), project, hints="upload", asked="fits the branch")
+    kept = await memories.get(database, memory)
+    assert (kept.uses, kept.last_used_at is not None) == (1, True)
+    (surface,) = await surfaces.listing(database, memory_id=memory)
+    assert surface.reason == "fits the branch: text rank 1"
+
+
+async def test_recall_keeps_to_its_project(database: Database, project: Project) -> None:
+    async with database.write() as tx:
+        await tx.execute("INSERT INTO projects VALUES ('pother', 'other', '/o', '', '', 0)")
+    here = await store(database, project, "The upload worker retries twice.")
+    async with database.write() as tx:
+        await memories.insert(tx, make_memory("The upload worker is gone.", project_id="pother"))
+    mind = make_mind(database)
+    assert [hit.memory.id for hit in await recall(mind, "upload worker", project.id, 10)] == [here]
+    assert len(await recall(mind, "upload worker", None, 10)) == 2
+
+
+async def test_silence_when_there_is_nothing(database: Database, project: Project) -> None:
+    context = await surface_start(make_mind(database), Start("s", project.id, "start/startup"))
+    assert (context.text, context.hits) == ("", ())
