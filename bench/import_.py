@@ -9,14 +9,17 @@ before and after it are compared. Prints seconds, the daemon's peak memory (VmHW
 from __future__ import annotations
 
 import argparse
+import fcntl
 import hashlib
 import json
 import os
+import pty
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -28,13 +31,27 @@ ROOT = Path(__file__).resolve().parents[1]
 EMBEDDING_SECONDS = 600.0
 
 
+def own_terminal() -> None:
+    """Make standard input the terminal that the process belongs to: only a person may import."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 def run(home: Home, folder: Path) -> tuple[float, dict[str, Any]]:
     """Seconds and the report of one `subconscious import`."""
     command = [sys.executable, "-m", "cli", "import", str(folder), "--yes", "--json"]
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    _, terminal = pty.openpty()
     begun = time.perf_counter()
     done = subprocess.run(
-        command, cwd=ROOT, env=kept | {"SUBCONSCIOUS_HOME": str(home.root)}, capture_output=True, check=False, text=True
+        command,
+        cwd=ROOT,
+        env=kept | {"SUBCONSCIOUS_HOME": str(home.root)},
+        stdin=terminal,
+        capture_output=True,
+        check=False,
+        text=True,
+        start_new_session=True,
+        preexec_fn=own_terminal,
     )
     if done.returncode:
         raise SystemExit(f"the import failed: {done.stderr}")

@@ -46,6 +46,8 @@ def sessions(options: Namespace) -> None:
         _tell_session(session)
         if options.id:
             _tell_whole(session)
+        elif session["status"] == "interrupted" and session["left_open"]:
+            print(screen.wrapped(f"left open: {screen.line(session['left_open'])}", 4))
     if not found:
         print("No session was watched here yet. Install the plugin, then start Claude Code in this project.")
 
