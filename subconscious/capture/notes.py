@@ -163,17 +163,18 @@ def _recorded(record: _Record, kind: str) -> list[Candidate]:
 
 
 def _decision(record: _Record, section: _Section) -> Candidate:
-    quote = "\n".join(_statements(section.body, together=True)) or record.title
+    parts = _statements(section.body, together=True) or [record.title]
+    said = "; ".join(map(_plain, parts)).replace(":; ", ": ", 1)
     context = next((s.body for s in record.sections if _CONTEXT.match(s.heading)), "")
-    why = wording.rationale(quote) or _plain(next(_paragraphs(context), ""))
-    candidate = _candidate(record, "decision", _join(record.title, quote), quote.split("\n")[0])
+    why = wording.rationale(said) or _plain(next(_paragraphs(context), ""))
+    candidate = _candidate(record, "decision", _join(record.title, said), parts[0])
     strength = Strength.IMPLIED if _UNDECIDED.search(record.status) else Strength.EXPLICIT
     return replace(
         candidate,
         strength=strength,
         raw_confidence=strength.prior,
         summary=wording.shorten(record.title, wording.SUMMARY_LENGTH),
-        rationale=wording.shorten(wording.squeeze(why), 300),
+        rationale=wording.shorten(why.lstrip(" :"), 300),
     )
 
 

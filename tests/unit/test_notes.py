@@ -58,7 +58,7 @@ def test_without_a_reason_the_context_is_the_reason() -> None:
 
 def test_a_decision_that_is_a_list_is_told_with_it() -> None:
     text = "# ADR 3: Money\n\n## Decision\n\nWe will:\n\n- keep cents\n- round once\n"
-    assert said(text)[0][1] == "Money: We will: keep cents round once"
+    assert said(text)[0][1] == "Money: We will: keep cents; round once"
 
 
 @pytest.mark.parametrize(
