@@ -61,10 +61,20 @@ def _add_writing(verbs: Verbs) -> None:
     verb.add_argument("--tag", action="append", default=[], help="a tag; may be repeated")
     verb = _verb(verbs, "capture", "sessions:capture", "learn from a transcript of Claude Code", listing=True)
     verb.add_argument("transcript", metavar="TRANSCRIPT", help="a .jsonl file below ~/.claude/projects")
+    _add_import(verbs)
     verb = _verb(verbs, "archive", "memories:archive", "take memories out of use; nothing is deleted", listing=True)
     _add_ids(verb)
     verb = _verb(verbs, "unarchive", "memories:unarchive", "bring archived memories back", listing=True)
     _add_ids(verb)
+
+
+def _add_import(verbs: Verbs) -> None:
+    verb = _verb(verbs, "import", "imports:import_past", "learn from sessions of before, and from notes", listing=True)
+    verb.add_argument("paths", metavar="PATH", nargs="*", help="transcripts, markdown, or folders of them")
+    which = verb.add_mutually_exclusive_group()
+    which.add_argument("--project", metavar="FOLDER", help="that project's sessions; with PATH, the notes' project")
+    which.add_argument("--all", action="store_true", help="the sessions of every project")
+    verb.add_argument("--yes", action="store_true", help="don't ask whether to begin")
 
 
 def _add_ids(verb: argparse.ArgumentParser) -> None:
@@ -73,7 +83,8 @@ def _add_ids(verb: argparse.ArgumentParser) -> None:
 
 
 def _add_tracing(verbs: Verbs) -> None:
-    verb = _verb(verbs, "sessions", "sessions:sessions", "the sessions that were watched", listing=True)
+    verb = _verb(verbs, "sessions", "sessions:sessions", "sessions, and what each was about", listing=True)
+    verb.add_argument("id", metavar="ID", nargs="?", help="tell one in full; its first letters will do")
     verb.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     verb.add_argument("--limit", type=_positive, default=20, help="at most so many (20)")
     verb = _verb(

@@ -6,10 +6,11 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from subconscious.errors import TranscriptError
+from subconscious.errors import NotFoundError, TranscriptError
 
 from . import screen
 from .ask import ask, here
+from .origin import require_person
 from .review import card
 
 READING_SECONDS = 600.0
@@ -18,10 +19,11 @@ READING_SECONDS = 600.0
 
 def capture(options: Namespace) -> None:
     """Learn from a transcript and print what was found in it."""
+    require_person("learn from a transcript")
     transcript = Path(options.transcript).expanduser().absolute()
     if not transcript.is_file():
         raise TranscriptError(f"there is no file {transcript}", "transcripts lie in ~/.claude/projects/*/*.jsonl")
-    answer = ask("capture", READING_SECONDS, transcript=str(transcript), cwd=here())
+    answer = ask("capture", READING_SECONDS, transcript=str(transcript), cwd=here(), origin="user")
     if options.json:
         screen.as_json(answer)
         return
@@ -32,27 +34,51 @@ def capture(options: Namespace) -> None:
 
 
 def sessions(options: Namespace) -> None:
-    """Print the sessions that were watched, the latest first."""
-    found = ask("sessions", cwd=here(), everywhere=options.everywhere or None, limit=options.limit)["sessions"]
+    """Print sessions, the latest first, or one in full."""
+    asked = {"everywhere": options.everywhere or None, "limit": options.limit, "session_id": options.id}
+    found = ask("sessions", cwd=here(), **asked)["sessions"]
+    if options.id and not found:
+        raise NotFoundError(f"there is no session {options.id}", "`subconscious sessions` shows those that exist")
     if options.json:
         screen.as_json(found)
         return
     for session in found:
         _tell_session(session)
+        if options.id:
+            _tell_whole(session)
+        elif session["status"] == "interrupted" and session["left_open"]:
+            print(screen.wrapped(f"left open: {screen.line(session['left_open'])}", 4))
     if not found:
         print("No session was watched here yet. Install the plugin, then start Claude Code in this project.")
 
 
 def _tell_session(session: dict[str, Any]) -> None:
-    began = screen.line(session["first_prompt"]) or "(no prompt)"
+    began = screen.line(session["title"] or session["first_prompt"]) or "(no prompt)"
     print(screen.wrapped(began if len(began) <= 160 else f"{began[:159]}…", 4))
     told = [
         session["status"],
         screen.when(session["last_event_at"]),
         screen.counted(session["turns"], "turn"),
     ]
-    print(screen.paint(f"    {screen.listed([*told, *filter(None, [session['branch']])])}", "dim"))
-    print(screen.paint(f"    {screen.line(session['id'])}", "dim"))
+    marks = [*told, *filter(None, [session["branch"]])]
+    for words in (screen.listed(marks), screen.listed(session["tags"]), screen.line(session["id"])):
+        if words:
+            print(screen.paint(screen.wrapped(words, 4), "dim"))
+
+
+def _tell_whole(session: dict[str, Any]) -> None:
+    """Print what a session was about; the parts say themselves whose words they quote."""
+    last = screen.line(session["last_prompt"])
+    screen.fields(
+        (
+            ("summary", screen.line(session["summary"])),
+            ("left open", screen.line(session["left_open"])),
+            ("last prompt", last if len(last) <= 300 else f"{last[:299]}…"),
+            ("began", screen.stamp(session["started_at"])),
+            ("folder", screen.line(session["cwd"])),
+            ("transcript", screen.line(session["transcript"])),
+        )
+    )
 
 
 def why_surfaced(options: Namespace) -> None:

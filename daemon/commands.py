@@ -26,7 +26,7 @@ from subconscious.store.captures import Place
 from subconscious.store.memories import Filter
 from subconscious.store.projects import Project
 
-from . import acts, learn, peers, reviewing
+from . import acts, importing, peers, reviewing
 from .core import Core
 from .reviewing import Wish
 from .spool import Spool, entry_names
@@ -50,6 +50,8 @@ class Args(BaseModel):
     scope: Scope | None = None
     tags: tuple[str, ...] = ()
     transcript: str = Field(default="", max_length=WORDY)
+    paths: tuple[str, ...] = ()
+    vouched: bool = False
     tokens: int = Field(default=2000, ge=50, le=20_000)
     limit: int = Field(default=20, ge=1, le=1000)
     offset: int = Field(default=0, ge=0)
@@ -168,30 +170,30 @@ class Commands:
         return found | {"memory": asdict(await memories.get(self._core.database, capture["memory_id"]))}
 
     async def cmd_capture(self, args: Args) -> dict[str, Any]:
-        """Learn from a transcript file now."""
+        """Learn from a transcript file now; a person's deed, like an import."""
+        self._refuse_forgery(args)
         path = Path(args.transcript)
         if not path.is_absolute() or not path.is_file():
             raise RequestError(f"there is no transcript {args.transcript!r}", "give the path of a .jsonl file")
-        look = await asyncio.to_thread(learn.look, path)
-        folder = args.cwd or look.cwd or str(path.parent)
-        project = await self._core.project_of(folder)
-        known = await sessions.get(self._core.database, look.session_id)
-        await self._note_session(look.session_id, project, path, folder, look.at)
-        source = learn.Source(look.session_id, project.id, str(path), folder)
-        new = await learn.learn(self._core, self._core.mind(), source, final=True)
-        if known is None:  # of before: nobody will tell us of its end, and its silence is no interruption
-            async with self._core.database.write() as tx:
-                await sessions.end(tx, look.session_id, look.at, "ended", "captured from its transcript")
-        session = await sessions.get(self._core.database, look.session_id)
+        session_id, new = await importing.capture(self._core, path, args.cwd)
+        session = await sessions.get(self._core.database, session_id)
         return {
-            "session_id": look.session_id,
+            "session_id": session_id,
             "turns": session.turns if session else 0,
             "captures": await captures.many(self._core.database, new),
         }
 
-    async def _note_session(self, session_id: str, project: Project, path: Path, folder: str, at: float) -> None:
-        async with self._core.database.write() as tx:
-            await sessions.note(tx, session_id, project.id, at, transcript=str(path), cwd=folder)
+    async def cmd_import_plan(self, args: Args) -> dict[str, Any]:
+        """Say what an import would read, changing nothing."""
+        project = "" if args.everywhere or not args.cwd else args.cwd
+        return {"files": await importing.plan(self._core, args.paths, project)}
+
+    async def cmd_import_file(self, args: Args) -> dict[str, Any]:
+        """Read one file on by a batch; a person's deed, for what stands in a file they vouch for."""
+        self._refuse_forgery(args)
+        if not self._core.settings.capture:
+            raise RequestError("learning is switched off", "set capture = true in config.toml, then import")
+        return asdict(await importing.import_file(self._core, Path(args.transcript), args.cwd, vouched=args.vouched))
 
     async def cmd_recall(self, args: Args) -> dict[str, Any]:
         """Answer a question with framed text, as the model is given it."""
@@ -281,7 +283,9 @@ class Commands:
         return await reviewing.stats(self._core, project)
 
     async def cmd_sessions(self, args: Args) -> dict[str, Any]:
-        """Sessions, the latest first."""
+        """Sessions, the latest first, or the one whose id begins as is asked."""
+        if args.session_id:
+            return {"sessions": [asdict(s) for s in await sessions.beginning(self._core.database, args.session_id)]}
         project = None if args.everywhere else (await self._here(args)).id
         return {"sessions": [asdict(s) for s in await sessions.listing(self._core.database, project, args.limit)]}
 
@@ -339,6 +343,13 @@ class Commands:
         if newer(args.version, __version__):
             self._core.stopping.set()
         return {"stopping": self._core.stopping.is_set()}
+
+    def _refuse_forgery(self, args: Args) -> None:
+        if args.origin is not Origin.USER:
+            raise RequestError(
+                "a person imports, not the assistant: a file could claim anybody's words",
+                "run it in a terminal outside of Claude Code",
+            )
 
     async def _here(self, args: Args) -> Project:
         project = await self._project(args)

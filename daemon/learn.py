@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 import stat
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time
 
-from subconscious.errors import TranscriptError
 from subconscious.flow import Judged, Mind, Provenance, clean, judge, keep
-from subconscious.model import Origin, Role, Turn
+from subconscious.model import Decision, Origin, Role, Turn
 from subconscious.projects import head
+from subconscious.sources import AGENT_FILE
 from subconscious.store import sessions
 from subconscious.store.captures import Place
+from subconscious.summaries import Sketch, read_deeds, tell
 from subconscious.transcripts import Reading, State, read_turns
 
 from .core import Core
@@ -37,33 +39,51 @@ class Source:
     folder: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What one batch of a transcript brought; ``known`` candidates had been judged before, from a repeated line."""
+
+    reading: Reading
+    new: tuple[int, ...] = ()
+    known: int = 0
+
+
 async def learn(core: Core, mind: Mind, source: Source, *, final: bool = False) -> list[int]:
     """Read a transcript from where it was left; return the ids of the captures that are new.
 
-    Each batch is one transaction: what was learned, and how far was read. ``final`` says that no more will be written,
-    so that a last line without an end counts too.
+    ``final`` says that no more will be written, so that a last line without an end counts too.
     """
     if not source.path or not _is_file(source.path):
         return []
     new: list[int] = []
-    async with core.reading[source.path]:
-        more = True
-        while more:
-            more, ids = await _learn_batch(mind, source, final)
-            new.extend(ids)
-    if new:
-        core.embedding.wake()
+    more = True
+    while more:
+        gain = await learn_batch(core, mind, source, final=final)
+        more = gain.reading.more
+        new.extend(gain.new)
     return new
 
 
-async def _learn_batch(mind: Mind, source: Source, final: bool) -> tuple[bool, list[int]]:
+async def learn_batch(core: Core, mind: Mind, source: Source, *, final: bool = False) -> Gain:
+    """Read one batch on, as one transaction: what was learned, and how far was read."""
+    async with core.reading[source.path]:
+        gain = await _learn_batch(mind, source, final)
+    if gain.new:
+        core.embedding.wake()
+    return gain
+
+
+async def _learn_batch(mind: Mind, source: Source, final: bool) -> Gain:
     place = await sessions.position(mind.database, source.path, source.session_id)
     reading, judged = await asyncio.to_thread(_read, mind, source.path, place, final)
     if reading.offset == place.position and not reading.turns:
-        return False, []
+        return Gain(reading)
     where = await _provenance(mind, source, reading)
+    told = await _tell(mind, source, 0 if reading.restarted else place.position, reading, judged)
     async with mind.database.write() as tx:
         kept = await keep(mind, tx, judged, where)
+        if told is not None:
+            await sessions.summarise(tx, source.session_id, told)
         spoken = _spoken(reading.turns)
         prompts = [turn.text[:PROMPT_LENGTH] for turn in spoken] if mind.settings.capture else []
         await sessions.written(tx, source.session_id, [turn.prompt_id for turn in spoken if turn.prompt_id])
@@ -71,7 +91,34 @@ async def _learn_batch(mind: Mind, source: Source, final: bool) -> tuple[bool, l
         await sessions.progress(tx, source.session_id, branch=reading.branch, prompts=prompts)
         new = sessions.Position(source.path, source.session_id, reading.offset, json.dumps(reading.state.to_json()))
         await sessions.advance(tx, new, time())
-    return reading.more, [capture_id for capture_id, _ in kept]
+    return Gain(reading, tuple(capture_id for capture_id, _ in kept), len(judged) - len(kept))
+
+
+async def _tell(
+    mind: Mind, source: Source, begin: int, reading: Reading, judged: Sequence[Judged]
+) -> sessions.Told | None:
+    """Tell the session anew; None where summaries are off, and for the lines of a sub-agent."""
+    if not (mind.settings.capture and mind.settings.summaries) or Path(source.path).name.startswith(AGENT_FILE):
+        return None
+    before = Sketch.from_json(await sessions.sketch(mind.database, source.session_id))
+    known = Sketch() if begin == 0 else before
+    deeds = await asyncio.to_thread(read_deeds, Path(source.path), begin, reading.offset, known.deeds, clean)
+    sketch = known.after(reading.turns, _stated(judged), stopped=reading.state.interrupted)
+    return _told(replace(sketch, deeds=deeds))
+
+
+def _told(sketch: Sketch) -> sessions.Told:
+    told = tell(sketch)
+    return sessions.Told(told.title, told.text, told.tags, told.left_open, sketch.to_json())
+
+
+def _stated(judged: Sequence[Judged]) -> list[str]:
+    """The user's statements that are kept or wait: what they decided, want, or corrected."""
+    return [
+        candidate.content
+        for candidate, admission in judged
+        if candidate.origin is Origin.USER and admission.decision is not Decision.DISCARD
+    ]
 
 
 async def expect(core: Core, entry: Entry) -> None:
@@ -97,7 +144,10 @@ async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
         for p in (await sessions.unwritten(mind.database, source.session_id) if _is_file(source.path) else [])
     ]
     judged = await asyncio.to_thread(judge, heard, mind.settings, mind.calibration)
+    sketch = Sketch.from_json(await sessions.sketch(mind.database, source.session_id)).after(heard, _stated(judged))
     async with mind.database.write() as tx:
+        if heard and mind.settings.capture and mind.settings.summaries:
+            await sessions.summarise(tx, source.session_id, _told(sketch))
         await keep(mind, tx, judged, Provenance(Place(source.project_id, source.session_id)))
         prompts = [turn.text[:PROMPT_LENGTH] for turn in heard]
         await sessions.progress(tx, source.session_id, branch="", prompts=prompts)
@@ -130,22 +180,3 @@ def _is_file(path: str) -> bool:
         return stat.S_ISREG(Path(path).stat().st_mode)
     except (OSError, ValueError):
         return False
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What a transcript's first batch says of itself; ``at`` is when its last turn was said."""
-
-    session_id: str
-    cwd: str
-    at: float
-
-
-def look(path: Path) -> Look:
-    """Look at a transcript file that no hook told of. Raises TranscriptError when it is none."""
-    reading = read_turns(path, final=True)
-    if reading.foreign or not reading.sessions:
-        why = reading.reason or f"{path} names no session"
-        raise TranscriptError(why, "give a .jsonl file of Claude Code's, below ~/.claude/projects")
-    at = max((turn.time for turn in reading.turns), default=path.stat().st_mtime)
-    return Look(reading.sessions[-1], reading.cwd, min(at, time()))

@@ -187,6 +187,10 @@ class Session:
     last_prompt: str = ""
     turns: int = 0
     options: str = "{}"
+    title: str = ""
+    summary: str = ""
+    tags: tuple[str, ...] = ()
+    left_open: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,27 @@ def identify(folder: str, seconds: float) -> Identity:
     )
 
 
+WORKTREES = ("/.claude/worktrees/", "/.worktrees/")
+"""Where checkouts for a task lie, within the repository they belong to."""
+
+
+def root_of(folder: str) -> str:
+    """Say where the project of ``folder`` lies, also when the folder is gone: an old session's often is.
+
+    A gone folder within a repository that is still there was a part of it, unless that repository is the home folder.
+    """
+    place = Path(os.path.realpath(folder))
+    common = git_folder(place)
+    if common is not None and (place.is_dir() or common.parent != Path.home()):
+        return str(common.parent if common.name == ".git" else common)
+    return str(place) if place.is_dir() else _main_checkout(str(place))
+
+
+def _main_checkout(folder: str) -> str:
+    """Where the repository of a worktree lay that is gone with it."""
+    return next((folder.partition(mark)[0] for mark in WORKTREES if folder.partition(mark)[0] != folder), folder)
+
+
 def git_folder(place: Path) -> Path | None:
     """The common Git folder of the repository around ``place``: the same for all its worktrees."""
     for folder in (place, *place.parents):

@@ -20,6 +20,7 @@ class Settings(BaseSettings):
 
     off: bool = Field(default=False, description="turn every hook off")
     capture: bool = Field(default=True, description="learn from sessions")
+    summaries: bool = Field(default=True, description="tell what each session was about (E2)")
     surface: bool = Field(default=True, description="give memories to sessions")
 
     auto_threshold: float = Field(default=0.9, ge=0, le=1, description="confidence that is stored at once (A3)")

@@ -103,9 +103,14 @@ def compose(hits: Sequence[Hit], budget: Budget, branch: str, extra: Iterable[st
 
 def interruption(session: Session, limit: int = 200) -> str:
     """Where the last session broke off (SPEC B13)."""
-    words = quote(session.last_prompt)
-    words = words[:limit] + "\u2026" if len(words) > limit else words
-    return f'The last session here ({date_of(session.last_event_at)}) was interrupted. Its last prompt was: "{words}"'
+    day = date_of(session.last_event_at)
+    told = f'The last session here ({day}) was interrupted. Its last prompt was: "{_cut(session.last_prompt, limit)}"'
+    return f"{told}. Left open: {_cut(session.left_open, 2 * limit)}" if session.left_open else told
+
+
+def _cut(text: str, limit: int) -> str:
+    words = quote(text)
+    return words[:limit] + "\u2026" if len(words) > limit else words
 
 
 def survivors(memories: Sequence[Memory], budget: Budget) -> str:

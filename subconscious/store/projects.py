@@ -35,6 +35,12 @@ async def project_at(database: Database, path: str) -> Project | None:
     return Project(**dict(rows[0])) if rows else None
 
 
+async def root(database: Database, project_id: str) -> str:
+    """Where a project lies, "" if it is unknown."""
+    rows = await database.rows("SELECT root FROM projects WHERE id = ?", (project_id,))
+    return str(rows[0]["root"]) if rows else ""
+
+
 async def settle(database: Database, identity: Identity, alias: str = "") -> Project:
     """Find the project of ``identity`` or make it; remember its path, and ``alias`` as another path to it."""
     known = await project_at(database, identity.root)

@@ -26,7 +26,8 @@ def memory_from(row: sqlite3.Row) -> Memory:
 
 def session_from(row: sqlite3.Row) -> Session:
     """Read a row of ``sessions``."""
-    return Session(**{field.name: row[field.name] for field in fields(Session)})
+    values = {field.name: row[field.name] for field in fields(Session)}
+    return Session(**values | {"tags": tuple(json.loads(values["tags"]))})
 
 
 def surface_from(row: sqlite3.Row) -> Surface:

@@ -12,6 +12,9 @@ from subconscious.model import Session
 from subconscious.store.connect import Database
 from subconscious.store.rows import insertion, session_from, stored
 
+IMPORTED = "imported"
+"""The end_reason of a session that was read from its transcript, and not watched."""
+
 
 @dataclass(frozen=True, slots=True)
 class Position:
@@ -66,6 +69,33 @@ async def note(
     )
 
 
+async def note_past(tx: aiosqlite.Connection, past: Session) -> None:
+    """Put a session on record that nobody watched: over long ago, at its own dates.
+
+    One that was watched keeps its status and its end; only its beginning may turn out to be earlier.
+    """
+    await tx.execute(
+        "INSERT INTO sessions"
+        " (id, project_id, transcript, cwd, status, started_at, last_event_at, ended_at, end_reason)"
+        " VALUES (:id, :project_id, :transcript, :cwd, 'ended', :started_at, :last_event_at, :last_event_at, :imported)"
+        " ON CONFLICT (id) DO UPDATE SET started_at = min(started_at, :started_at),"
+        " transcript = coalesce(nullif(transcript, ''), :transcript), cwd = coalesce(nullif(cwd, ''), :cwd),"
+        " last_event_at = CASE WHEN end_reason = :imported THEN max(last_event_at, :last_event_at)"
+        " ELSE last_event_at END,"
+        " ended_at = CASE WHEN end_reason = :imported AND ended_at IS NOT NULL THEN max(ended_at, :last_event_at)"
+        " ELSE ended_at END",
+        {
+            "id": past.id,
+            "project_id": past.project_id,
+            "transcript": past.transcript,
+            "cwd": past.cwd,
+            "started_at": past.started_at,
+            "last_event_at": past.last_event_at,
+            "imported": IMPORTED,
+        },
+    )
+
+
 async def greeted_at(database: Database, session_id: str) -> float | None:
     """When a session was given what it starts with; None if it was not."""
     rows = await database.rows("SELECT greeted_at FROM sessions WHERE id = ?", (session_id,))
@@ -103,6 +133,32 @@ async def progress(tx: aiosqlite.Connection, session_id: str, *, branch: str, pr
                 "last": prompts[-1] if prompts else "",
             },
         )
+
+
+async def sketch(database: Database, session_id: str) -> str:
+    """What is kept to tell a session from, as JSON; "" for one that is unknown."""
+    rows = await database.rows("SELECT sketch FROM sessions WHERE id = ?", (session_id,))
+    return str(rows[0]["sketch"]) if rows else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a session was about, and the sketch it was told from (JSON)."""
+
+    title: str
+    summary: str
+    tags: tuple[str, ...]
+    left_open: str
+    sketch: str
+
+
+async def summarise(tx: aiosqlite.Connection, session_id: str, told: Told) -> None:
+    """Keep what a session was about in place of what was known before."""
+    await tx.execute(
+        "UPDATE sessions SET title = :title, summary = :summary, tags = :tags, left_open = :left_open,"
+        " sketch = :sketch WHERE id = :id",
+        stored(told) | {"id": session_id},
+    )
 
 
 async def end(tx: aiosqlite.Connection, session_id: str, at: float, status: str, reason: str) -> None:
@@ -161,6 +217,15 @@ async def forget_prompts(tx: aiosqlite.Connection, session_id: str) -> None:
     await tx.execute("DELETE FROM prompts WHERE session_id = ?", (session_id,))
 
 
+async def beginning(database: Database, prefix: str) -> list[Session]:
+    """The sessions whose id begins so, the latest first; a few, for a person types as little of it as will do."""
+    rows = await database.rows(
+        "SELECT * FROM sessions WHERE substr(id, 1, length(?)) = ? ORDER BY last_event_at DESC LIMIT 10",
+        (prefix, prefix),
+    )
+    return [session_from(row) for row in rows]
+
+
 async def listing(database: Database, project_id: str | None, limit: int) -> list[Session]:
     """Sessions, the latest first."""
     rows = await database.rows(
@@ -198,6 +263,12 @@ async def position(database: Database, path: str, session_id: str) -> Position:
     """Where to go on reading a transcript: its start, if it is new."""
     rows = await database.rows("SELECT path, session_id, position, state FROM transcripts WHERE path = ?", (path,))
     return Position(**dict(rows[0])) if rows else Position(path, session_id, 0, "")
+
+
+async def positions(database: Database) -> dict[str, Position]:
+    """How far every file has been read, by path."""
+    rows = await database.rows("SELECT path, session_id, position, state FROM transcripts")
+    return {row["path"]: Position(**dict(row)) for row in rows}
 
 
 async def advance(tx: aiosqlite.Connection, new: Position, at: float) -> None:

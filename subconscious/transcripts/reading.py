@@ -26,7 +26,8 @@ class Reading:
 
     ``offset`` is the end of the last whole line consumed, ``more`` whether another call would find lines now.
     ``restarted`` says that the file was another one than before. ``foreign`` says that it is no transcript of
-    the client's, and ``reason`` why; nothing is consumed then. ``skipped`` counts lines that gave no turn.
+    the client's, and ``reason`` why; nothing is consumed then. ``skipped`` counts lines that gave no turn, out of
+    all the ``lines`` that were consumed.
     """
 
     turns: tuple[Turn, ...] = ()
@@ -36,6 +37,7 @@ class Reading:
     restarted: bool = False
     foreign: bool = False
     reason: str = ""
+    lines: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
     sessions: tuple[str, ...] = ()
     cwd: str = ""
@@ -100,6 +102,7 @@ class _Batch:
             state=replace(scribe.state(), head=read_head(self.file, status.st_ino)),
             more=end - begin >= self.max_bytes and end < status.st_size,
             restarted=restarted,
+            lines=scribe.lines_seen,
             skipped=dict(scribe.skipped),
             sessions=tuple(scribe.sessions),
             cwd=scribe.cwd,

@@ -280,6 +280,7 @@ def test_a_silent_session_is_closed_and_the_next_start_says_where_it_broke_off(r
     assert eventually(lambda: seen() == ("interrupted", DECISION))
     given = context(new_session(running, speaker.project).ask("SessionStart", source="startup"))
     assert "was interrupted" in given
+    assert "Left open: the last prompt was not answered" in given
     assert DECISION in given
 
 
@@ -317,7 +318,7 @@ def test_a_transcript_of_another_kind_is_left_alone(running: Home, speaker: Spea
 
 def test_capture_reads_a_transcript_that_no_hook_told_of(running: Home, speaker: Speaker) -> None:
     speaker.say(DECISION)
-    asked = {"transcript": str(speaker.transcript), "cwd": str(speaker.project)}
+    asked = {"transcript": str(speaker.transcript), "cwd": str(speaker.project), "origin": "user"}
     first = client.call(running, "capture", asked)
     assert [capture["content"] for capture in first["captures"]] == [DECISION]
     assert client.call(running, "capture", asked)["captures"] == []
@@ -440,3 +441,28 @@ def test_a_request_that_fails_leaves_no_words_in_the_log(running: Home) -> None:
     with pytest.raises(DaemonError):
         client.call(running, "remember", asked)
     assert "swordfish" not in (running.log / "daemon.log").read_text()
+
+
+def test_a_session_is_told_and_told_anew_when_it_goes_on(running: Home, speaker: Speaker) -> None:
+    speaker.say("Fix the rounding in ledger.py, key AKIAIOSFODNN7EXAMPLE.")
+    decide(running, speaker)
+    asked = {"session_id": speaker.id[:8]}
+    (session,) = client.call(running, "sessions", asked)["sessions"]
+    assert session["title"] == "Fix the rounding in ledger.py, key [redacted: AWS key]"
+    assert DECISION in session["summary"]
+    assert session["left_open"] == "the last prompt was not answered"
+    speaker.say("I rounded once. Shall I commit?", role="assistant")
+    speaker.hook("drop", "Stop")
+    drained(running)
+    (session,) = client.call(running, "sessions", asked)["sessions"]
+    assert session["left_open"] == 'the assistant had asked: "Shall I commit?"'
+    assert client.call(running, "list", {"cwd": str(speaker.project)})["total"] == 1
+
+
+def test_no_summary_where_it_is_switched_off(stopped: Home, tmp_path: Path) -> None:
+    configure(stopped, summaries=False)
+    client.ensure_daemon(stopped)
+    speaker = new_session(stopped, tmp_path / "project")
+    decide(stopped, speaker)
+    (session,) = client.call(stopped, "sessions", {"cwd": str(speaker.project)})["sessions"]
+    assert (session["title"], session["summary"], session["left_open"]) == ("", "", "")

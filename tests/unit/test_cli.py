@@ -110,7 +110,15 @@ SESSION: dict[str, Any] = {
     "last_event_at": time() - 3600,
     "branch": "main",
     "first_prompt": "Can you look\nat ledger.py?",
+    "last_prompt": "Now round once, at the end.",
     "turns": 14,
+    "title": "Look at ledger.py",
+    "summary": 'Asked: "look at ledger.py". Done: commit "Round once".',
+    "tags": ["ledger.py", "cents"],
+    "left_open": "the last prompt was not answered",
+    "started_at": time() - 7200,
+    "cwd": "/home/dev/shop",
+    "transcript": "/home/dev/.claude/projects/p/944588c1.jsonl",
 }
 SURFACE: dict[str, Any] = {
     "session_id": "944588c1-3b02-43f4-bc53-2f08bd9656e9",
@@ -141,6 +149,32 @@ STATUS: dict[str, Any] = {
     "settings": {},
 }
 EVENT = {"at": time(), "actor": "user", "action": "approved", "reason": "right"}
+FILE: dict[str, Any] = {
+    "path": "/home/dev/.claude/projects/p/944588c1.jsonl",
+    "sort": "session",
+    "bytes": 2_000_000,
+    "read": 0,
+    "session_id": "944588c1",
+    "folder": "/home/dev/shop",
+    "project": "/home/dev/shop",
+    "begun": time() - 30 * DAY,
+    "last": time() - 29 * DAY,
+    "reason": "",
+}
+FATE: dict[str, Any] = {
+    "path": FILE["path"],
+    "sort": "session",
+    "project": "/home/dev/shop",
+    "lines": 120,
+    "turns": 80,
+    "skipped": {"no speech": 40},
+    "captured": 1,
+    "queued": 2,
+    "discarded": 3,
+    "repeated": 4,
+    "more": False,
+    "reason": "",
+}
 ANSWERS: dict[str, Any] = {
     "status": STATUS,
     "remember": {"decision": "auto", "reason": "", "confidence": 1.0, "memory": MEMORY},
@@ -160,6 +194,8 @@ ANSWERS: dict[str, Any] = {
     "unarchive": {"memories": [MEMORY]},
     "why_surfaced": {"surfaces": [SURFACE]},
     "capture": {"session_id": "s", "turns": 3, "captures": [CAPTURE]},
+    "import_plan": {"files": [FILE, FILE | {"path": "/t/x.jsonl", "sort": "foreign", "reason": "it is empty"}]},
+    "import_file": FATE,
     "drain": {"drained": True, "embedded": True},
 }
 EMPTY: dict[str, Any] = {
@@ -200,9 +236,11 @@ READING = [
     "list",
     "show 12",
     "sessions",
+    "sessions 9445",
     "why-surfaced",
     "why-surfaced 12",
     "review",
+    "import --yes",
     "archive 12",
     "unarchive 12",
     "remember use cents",
@@ -223,7 +261,7 @@ READING = [
 @pytest.mark.parametrize("command", READING)
 def test_every_screen_fits_eighty_columns(daemon: StubDaemon, capsys: pytest.CaptureFixture[str], command: str) -> None:
     code, out, err = run(capsys, *command.split())
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, "100%\n" if command.startswith("import") else "")
     assert out.strip()
     assert max(map(len, out.replace(str(daemon.home.root), "~").splitlines())) <= 80
     assert "\x1b" not in out

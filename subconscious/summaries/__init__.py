@@ -1,0 +1,11 @@
+"""What a session was about, in the words that were said in it; no model, and never a memory (SPEC E2).
+
+A sketch grows with every batch of a transcript and is kept beside the session, so that a summary is made anew from it
+whenever the session goes on. Whose words a part of it is, is said in that part.
+"""
+
+from subconscious.summaries.deeds import Deeds, read_deeds
+from subconscious.summaries.sketch import Sketch
+from subconscious.summaries.telling import Summary, tell
+
+__all__ = ["Deeds", "Sketch", "Summary", "read_deeds", "tell"]

@@ -1,0 +1,186 @@
+"""What was done in a part of a transcript and no turn tells: commands, commits, lists of tasks, pull requests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from subconscious.capture import wording
+from subconscious.transcripts.lines import whole_lines
+from subconscious.transcripts.records import Record, blocks, joined_text, message_blocks, parse, string
+
+LONGEST = 200
+MOST = 40
+"""Open commands and tasks that are followed at once."""
+
+_HINTS = (b'"tool_use"', b'"tool_result"', b'"pr-link"', b'"custom-title"', b"<command-name>")
+_COMMAND = re.compile(r"<command-name>\s*(/[\w:-]+)\s*</command-name>")
+_ARGUMENTS = re.compile(r"<command-args>([^<]*)</command-args>")
+_HOUSEKEEPING = frozenset(
+    """/add-dir /agents /bashes /clear /color /compact /config /context /copy /cost /doctor /effort /exit /export /fast
+    /feedback /help /hooks /ide /login /logout /mcp /memory /model /permissions /plan /plugin /quit /release-notes
+    /rename /resume /rewind /sandbox /skills /stats /status /statusline /tasks /terminal-setup /theme /todos /upgrade
+    /usage /vim""".split()
+)
+_COMMIT = re.compile(
+    r"\bgit\b[^\n|;&]{0,80}?\bcommit\b[^\n]{0,80}?(?:-a?m|--message[= ])\s*"
+    r"(?:\"\$\(cat <<-?\s*['\"]?\w+['\"]?\n\s*(?P<block>[^\n]{1,300})|\"(?P<double>(?:[^\"\\\n]|\\.){1,300})"
+    r"|'(?P<single>[^'\n]{1,300}))"
+)
+_FIXTURE = re.compile(r"(?:\S+|(?:initial|first|test) commit)", re.IGNORECASE)
+"""Subjects of commits in repositories that a test makes for itself."""
+
+_REFUSED = ("The user doesn't want", "[Request interrupted", "Permission to use", "<tool_use_error>")
+_PREFIX = re.compile(r"^\s*(?:cd\s[^&;\n]{1,300}(?:&&|;)\s*|\w+=\S*\s+)+")
+
+
+@dataclass(frozen=True, slots=True)
+class Deeds:
+    """What was done so far.
+
+    ``named`` is the title that the user gave, ``opened`` the first command of a skill and where it stands.
+    ``running`` are commands without a result, by id; ``failed`` is the last one that failed and was not run
+    successfully since; ``tasks`` are the assistant's list, by id: what it is, and its status.
+    """
+
+    named: str = ""
+    opened: str = ""
+    opened_at: int = 0
+    commits: tuple[str, ...] = ()
+    pulls: tuple[str, ...] = ()
+    failed: str = ""
+    running: Mapping[str, str] = field(default_factory=dict)
+    tasks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    tasks_made: int = 0
+
+
+def read_deeds(path: Path, start: int, end: int, before: Deeds, clean: Callable[[str], str]) -> Deeds:
+    """Follow the deeds in ``path`` from one offset to another; ``clean`` is applied to all that is kept."""
+    log = _Log(before, clean)
+    for at, record in _records(path, start, end):
+        if not (record.get("isSidechain") or record.get("agentId")):
+            log.take(at, record)
+    return log.deeds()
+
+
+def _records(path: Path, start: int, end: int) -> Iterator[tuple[int, Record]]:
+    try:
+        with path.open("rb") as file:
+            for line in whole_lines(file, start, final=True):
+                if line.start >= end:
+                    return
+                if line.raw is not None and any(hint in line.raw for hint in _HINTS):
+                    yield line.start, parse(line.raw) or {}
+    except OSError:
+        return
+
+
+class _Log:
+    """Takes records one by one."""
+
+    def __init__(self, before: Deeds, clean: Callable[[str], str]) -> None:
+        self._clean = clean
+        self._named = before.named
+        self._opened, self._opened_at = before.opened, before.opened_at
+        self._commits = list(before.commits)
+        self._pulls = list(before.pulls)
+        self._failed = before.failed
+        self._running = dict(before.running)
+        self._tasks = dict(before.tasks)
+        self._made = before.tasks_made
+
+    def deeds(self) -> Deeds:
+        """All of it, bounded."""
+        return Deeds(
+            named=self._named,
+            opened=self._opened,
+            opened_at=self._opened_at,
+            commits=tuple(dict.fromkeys(self._commits[-5:])),
+            pulls=tuple(dict.fromkeys(self._pulls[-3:])),
+            failed=self._failed,
+            running=dict(list(self._running.items())[-MOST:]),
+            tasks=dict(list(self._tasks.items())[-MOST:]),
+            tasks_made=self._made,
+        )
+
+    def take(self, at: int, record: Record) -> None:
+        """Take the record that stands at ``at``."""
+        match string(record, "type"):
+            case "assistant":
+                for block in message_blocks(record):
+                    self._take_use(block)
+            case "user":
+                for block in message_blocks(record):
+                    self._take_result(block)
+                self._take_command(at, joined_text(message_blocks(record)))
+            case "pr-link":
+                self._pulls.append(f"#{record.get('prNumber')}")
+            case "custom-title":
+                self._named = self._short(string(record, "customTitle"))
+
+    def _take_use(self, block: Record) -> None:
+        given = block.get("input")
+        if block.get("type") != "tool_use" or not isinstance(given, Mapping):
+            return
+        match string(block, "name"):
+            case "Bash":
+                self._running[string(block, "id")] = self._clean(string(given, "command")[:4000])
+            case "TodoWrite":
+                self._take_list(given.get("todos"))
+            case "TaskCreate":
+                self._made += 1
+                self._tasks[str(self._made)] = (self._short(string(given, "subject")), "pending")
+            case "TaskUpdate":
+                key, status = str(given.get("taskId", "")), string(given, "status")
+                if key in self._tasks and status:
+                    self._tasks[key] = (self._tasks[key][0], status)
+
+    def _take_list(self, todos: Any) -> None:
+        """Take the whole list, as older clients write it each time."""
+        items = [todo for todo in todos if isinstance(todo, Mapping)] if isinstance(todos, list) else []
+        self._tasks = {
+            str(number): (self._short(string(item, "content")), string(item, "status"))
+            for number, item in enumerate(items[:MOST])
+        }
+
+    def _take_result(self, block: Record) -> None:
+        if block.get("type") != "tool_result":
+            return
+        command = self._running.pop(string(block, "tool_use_id"), "")
+        if not command:
+            return
+        if block.get("is_error") is True:
+            said = joined_text(blocks(block.get("content")))
+            self._failed = self._failed if said.startswith(_REFUSED) else _bare(command)
+            return
+        commit = _COMMIT.search(command)
+        if commit:
+            subject = self._short(commit["block"] or commit["double"] or commit["single"])
+            if not _FIXTURE.fullmatch(subject):
+                self._commits.append(subject)
+        if commit or _program(command) == _program(self._failed):
+            self._failed = ""
+
+    def _take_command(self, at: int, text: str) -> None:
+        found = _COMMAND.search(text)
+        if found and not self._opened and found[1] not in _HOUSEKEEPING:
+            arguments = _ARGUMENTS.search(text)
+            self._opened = self._short(f"{found[1]} {arguments[1] if arguments else ''}")
+            self._opened_at = at
+
+    def _short(self, text: str) -> str:
+        return wording.shorten(wording.squeeze(self._clean(text[:2000])), LONGEST)
+
+
+def _bare(command: str) -> str:
+    """Return a command's first line without the change of folder before it."""
+    lines = _PREFIX.sub("", command).strip().splitlines()
+    return lines[0][:LONGEST] if lines else ""
+
+
+def _program(command: str) -> tuple[str, ...]:
+    """What a command runs: its first two words."""
+    return tuple(_bare(command).split()[:2])

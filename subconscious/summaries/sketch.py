@@ -1,0 +1,134 @@
+"""What is kept of a session while it goes on: small, and enough to tell what it was about."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+
+from pydantic import TypeAdapter, ValidationError
+
+from subconscious.capture import wording
+from subconscious.model import Origin, Role, Turn
+from subconscious.summaries.deeds import Deeds
+
+ASK_LENGTH = 400
+ANSWER_LENGTH = 1500
+FIRST_ASKS, LAST_ASKS = 4, 4
+"""Requests that are kept: those a session began with, and the latest."""
+
+_NEVER = 1 << 62
+MOST_COUNTED = 120
+MOST_DECIDED = 4
+
+_CHANGES = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
+_PLAN = "Implement the following plan:"
+_HEADING = re.compile(r"^#{1,3}[ \t]+(.+)$", re.MULTILINE)
+_LABEL = re.compile(r"(?:plan|task|goal)\s*:\s*", re.IGNORECASE)
+_WORD = re.compile(r"[A-Za-z][\w-]{3,30}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A session so far.
+
+    ``asks`` are the requests, in the user's words; ``answer`` the assistant's latest text. ``busy`` says that it was
+    using tools after that, ``answered`` that it said something since the last prompt. ``asked_at`` is where in the
+    transcript the first request stands.
+    """
+
+    asks: tuple[str, ...] = ()
+    plan: str = ""
+    last: str = ""
+    answer: str = ""
+    answered: bool = True
+    busy: bool = False
+    stopped: bool = False
+    asked_at: int = _NEVER
+    branch: str = ""
+    decided: tuple[str, ...] = ()
+    files: Mapping[str, int] = field(default_factory=dict)
+    words: Mapping[str, int] = field(default_factory=dict)
+    deeds: Deeds = field(default_factory=Deeds)
+
+    def after(self, turns: Sequence[Turn], decided: Iterable[str] = (), *, stopped: bool = False) -> Sketch:
+        """Return the sketch after more turns; ``decided`` are the user's statements in them, as they were captured.
+
+        ``stopped`` says that the user interrupted the assistant and typed nothing since.
+        """
+        sketch = replace(self, decided=_lately((*self.decided, *decided)), stopped=stopped)
+        for turn in turns:
+            if not turn.sidechain:
+                sketch = sketch._heard(turn)
+        return sketch
+
+    def _heard(self, turn: Turn) -> Sketch:
+        known = replace(self, branch=turn.branch or self.branch)
+        if turn.role is Role.ASSISTANT:
+            return known._answered(turn)
+        if turn.role is Role.USER and turn.origin is Origin.USER and turn.text:
+            return known._asked(turn)
+        if turn.role is Role.USER and turn.text.startswith(_PLAN):
+            return known._planned(turn.text)
+        return known
+
+    def _asked(self, turn: Turn) -> Sketch:
+        text = turn.text
+        words = _count(self.words, set(_WORD.findall(text[:ASK_LENGTH].lower())))
+        return replace(
+            self,
+            asks=_ends((*self.asks, text[:ASK_LENGTH])),
+            last=text[:ASK_LENGTH],
+            asked_at=min(self.asked_at, turn.start),
+            answered=False,
+            busy=False,
+            words=words,
+        )
+
+    def _planned(self, text: str) -> Sketch:
+        heading = _HEADING.search(text)
+        plan = _LABEL.sub("", heading[1] if heading else text.removeprefix(_PLAN).strip())
+        return replace(self, plan=self.plan or plan[:ASK_LENGTH], last=plan[:ASK_LENGTH], answered=False)
+
+    def _answered(self, turn: Turn) -> Sketch:
+        weight = 3 if _CHANGES & set(turn.tools) else 1
+        paths = [PurePath(file) for file in turn.files]
+        files = _count(self.files, [path.name for path in paths if ".claude" not in path.parts], weight)
+        if not turn.text:
+            return replace(self, files=files, busy=self.busy or bool(turn.tools))
+        kept = turn.text if len(turn.text) <= ANSWER_LENGTH else f"{turn.text[:1000]}\n\u2026\n{turn.text[-400:]}"
+        return replace(self, files=files, answer=kept, answered=True, busy=bool(turn.tools))
+
+    def to_json(self) -> str:
+        """Return the sketch as the store keeps it."""
+        return _SKETCH.dump_json(self).decode()
+
+    @classmethod
+    def from_json(cls, text: str) -> Sketch:
+        """Read what ``to_json`` gave; anything else is an empty sketch: the session is told from here on."""
+        try:
+            return _SKETCH.validate_json(text or "{}")
+        except ValidationError:
+            return cls()
+
+
+def _ends(asks: tuple[str, ...]) -> tuple[str, ...]:
+    return asks if len(asks) <= FIRST_ASKS + LAST_ASKS else (*asks[:FIRST_ASKS], *asks[-LAST_ASKS:])
+
+
+def _lately(statements: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(statements))[-MOST_DECIDED:]
+
+
+def _count(known: Mapping[str, int], found: Iterable[str], weight: int = 1) -> dict[str, int]:
+    """Count on, dropping the rarest where there are too many."""
+    counted = Counter(dict(known))
+    for name in found:
+        if wording.content_words(name):
+            counted[name] += weight
+    return dict(counted.most_common(MOST_COUNTED)) if len(counted) > 2 * MOST_COUNTED else dict(counted)
+
+
+_SKETCH = TypeAdapter(Sketch)

@@ -1,0 +1,175 @@
+"""A sketch told: title, summary, tags, what was left open. Extracted, not invented: every part is quoted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from subconscious.capture import wording
+from subconscious.capture.sentences import sentences
+from subconscious.summaries.deeds import Deeds
+from subconscious.summaries.sketch import Sketch
+
+TITLE_LENGTH = 80
+PART_LENGTH = 220
+LEFT_OPEN_LENGTH = 400
+TELLING_WORDS = 5
+MOST_TAGS = 5
+
+_POLITE = re.compile(
+    r"(?:(?:ok(?:ay)?|hey|hi|hello|hmm+|so|now|well|please|pls|sorry|yes|yep|yeah|great|perfect|thanks|also|and|then|"
+    r"alright|cool|nice)\b[\s,.!:]*|(?:can|could|would|will) (?:you|we) (?:please )?(?:help me (?:to )?)?|"
+    r"i(?:'d| would) (?:like|want) (?:you )?to |i (?:want|need) (?:you )?to |let'?s |help me (?:to )?)+",
+    re.IGNORECASE,
+)
+_TRIVIAL = re.compile(
+    r"(?:yes|no|y|n|ok|okay|yep|sure|continue|go on|go ahead|proceed|commit|push|commit (?:and|&) push|do it|next|done|"
+    r"thanks|thank you|clear|stop|retry|try again|exit|hi|hello|please)?[\W\d]*",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?])[\"')\]]*\s+|\n+")
+_MARKUP = re.compile(r"^[#>*\-\s]+|\*\*|__|`{3}\w*|^\d+[.)]\s+", re.MULTILINE)
+_EMPTY = re.compile(r"(?:perfect|great|excellent|done|good|all done|awesome|yes|ok|right|sure)?[\W\d_]*", re.IGNORECASE)
+_DATA = re.compile(r"\s*:?\s*[{\[][\"{]|\s*:?\s+https?://\S{40,}")
+_END = " .:,;-"
+_MAIN = frozenset({"", "HEAD", "main", "master", "trunk", "develop"})
+_COMMON = frozenset(
+    """add added adding agent already another anything back being better between branch called case change changes
+    check code command commit commits could different does doing done each else error even every everything file files
+    find first following found from give have here implement implementation instead into issue just keep know last
+    line lines look looks maybe mean message missing more much must need needs never next once only other plan please
+    possible problem project push right same second seems session should show some something still such sure take test
+    tests text than thank that them then there these thing things think this those trying understand update used user
+    using version want wants when where which while will with without work working works would your https http with
+    like make them they what been were""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a list of sessions shows. ``left_open`` is "" where nothing is known to be."""
+
+    title: str
+    text: str
+    tags: tuple[str, ...]
+    left_open: str
+
+
+def tell(sketch: Sketch) -> Summary:
+    """Tell a session from its sketch."""
+    asks = _requests(sketch)
+    title = sketch.deeds.named or _title(asks, planned=bool(sketch.plan))
+    return Summary(
+        title=wording.shorten(wording.squeeze(title), TITLE_LENGTH),
+        text=" ".join(filter(None, (_asked(asks), _decided(sketch), _done(sketch.deeds), _reported(sketch)))),
+        tags=tuple(_tags(sketch))[:MOST_TAGS],
+        left_open=wording.shorten("; ".join(_open(sketch)), LEFT_OPEN_LENGTH),
+    )
+
+
+def _requests(sketch: Sketch) -> list[str]:
+    """Return what was asked for, without what only keeps a session going; something, if there was anything."""
+    named = [sketch.plan] if sketch.plan else []
+    asked = [_first_words(ask) for ask in sketch.asks if not _TRIVIAL.fullmatch(ask.strip())]
+    opened = [sketch.deeds.opened] if sketch.deeds.opened and sketch.deeds.opened_at < sketch.asked_at else []
+    begun = [*named, *opened, *filter(None, asked)]
+    return list(dict.fromkeys(begun)) or [wording.squeeze(ask) for ask in sketch.asks[:1]]
+
+
+def _first_words(ask: str) -> str:
+    """Return a request's first sentence that says something, without what is only polite, pasted or data."""
+    for sentence in sentences(ask):
+        words = _DATA.split(wording.squeeze(sentence), maxsplit=1)[0].rstrip(_END)
+        polite = _POLITE.match(words)
+        bare = words[polite.end() :].rstrip("?" + _END) if polite else words
+        if len(bare.split()) >= 3:
+            return bare
+    return ""
+
+
+def _title(asks: list[str], *, planned: bool) -> str:
+    """Return the plan, or the first request; one of the first three that says more, where it says little."""
+    if not asks:
+        return ""
+    telling = (ask for ask in asks[:3] if len(ask.split()) >= TELLING_WORDS or any(map(wording.is_name, ask.split())))
+    title = asks[0] if planned else next(telling, asks[0])
+    if title.startswith("/") and " " not in title and len(asks) > 1:
+        title = f"{title}: {asks[1]}"
+    return title[:1].upper() + title[1:]
+
+
+def _asked(asks: list[str]) -> str:
+    if not asks:
+        return ""
+    longest = sorted(asks[1:], key=lambda ask: -min(len(ask), PART_LENGTH // 2))[:2]
+    then = [wording.shorten(ask, PART_LENGTH // 2) for ask in asks[1:] if ask in longest]
+    first = f'Asked: "{wording.shorten(asks[0], PART_LENGTH)}"'
+    return f"{first}, then " + ", ".join(f'"{ask}"' for ask in then) + "." if then else f"{first}."
+
+
+def _decided(sketch: Sketch) -> str:
+    statements = [wording.shorten(wording.squeeze(said), PART_LENGTH // 2) for said in sketch.decided[-2:]]
+    return "The user stated: " + ", ".join(f'"{said}"' for said in statements) + "." if statements else ""
+
+
+def _done(deeds: Deeds) -> str:
+    if not (deeds.commits or deeds.pulls):
+        return ""
+    commits = ", ".join(f'"{wording.shorten(subject, 90)}"' for subject in deeds.commits[-2:])
+    more = f" and {len(deeds.commits) - 2} more" if len(deeds.commits) > 2 else ""
+    pulls = f"pull request {', '.join(deeds.pulls)}" if deeds.pulls else ""
+    return "Done: " + "; ".join(filter(None, [f"commit {commits}{more}" if commits else "", pulls])) + "."
+
+
+def _reported(sketch: Sketch) -> str:
+    """Quote how the assistant's last answer begins, if that was an answer and no announcement."""
+    if sketch.busy or not sketch.answered:
+        return ""
+    parts = (wording.squeeze(_MARKUP.sub("", words)) for words in _SENTENCE.split(sketch.answer))
+    said = ""
+    for sentence in parts:
+        if _EMPTY.fullmatch(sentence):
+            continue
+        if said and (sentence.endswith(":") or len(said) + len(sentence) > PART_LENGTH):
+            break
+        said = f"{said} {sentence}".strip()
+    said = wording.shorten(said.rstrip(" :"), PART_LENGTH)
+    return f'The assistant reported: "{said}"' if said else ""
+
+
+def _tags(sketch: Sketch) -> Iterator[str]:
+    """Give the branch, the files most worked on, the terms most used."""
+    found: dict[str, None] = {}
+    if sketch.branch not in _MAIN:
+        found[sketch.branch.rpartition("/")[2][:40].rstrip("-_")] = None
+    ranked = sorted(sketch.files.items(), key=lambda pair: -pair[1])
+    found.update(dict.fromkeys(name for name, weight in ranked[:2] if weight >= 2))
+    terms = sorted(sketch.words.items(), key=lambda pair: (-pair[1], pair[0]))
+    found.update(dict.fromkeys(term for term, count in terms if count >= 3 and term not in _COMMON))
+    yield from found
+
+
+def _open(sketch: Sketch) -> Iterator[str]:
+    """Say what waits: the prompt, a question, tasks, a failure. The assistant's words are marked as such."""
+    if sketch.stopped:
+        yield "the user stopped the assistant at work on the last prompt"
+    elif sketch.busy:
+        yield "the assistant was still at work on the last prompt"
+    elif not sketch.answered:
+        yield "the last prompt was not answered"
+    elif question := _question(sketch.answer):
+        yield f'the assistant had asked: "{question}"'
+    tasks = [task for task, status in sketch.deeds.tasks.values() if status in ("pending", "in_progress") and task]
+    if tasks:
+        more = f" and {len(tasks) - 3} more" if len(tasks) > 3 else ""
+        yield "open on the assistant's list: " + ", ".join(f'"{wording.shorten(t, 70)}"' for t in tasks[:3]) + more
+    if sketch.deeds.failed and (sketch.stopped or sketch.busy or not sketch.answered):
+        yield f"the last command that failed: `{wording.shorten(sketch.deeds.failed, 80)}`"
+
+
+def _question(answer: str) -> str:
+    """Return the question that an answer ends with, or ""."""
+    last = answer.rstrip().rpartition("\n")[2]
+    sentence = _SENTENCE.split(last)[-1] if last.endswith("?") else ""
+    return wording.shorten(wording.squeeze(_MARKUP.sub("", sentence)), 160)

@@ -1,0 +1,263 @@
+"""Sessions of before, and notes: read through a real daemon, at their own dates, once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.sessions import Speaker
+from subconscious import client
+from subconscious.errors import DaemonError
+from subconscious.home import Home
+from tests.daemon.conftest import configure, drained, eventually, new_session, processes_of
+
+DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
+LINTER = "From now on, run the linter before every commit."
+ROOT = Path(__file__).resolve().parents[2]
+LONG_AGO = "2025-03-0{day}T10:00:00Z"
+MARCH = 1_740_823_200.0
+DAY = 86_400.0
+
+
+def transcript(
+    folder: Path, *texts: str, cwd: str = "/gone/shop", name: str = "11111111-aaaa", session: str = "", day: int = 1
+) -> Path:
+    """A transcript of long ago, in a folder that may be gone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}.jsonl"
+    lines = [
+        {
+            "type": "user",
+            "isSidechain": name.startswith("agent-"),
+            "message": {"role": "user", "content": text},
+            "uuid": f"{name}-{number}",
+            "timestamp": LONG_AGO.format(day=day + number),
+            "cwd": cwd,
+            "sessionId": session or name,
+            "version": "2.1.50",
+            "gitBranch": "main",
+        }
+        for number, text in enumerate(texts)
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return file
+
+
+def imported(home: Home, path: Path, **args: Any) -> dict[str, Any]:
+    return client.call(home, "import_file", {"transcript": str(path), "origin": "user", **args})
+
+
+def plan(home: Home, *paths: Path, **args: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client.call(home, "import_plan", {"paths": [str(p) for p in paths], **args})["files"]
+    return found
+
+
+def dump(home: Home) -> list[str]:
+    store = sqlite3.connect(f"file:{home.database}?mode=ro", uri=True)
+    try:
+        return list(store.iterdump())
+    finally:
+        store.close()
+
+
+def test_old_sessions_keep_their_dates_and_are_over(running: Home, tmp_path: Path) -> None:
+    file = transcript(tmp_path / "old", "Tidy the invoices.", DECISION)
+    fate = imported(running, file)
+    assert (fate["lines"], fate["turns"], fate["captured"], fate["more"]) == (2, 2, 1, False)
+    (session,) = client.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]
+    assert (session["started_at"], session["last_event_at"], session["ended_at"]) == (MARCH, MARCH + DAY, MARCH + DAY)
+    assert (session["status"], session["end_reason"], session["cwd"]) == ("ended", "imported", "/gone/shop")
+    (memory,) = client.call(running, "list", {"cwd": "/gone/shop"})["memories"]
+    assert (memory["said_at"], memory["commit"]) == (MARCH + DAY, "")
+
+
+def test_a_gone_folder_is_a_project_of_its_own_and_its_worktrees_belong_to_it(running: Home, tmp_path: Path) -> None:
+    imported(running, transcript(tmp_path / "a", DECISION))
+    imported(running, transcript(tmp_path / "b", LINTER, cwd="/gone/shop/.worktrees/fix", name="22222222-bbbb"))
+    imported(running, transcript(tmp_path / "c", "Use tabs.", cwd="/gone/other", name="33333333-cccc"))
+    assert client.call(running, "list", {"cwd": "/gone/shop"})["total"] == 2
+    assert len(client.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]) == 2
+    assert client.call(running, "list", {"cwd": "/gone/other"})["total"] == 0
+
+
+def test_a_second_run_changes_nothing(running: Home, tmp_path: Path) -> None:
+    file = transcript(tmp_path / "old", DECISION, LINTER)
+    note = tmp_path / "notes" / "docs" / "adr" / "0001-cents.md"
+    note.parent.mkdir(parents=True)
+    note.write_text("# 1. Cents\n\n## Decision\n\nWe keep integer cents.\n")
+    imported(running, file)
+    imported(running, note)
+    before = dump(running)
+    assert imported(running, file)["lines"] == imported(running, note)["lines"] == 0
+    assert dump(running) == before
+    assert all(row["read"] == row["bytes"] for row in plan(running, tmp_path, everywhere=True))
+
+
+def test_what_grew_since_is_read_from_where_it_was_left(running: Home, tmp_path: Path) -> None:
+    file = transcript(tmp_path / "old", DECISION)
+    imported(running, file)
+    transcript(tmp_path / "old", DECISION, LINTER)
+    assert (imported(running, file)["lines"], len(client.call(running, "captures")["captures"])) == (1, 2)
+    (session,) = client.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]
+    assert session["last_event_at"] == MARCH + DAY
+
+
+def test_lines_that_a_fork_repeats_are_counted_as_known(running: Home, tmp_path: Path) -> None:
+    file = transcript(tmp_path / "old", DECISION)
+    fork = file.with_name("22222222-bbbb.jsonl")
+    fork.write_text(file.read_text().replace('"sessionId": "11111111-aaaa"', '"sessionId": "22222222-bbbb"'))
+    imported(running, file)
+    fate = imported(running, fork)
+    assert (fate["captured"], fate["repeated"]) == (0, 1)
+
+
+def test_a_sub_agents_file_belongs_to_its_session(running: Home, tmp_path: Path) -> None:
+    main = transcript(tmp_path / "old", "Tidy the invoices.")
+    agents = tmp_path / "old" / "11111111-aaaa" / "subagents"
+    agent = transcript(agents, DECISION, name="agent-7", session="11111111-aaaa")
+    assert [row["sort"] for row in plan(running, tmp_path / "old", everywhere=True)] == ["session", "agent"]
+    imported(running, main)
+    assert imported(running, agent)["captured"] == 0
+    (session,) = client.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]
+    assert (session["transcript"], session["turns"]) == (str(main), 1)
+
+
+def test_only_the_asked_projects_sessions_are_planned(running: Home, tmp_path: Path) -> None:
+    here = transcript(tmp_path / "old", DECISION, cwd=str(tmp_path))
+    transcript(tmp_path / "old", LINTER, name="22222222-bbbb")
+    assert [row["path"] for row in plan(running, tmp_path / "old", cwd=str(tmp_path))] == [str(here)]
+    assert len(plan(running, tmp_path / "old", cwd=str(tmp_path), everywhere=True)) == 2
+
+
+def test_foreign_files_are_named_with_their_reason(running: Home, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"foo": 1}\n')
+    (tmp_path / "b.jsonl").write_text("")
+    (tmp_path / "c.jsonl").mkdir()
+    os.mkfifo(tmp_path / "d.jsonl")
+    (tmp_path / "e.txt").write_text("words")
+    found = plan(running, tmp_path, tmp_path / "e.txt", everywhere=True)
+    assert {row["sort"] for row in found} == {"foreign"}
+    assert len(found) == 4
+    assert all(row["reason"] for row in found)
+    assert imported(running, tmp_path / "a.jsonl")["reason"]
+
+
+def test_a_running_session_is_read_and_stays_open(running: Home, speaker: Speaker) -> None:
+    speaker.ask("SessionStart", source="startup")
+    speaker.say(DECISION)
+    imported(running, speaker.transcript)
+    (session,) = client.call(running, "sessions", {"cwd": str(speaker.project)})["sessions"]
+    assert session["status"] == "open"
+    assert client.call(running, "list", {"cwd": str(speaker.project)})["total"] == 1
+
+
+def test_an_imported_session_that_goes_on_is_open_again_and_is_not_called_interrupted_before(
+    running: Home, speaker: Speaker
+) -> None:
+    speaker.say(DECISION)
+    imported(running, speaker.transcript)
+    given = new_session(running, speaker.project).ask("SessionStart", source="startup").decode()
+    assert DECISION in given
+    assert "was interrupted" not in given
+    speaker.ask("SessionStart", source="resume")
+    drained(running)
+    shown = client.call(running, "sessions", {"cwd": str(speaker.project)})["sessions"]
+    assert {session["id"]: session["status"] for session in shown}[speaker.id] == "open"
+
+
+def test_the_assistant_may_not_import_words_that_a_file_claims_to_be_the_users(running: Home, tmp_path: Path) -> None:
+    forged = transcript(tmp_path / "old", DECISION)
+    for request in ("import_file", "capture"):
+        with pytest.raises(DaemonError, match="a person imports"):
+            client.call(running, request, {"transcript": str(forged), "origin": "assistant"})
+    assert client.call(running, "captures")["captures"] == []
+
+
+RECORD = """---
+status: {status}
+date: 2024-05-06
+---
+# ADR-0007: Use SQLite
+
+## Context
+We need a store that people can copy.
+
+## Decision
+We use **SQLite** in WAL mode, see [the docs](https://example.org).
+"""
+
+
+def note(folder: Path, text: str, place: str = "docs/adr/0007-use-sqlite.md") -> Path:
+    file = folder / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def test_a_decision_record_waits_for_a_person_unless_one_vouches(running: Home, tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    assert imported(running, note(tmp_path, RECORD.format(status="accepted")), cwd=folder)["queued"] == 1
+    (capture,) = client.call(running, "captures", {"cwd": folder})["captures"]
+    assert capture["content"] == "Use SQLite: We use SQLite in WAL mode, see the docs."
+    assert (capture["kind"], capture["origin"], capture["status"]) == ("decision", "tool", "review")
+    other = note(tmp_path, RECORD.format(status="accepted").replace("SQLite", "DuckDB"), "docs/adr/0008-b.md")
+    assert imported(running, other, cwd=folder, vouched=True)["captured"] == 1
+    (memory,) = client.call(running, "list", {"cwd": folder})["memories"]
+    assert (memory["origin"], memory["said_at"]) == ("user", 1_714_953_600.0)
+
+
+@pytest.mark.parametrize("status", ["superseded by ADR-9", "Rejected", "deprecated"])
+def test_what_a_record_no_longer_says_is_not_remembered(running: Home, tmp_path: Path, status: str) -> None:
+    file = note(tmp_path, RECORD.format(status=status))
+    assert imported(running, file, cwd=str(tmp_path), vouched=True)["discarded"] == 1
+
+
+def test_killed_in_the_middle_it_goes_on(running: Home, tmp_path: Path) -> None:
+    """The daemon and the command die while files are read; the next run reads the rest, and nothing twice."""
+    for number in range(60):
+        transcript(tmp_path / "old", *(f"{DECISION} {number} {turn}" for turn in range(9)), name=f"{number:08d}-aaaa")
+    command = [sys.executable, "-m", "cli", "import", str(tmp_path / "old"), "--yes", "--json"]
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    environment = kept | {"SUBCONSCIOUS_HOME": str(running.root)}
+    first = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0
+    )
+
+    def begun() -> bool:
+        return any(row["read"] for row in plan(running, tmp_path / "old", everywhere=True))
+
+    assert eventually(begun)
+    for pid in processes_of(running):
+        os.kill(pid, signal.SIGKILL)
+    first.send_signal(signal.SIGINT)
+    first.communicate(timeout=20)
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True, timeout=60)
+    assert json.loads(done.stdout)["lines"] < 60 * 9
+    files = plan(running, tmp_path / "old", everywhere=True)
+    assert all(row["read"] == row["bytes"] for row in files)
+    sessions = client.call(running, "sessions", {"cwd": "/gone/shop", "limit": 100})["sessions"]
+    assert [session["turns"] for session in sessions] == [9] * 60
+
+
+def test_nothing_is_read_while_learning_is_switched_off(stopped: Home, tmp_path: Path) -> None:
+    configure(stopped, capture=False)
+    client.ensure_daemon(stopped)
+    file = transcript(tmp_path / "old", DECISION)
+    with pytest.raises(DaemonError, match="switched off"):
+        imported(stopped, file)
+    assert plan(stopped, file)[0]["read"] == 0
+
+
+def test_an_imported_session_is_told(running: Home, tmp_path: Path) -> None:
+    imported(running, transcript(tmp_path / "old", "Tidy the invoices in ledger.py.", DECISION))
+    (session,) = client.call(running, "sessions", {"cwd": "/gone/shop"})["sessions"]
+    assert session["title"] == "Tidy the invoices in ledger.py"
+    assert DECISION in session["summary"]

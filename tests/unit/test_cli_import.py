@@ -1,0 +1,149 @@
+"""`subconscious import` as a person meets it: what it shows first, what it asks, how it stops."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli import imports, origin
+from cli.__main__ import main
+from cli.progress import Progress
+from subconscious.home import Home
+from tests.unit.stub_daemon import StubDaemon
+from tests.unit.test_cli import ANSWERS, FATE, FILE
+
+NOTE = FILE | {"path": "/home/dev/shop/docs/adr/0001.md", "sort": "note", "bytes": 900}
+
+
+@pytest.fixture
+def daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StubDaemon]:
+    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(origin, "inside_client", lambda: False)
+    with StubDaemon(Home(tmp_path), dict(ANSWERS)) as stub:
+        yield stub
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the person at the terminal types, in turn."""
+    given: list[str] = []
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda _: given.pop(0))
+    return given
+
+
+def sent(daemon: StubDaemon) -> list[str]:
+    return [request.cmd for request in daemon.requests]
+
+
+def test_what_it_will_do_is_shown_first(
+    daemon: StubDaemon, answers: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers.append("n")
+    assert main(["import"]) == 0
+    shown = capsys.readouterr().out
+    assert "1 file, 2.0 MB" in shown
+    assert "/home/dev/shop (1)" in shown
+    assert "/t/x.jsonl: it is empty" in shown
+    assert "Nothing was imported." in shown
+    assert sent(daemon) == ["import_plan"]
+
+
+def test_yes_carries_it_out_in_as_many_batches_as_it_takes(
+    daemon: StubDaemon, answers: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers.append("y")
+    assert main(["import"]) == 0
+    assert sent(daemon) == ["import_plan", "import_file"]
+    assert daemon.requests[-1].args == {"transcript": FILE["path"], "origin": "user"}
+    assert "subconscious review" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("second", "vouched"), [("y", True), ("", None)])
+def test_notes_count_as_own_words_only_by_a_second_yes(
+    daemon: StubDaemon, answers: list[str], second: str, vouched: bool | None
+) -> None:
+    daemon.answers["import_plan"] = {"files": [NOTE]}
+    answers.extend(["y", second])
+    assert main(["import"]) == 0
+    assert daemon.requests[-1].args.get("vouched") is vouched
+
+
+def test_yes_in_advance_vouches_for_nothing(daemon: StubDaemon) -> None:
+    daemon.answers["import_plan"] = {"files": [NOTE]}
+    assert main(["import", "--yes"]) == 0
+    assert "vouched" not in daemon.requests[-1].args
+
+
+def test_without_a_person_it_asks_for_yes(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import"]) == 1
+    assert "--yes" in capsys.readouterr().err
+    assert sent(daemon) == ["import_plan"]
+
+
+def test_json_alone_is_a_look(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"][0]["bytes"] == 2_000_000
+    assert sent(daemon) == ["import_plan"]
+
+
+def test_the_model_may_not_import(daemon: StubDaemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(origin, "inside_client", lambda: True)
+    assert main(["import", "--yes"]) == 1
+    assert sent(daemon) == []
+
+
+def test_an_interrupt_keeps_what_was_read_and_says_so(
+    daemon: StubDaemon, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    daemon.answers["import_plan"] = {"files": [FILE, FILE | {"path": "/t/y.jsonl"}]}
+    fates = iter([FATE])
+
+    def ask_once(cmd: str, *_: object, **__: object) -> object:
+        if cmd == "import_plan":
+            return daemon.answers[cmd]
+        try:
+            return next(fates)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr(imports, "ask", ask_once)
+    assert main(["import", "--yes"]) == 130
+    shown = capsys.readouterr().out
+    assert "goes on from here" in shown
+    assert "120" in shown
+
+
+def test_a_path_that_is_not_there_is_named(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", "/no/such/place"]) == 1
+    assert "/no/such/place" in capsys.readouterr().err
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_the_bar_is_drawn_on_a_terminal_and_wiped_at_the_end() -> None:
+    stream = Terminal()
+    with Progress(200, stream=stream) as progress:
+        progress.advance(100, "a\x1b[31m.jsonl")
+        progress.advance(100, "b.jsonl")
+    drawn = stream.getvalue()
+    assert " 50% " in drawn
+    assert "100% " in drawn
+    assert "\x1b[31m" not in drawn
+    assert drawn.endswith("\r\x1b[K")
+
+
+def test_elsewhere_a_line_is_printed_now_and_then() -> None:
+    stream = io.StringIO()
+    with Progress(100, stream=stream) as progress:
+        for _ in range(100):
+            progress.advance(1)
+    assert len(stream.getvalue().splitlines()) == 10

@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subconscious.flow import clean
+from subconscious.model import Origin, Role, Turn
+from subconscious.summaries import Deeds, Sketch, Summary, read_deeds, tell
+from tests.conftest import NOON
+
+
+def turn(text: str, role: Role = Role.USER, origin: Origin | None = None, **changes: Any) -> Turn:
+    whose = origin or (Origin.USER if role is Role.USER else Origin.ASSISTANT)
+    return Turn("t", "s", role, whose, text, NOON, "/t.jsonl", 0, 9, **changes)
+
+
+def answer(text: str, *tools: str, files: tuple[str, ...] = ()) -> Turn:
+    return turn(text, Role.ASSISTANT, tools=tools, files=files)
+
+
+def told(*turns: Turn, decided: Sequence[str] = (), stopped: bool = False, deeds: Deeds | None = None) -> Summary:
+    sketch = Sketch(deeds=deeds or Deeds()).after(turns, decided, stopped=stopped)
+    return tell(Sketch.from_json(sketch.to_json()))
+
+
+@pytest.mark.parametrize(
+    ("asked", "title"),
+    [
+        (["can you please fix the rounding in ledger.py? It loses a cent."], "Fix the rounding in ledger.py"),
+        (
+            ["yes", "commit", "Add a retry to the upload, three times at most."],
+            "Add a retry to the upload, three times at most",
+        ),
+        (
+            ['Traceback (most recent call last):\n  File "x.py"\nwhy does the import fail here?'],
+            "Why does the import fail here?",
+        ),
+        (["commit"], "Commit"),
+        (
+            ["get back to main", "are the subfolder keys random or derived?"],
+            "Are the subfolder keys random or derived?",
+        ),
+        ([], ""),
+    ],
+)
+def test_the_title_is_the_first_real_request(asked: list[str], title: str) -> None:
+    assert told(*map(turn, asked)).title == title
+
+
+def test_a_plan_that_was_approved_gives_the_title() -> None:
+    plan = turn("Implement the following plan:\n\n# Plan: Round once\n\n## Context\n...", origin=Origin.ASSISTANT)
+    summary = told(plan, answer("All 12 tests pass."), turn("commit"))
+    assert summary.title == "Round once"
+    assert summary.text == 'Asked: "Round once".'
+    assert summary.left_open == "the last prompt was not answered"
+
+
+def test_the_summary_says_whose_words_it_quotes() -> None:
+    summary = told(
+        turn("Fix the rounding in ledger.py."),
+        answer("Perfect! I rounded once, at the end. All tests pass.", files=("/shop/ledger.py",)),
+        decided=["Amounts are integer cents."],
+        deeds=Deeds(commits=("Round once",), pulls=("#7",)),
+    )
+    assert summary.text == (
+        'Asked: "Fix the rounding in ledger.py". The user stated: "Amounts are integer cents.". '
+        'Done: commit "Round once"; pull request #7. '
+        'The assistant reported: "I rounded once, at the end. All tests pass."'
+    )
+    assert summary.left_open == ""
+
+
+def test_what_is_left_open() -> None:
+    ask = turn("Fix the rounding in ledger.py.")
+    assert told(ask).left_open == "the last prompt was not answered"
+    assert told(ask, answer("Let me look.", "Read")).left_open == "the assistant was still at work on the last prompt"
+    assert told(ask, answer("Let me look.", "Read"), stopped=True).left_open.startswith("the user stopped")
+    assert told(ask, answer("Done.\n\nShall I commit?")).left_open == 'the assistant had asked: "Shall I commit?"'
+    assert told(ask, answer("Done.")).left_open == ""
+
+
+def test_tasks_and_failures_are_left_open() -> None:
+    deeds = Deeds(failed="pytest -q", tasks={"1": ("Round once", "completed"), "2": ("Test zero", "pending")})
+    assert told(turn("go on with it"), deeds=deeds).left_open == (
+        'the last prompt was not answered; open on the assistant\'s list: "Test zero"; '
+        "the last command that failed: `pytest -q`"
+    )
+    assert "failed" not in told(turn("go on with it"), answer("It fails for another reason."), deeds=deeds).left_open
+
+
+def test_tags_are_branch_files_and_terms() -> None:
+    turns = [turn(f"Round the invoices, part {number}", branch="feat/cents") for number in range(3)]
+    turns.append(answer("", "Edit", files=("/shop/ledger.py", "/home/me/.claude/plans/x.md")))
+    assert told(*turns).tags == ("cents", "ledger.py", "invoices", "part", "round")
+
+
+def test_side_chains_are_not_the_session() -> None:
+    assert told(turn("Fix the rounding."), turn("Search the web for rates", sidechain=True)).title == "Fix the rounding"
+
+
+def test_a_sketch_in_batches_is_the_sketch_at_once() -> None:
+    turns = [turn(f"Request number {number} about the ledger") for number in range(20)] + [answer("Done.")]
+    batches = Sketch().after(turns[:7]).after(turns[7:11]).after(turns[11:])
+    assert tell(batches) == tell(Sketch().after(turns))
+
+
+@given(st.lists(st.tuples(st.text(max_size=600), st.sampled_from(["user", "assistant", "tool"])), max_size=40))
+def test_any_session_is_told_within_bounds(said: list[tuple[str, str]]) -> None:
+    summary = told(*(turn(text, Role(role), Origin(role)) for text, role in said))
+    assert len(summary.title) <= 80
+    assert len(summary.text) <= 1600
+    assert len(summary.left_open) <= 400
+    assert len(summary.tags) <= 5
+    assert "\n" not in summary.title + summary.text + summary.left_open
+
+
+@given(st.lists(st.text(min_size=1, max_size=3000), min_size=1, max_size=60))
+def test_a_sketch_stays_small(texts: list[str]) -> None:
+    sketch = Sketch()
+    for text in texts:
+        sketch = sketch.after([turn(text), answer(text, files=(text[:50],))], [text[:400]])
+    assert len(sketch.to_json()) < 60_000
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"asks": 3}', "null"])
+def test_a_sketch_that_makes_no_sense_is_an_empty_one(text: str) -> None:
+    assert Sketch.from_json(text) == Sketch()
+
+
+def use(name: str, key: str = "u1", **given: object) -> dict[str, Any]:
+    block = {"type": "tool_use", "id": key, "name": name, "input": given}
+    return {"type": "assistant", "message": {"content": [block]}}
+
+
+def result(key: str = "u1", text: str = "", error: bool = False) -> dict[str, Any]:
+    block = {"type": "tool_result", "tool_use_id": key, "content": text, "is_error": error}
+    return {"type": "user", "message": {"content": [block]}}
+
+
+def deeds_of(tmp_path: Path, *records: dict[str, Any]) -> Deeds:
+    file = tmp_path / "t.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return read_deeds(file, 0, file.stat().st_size, Deeds(), clean)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'git commit -m "Round once"',
+        "git add -A && git commit -am 'Round once'",
+        "git commit -m \"$(cat <<'EOF'\nRound once\n\nWhy.\nEOF\n)\"",
+        'cd /shop && git -c user.name=x commit -m "Round once\n\nbody"',
+    ],
+)
+def test_commits_are_known_by_their_subject(tmp_path: Path, command: str) -> None:
+    assert deeds_of(tmp_path, use("Bash", command=command), result()).commits == ("Round once",)
+    assert deeds_of(tmp_path, use("Bash", command=command), result(error=True)).commits == ()
+
+
+def test_a_failure_stands_until_the_same_succeeds(tmp_path: Path) -> None:
+    failing = [use("Bash", command="cd /shop && go test ./..."), result(error=True)]
+    assert deeds_of(tmp_path, *failing).failed == "go test ./..."
+    assert deeds_of(tmp_path, *failing, use("Bash", command="ls"), result()).failed == "go test ./..."
+    assert deeds_of(tmp_path, *failing, use("Bash", command="go test ./pay"), result()).failed == ""
+    refused = result(text="The user doesn't want to proceed with this tool use.", error=True)
+    assert deeds_of(tmp_path, use("Bash", command="rm -rf x"), refused).failed == ""
+
+
+def test_lists_of_tasks_old_and_new(tmp_path: Path) -> None:
+    old = use("TodoWrite", todos=[{"content": "a", "status": "completed"}, {"content": "b", "status": "pending"}, 7])
+    assert deeds_of(tmp_path, old).tasks == {"0": ("a", "completed"), "1": ("b", "pending")}
+    new = [use("TaskCreate", subject="a"), use("TaskCreate", subject="b"), use("TaskUpdate", taskId="2", status="x")]
+    assert deeds_of(tmp_path, *new).tasks == {"1": ("a", "pending"), "2": ("b", "x")}
+
+
+def test_titles_pull_requests_and_skills(tmp_path: Path) -> None:
+    skill = "<command-name>/review</command-name><command-args>7</command-args>"
+    found = deeds_of(
+        tmp_path,
+        {"type": "user", "message": {"content": "<command-name>/clear</command-name>"}},
+        {"type": "user", "message": {"content": skill}},
+        {"type": "custom-title", "customTitle": "Cents"},
+        {"type": "pr-link", "prNumber": 9},
+        use("Bash", command="export KEY=AKIAIOSFODNN7EXAMPLE") | {"isSidechain": True},
+    )
+    assert (found.opened, found.named, found.pulls) == ("/review 7", "Cents", ("#9",))
+    assert tell(Sketch(deeds=found)).title == "Cents"
+
+
+def test_secrets_stay_out_of_deeds(tmp_path: Path) -> None:
+    failing = deeds_of(tmp_path, use("Bash", command="aws --key AKIAIOSFODNN7EXAMPLE"), result(error=True))
+    assert failing.failed == "aws --key [redacted: AWS key]"
+
+
+@given(
+    st.recursive(
+        st.none() | st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    )
+)
+def test_records_of_any_shape_do_no_harm(tmp_path_factory: pytest.TempPathFactory, value: object) -> None:
+    odd = [
+        {"type": "assistant", "message": {"content": [{"type": "tool_use", "name": name, "input": value}]}}
+        for name in ("Bash", "TodoWrite", "TaskCreate", "TaskUpdate")
+    ]
+    others = [{"type": "assistant", "message": value}, use("TodoWrite", todos=value), use("TaskUpdate", taskId=value)]
+    deeds_of(tmp_path_factory.mktemp("odd"), *odd, *others, result(key="x"))
