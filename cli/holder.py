@@ -5,12 +5,17 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import signal
 import subprocess
 from contextlib import suppress
 from time import monotonic, sleep
 
 from subconscious.home import Home
+
+
+COMMAND = re.compile(r" -m (?:subconscious\.)?daemon run\s*\Z")
+"""How a daemon's command line ends, installed or in a checkout."""
 
 
 def await_end(home: Home, seconds: float) -> bool:
@@ -65,4 +70,4 @@ def _is_daemon(process: int) -> bool:
         text=True,
         check=False,
     )
-    return "daemon" in shown.stdout
+    return bool(COMMAND.search(shown.stdout))
