@@ -13,7 +13,6 @@ from time import monotonic, sleep
 
 from subconscious.home import Home
 
-
 COMMAND = re.compile(r" -m (?:subconscious\.)?daemon run\s*\Z")
 """How a daemon's command line ends, installed or in a checkout."""
 

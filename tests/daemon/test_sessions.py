@@ -431,7 +431,8 @@ def test_half_an_emoji_buries_nothing(running: Home, speaker: Speaker) -> None:
 
 def test_a_transcript_of_before_is_no_interrupted_session(running: Home, speaker: Speaker) -> None:
     speaker.say(DECISION)
-    client.call(running, "capture", {"transcript": str(speaker.transcript), "cwd": str(speaker.project)})
+    asked = {"transcript": str(speaker.transcript), "cwd": str(speaker.project), "origin": "user"}
+    client.call(running, "capture", asked)
     (session,) = client.call(running, "sessions", {"cwd": str(speaker.project)})["sessions"]
     assert session["status"] == "ended"
 
