@@ -83,10 +83,10 @@ def test_the_assistant_speaks_for_tools_once_a_tool_has_spoken() -> None:
 def test_turns_keep_their_place_files_and_tools() -> None:
     reading = read_turns(SESSION)
     edit = next(turn for turn in reading.turns if turn.tools == ("Edit",) and turn.role is Role.ASSISTANT)
-    assert (edit.files, edit.cwd, edit.branch) == (("/work/kiln/kiln.py",), "/work/kiln", "glaze")
+    assert (edit.files, edit.cwd, edit.branch) == (("/home/dev/kiln/kiln.py",), "/home/dev/kiln", "glaze")
     record = json.loads(SESSION.read_bytes()[edit.start : edit.end])
     assert record["uuid"] == edit.id
-    assert (reading.sessions, reading.cwd) == ((edit.session_id,), "/work/kiln")
+    assert (reading.sessions, reading.cwd) == ((edit.session_id,), "/home/dev/kiln")
 
 
 def test_a_tool_of_a_server_cannot_imitate_a_refusal() -> None:

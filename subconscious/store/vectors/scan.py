@@ -1,0 +1,60 @@
+"""The index that needs nothing but numpy."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from subconscious.store.connect import Database
+from subconscious.store.vectors.shelf import SPARE, Scored, Shelf, Vector, best_of
+from subconscious.store.vectors.table import Table
+
+CACHED = 100_000
+"""Vectors the numpy index may hold: 150 MB at 384 dimensions."""
+
+
+class NumpyIndex:
+    """Compares with every vector of a project. Keeps those of the projects asked about last."""
+
+    name = "numpy"
+
+    def __init__(self, database: Database, model: str, capacity: int = CACHED) -> None:
+        self._table = Table(database, model)
+        self._capacity = capacity
+        self._shelves: OrderedDict[str, Shelf] = OrderedDict()
+        self._changes = 0
+
+    async def search(self, projects: Sequence[str], vector: Vector, k: int) -> list[Scored]:
+        """The k nearest memories (see VectorIndex)."""
+        found: list[Scored] = []
+        for project in dict.fromkeys(projects or await self._table.projects()):
+            shelf = await self._shelf(project)
+            found += shelf.candidates(vector, k + SPARE).nearest(vector, k)
+        return best_of(found, k)
+
+    async def refresh(self, ids: Sequence[int]) -> None:
+        """Take over what the table says of these memories (see VectorIndex)."""
+        self._changes += 1
+        rows = [row for row, _ in await self._table.rows(ids)]
+        for project, shelf in self._shelves.items():
+            self._shelves[project] = shelf.without(ids).plus([row for row in rows if row.project == project])
+
+    async def close(self) -> None:
+        """Let go of memory."""
+        self._shelves.clear()
+
+    async def _shelf(self, project: str) -> Shelf:
+        if project in self._shelves:
+            self._shelves.move_to_end(project)
+            return self._shelves[project]
+        before = self._changes
+        shelf = Shelf.of(await self._table.of_project(project))
+        # Something that changed while the table was read may be missing from what was read: use it once, don't keep it.
+        if before == self._changes:
+            self._keep(project, shelf)
+        return shelf
+
+    def _keep(self, project: str, shelf: Shelf) -> None:
+        self._shelves[project] = shelf
+        while len(self._shelves) > 1 and sum(len(kept.ids) for kept in self._shelves.values()) > self._capacity:
+            self._shelves.popitem(last=False)

@@ -1,0 +1,81 @@
+"""Some vectors side by side, and the nearest of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+Scored = tuple[int, float]
+
+STORED = np.dtype("<f4")
+"""How a number stands in the database."""
+
+SPARE = 32
+"""Candidates beyond k that are scored exactly, so that rounding and ties at the edge choose nobody."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """The vector of one memory, of unit length. ``project`` is '' for memories that hold everywhere."""
+
+    memory_id: int
+    project: str
+    vector: Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shelf:
+    """Some memories and their vectors, a row each."""
+
+    ids: NDArray[np.int64]
+    vectors: Vector
+
+    @classmethod
+    def of(cls, rows: Iterable[sqlite3.Row]) -> Self:
+        """From rows of (memory_id, vector)."""
+        pairs = list(rows)
+        numbers = np.frombuffer(b"".join(row[1] for row in pairs), STORED)
+        return cls(np.array([row[0] for row in pairs], np.int64), numbers.reshape(len(pairs), -1 if pairs else 0))
+
+    def without(self, ids: Sequence[int]) -> Shelf:
+        """The shelf less these memories."""
+        kept = ~np.isin(self.ids, ids)
+        return self if kept.all() else Shelf(self.ids[kept], self.vectors[kept])
+
+    def plus(self, rows: Sequence[Row]) -> Shelf:
+        """The shelf and these memories."""
+        if not rows:
+            return self
+        added = Shelf(np.array([row.memory_id for row in rows]), np.stack([row.vector for row in rows]))
+        if not len(self.ids):
+            return added
+        return Shelf(np.concatenate((self.ids, added.ids)), np.concatenate((self.vectors, added.vectors)))
+
+    def candidates(self, vector: Vector, k: int) -> Shelf:
+        """The k nearest, in no order, by the fast product in single precision."""
+        if len(self.ids) <= k:
+            return self
+        nearest = np.argpartition(self.vectors @ -vector, k)[:k]
+        return Shelf(self.ids[nearest], self.vectors[nearest])
+
+    def nearest(self, vector: Vector, k: int) -> list[Scored]:
+        """The k nearest, in order, in double precision.
+
+        Summed row by row and not by a matrix product, whose last digits depend on the matrix's size: both indexes must
+        give the same score.
+        """
+        if not len(self.ids):
+            return []
+        cosines = (self.vectors.astype(np.float64) * vector).sum(axis=1)
+        return best_of(zip(self.ids.tolist(), cosines.tolist(), strict=True), k)
+
+
+def best_of(found: Iterable[Scored], k: int) -> list[Scored]:
+    """The k best, best first, equals by id."""
+    return sorted(found, key=lambda scored: (-scored[1], scored[0]))[:k]

@@ -1,0 +1,82 @@
+"""The table ``embeddings``: the truth that indexes are derived from."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from time import time_ns
+from typing import Any
+
+import aiosqlite
+import numpy as np
+
+from subconscious.store.connect import Database
+from subconscious.store.rows import marks
+from subconscious.store.vectors.shelf import STORED, Row
+
+FROM = "FROM embeddings WHERE active AND model = ?"
+
+
+async def save(tx: aiosqlite.Connection, model: str, rows: Sequence[Row]) -> None:
+    """Store vectors in place of older ones.
+
+    Those of memories archived meanwhile stay out of the index, those of memories purged meanwhile are left out.
+    """
+    await tx.executemany(
+        "INSERT OR REPLACE INTO embeddings (memory_id, project, model, dim, vector, active, stamp)"
+        " SELECT id, ?, ?, ?, ?, archived_at IS NULL, ? FROM memories WHERE id = ?",
+        [
+            (row.project, model, len(row.vector), row.vector.astype(STORED).tobytes(), time_ns(), row.memory_id)
+            for row in rows
+        ],
+    )
+
+
+async def activate(tx: aiosqlite.Connection, ids: Sequence[int], active: bool) -> None:
+    """Bring the vectors of these memories into the index, or keep them out of it."""
+    await tx.execute(
+        f"UPDATE embeddings SET active = ?, stamp = ? WHERE memory_id IN ({marks(ids)})",  # noqa: S608
+        (active, time_ns(), *ids),
+    )
+
+
+async def requeue(tx: aiosqlite.Connection, model: str) -> int:
+    """Let memories whose vector is of another model, or could not be made, wait for a new one; return how many."""
+    cursor = await tx.execute(
+        "UPDATE memories SET embedding_status = 'pending' WHERE embedding_status = 'failed' OR"
+        " embedding_status = 'done' AND id NOT IN (SELECT memory_id FROM embeddings WHERE model = ?)",
+        (model,),
+    )
+    return cursor.rowcount
+
+
+class Table:
+    """The vectors of one model's active memories, as the database has them."""
+
+    def __init__(self, database: Database, model: str) -> None:
+        self._database = database
+        self._model = model
+
+    async def rows(self, ids: Sequence[int]) -> list[tuple[Row, int]]:
+        """Those of ``ids`` that are active, each with its stamp."""
+        found = await self._select(f"memory_id, project, vector, stamp {FROM} AND memory_id IN ({marks(ids)})", *ids)
+        return [(Row(row[0], row[1], np.frombuffer(row[2], STORED)), row[3]) for row in found]
+
+    async def vectors(self, ids: Sequence[int]) -> list[sqlite3.Row]:
+        """(memory_id, vector) of those of ``ids`` that are active."""
+        return await self._select(f"memory_id, vector {FROM} AND memory_id IN ({marks(ids)})", *ids)
+
+    async def of_project(self, project: str) -> list[sqlite3.Row]:
+        """(memory_id, vector) of a project's active memories."""
+        return await self._select(f"memory_id, vector {FROM} AND project = ?", project)
+
+    async def projects(self) -> list[str]:
+        """The projects that have vectors, '' for memories that hold everywhere."""
+        return [row[0] for row in await self._select(f"DISTINCT project {FROM}")]
+
+    async def stamps(self) -> dict[int, int]:
+        """Memory -> stamp, by project: vec0 is filled fifteen times as fast when a partition's rows come together."""
+        return {row[0]: row[1] for row in await self._select(f"memory_id, stamp {FROM} ORDER BY project")}
+
+    async def _select(self, sql: str, *values: Any) -> list[sqlite3.Row]:
+        return await self._database.rows(f"SELECT {sql}", (self._model, *values))
