@@ -70,7 +70,7 @@ def judge(turns: Sequence[Turn], settings: Settings) -> list[Judged]:
     """Extract candidates and admit them. Pure and CPU-bound: run it in a thread."""
     if not settings.capture:
         return []
-    heard = {turn.id: turn.text for turn in turns}
+    heard = {turn.id: turn.heard for turn in turns}
     return [
         (candidate, admit(candidate, settings, heard=heard.get(candidate.evidence.turn_id, "")))
         for candidate in extract(turns)
