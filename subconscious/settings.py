@@ -38,6 +38,9 @@ class Settings(BaseSettings):
     )
     review_threshold: float = Field(default=0.7, ge=0, le=1, description="confidence that is queued (A4)")
     review_expiry_days: float = Field(default=7, gt=0, description="days a queued capture waits (A4)")
+    session_captures: int = Field(
+        default=15, ge=0, description="captures that one session may bring, the strongest first"
+    )
     dedupe: bool = Field(default=True, description="merge a repeated statement into its memory (D11)")
 
     start_tokens: int = Field(default=2000, ge=0, le=2300, description="budget at session start (A25)")
