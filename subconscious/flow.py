@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import aiosqlite
 
 from subconscious import decay, surfacing
+from subconscious.capture.budget import Entry, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
 from subconscious.capture.offline import extract
@@ -76,7 +77,7 @@ def judge(turns: Sequence[Turn], settings: Settings, calibration: Calibration = 
     """Extract candidates and admit them by what their confidence is worth. Pure and CPU-bound: run it in a thread."""
     if not settings.capture:
         return []
-    heard = {turn.id: turn.text for turn in turns}
+    heard = {turn.id: turn.heard for turn in turns}
     judged = []
     for candidate in extract(turns):
         worth = calibration.at(candidate.extractor, candidate.raw_confidence)
@@ -113,7 +114,19 @@ async def keep(
         capture_id = await captures.insert(tx, candidate, admission, where.place, expiry)
         if capture_id is not None:
             kept.append((capture_id, await _admit_memory(mind, tx, capture_id, (candidate, admission), where)))
+    if kept and where.place.session_id:
+        await _hold_cap(tx, where.place.session_id, mind.settings.session_captures)
     return kept
+
+
+async def _hold_cap(tx: aiosqlite.Connection, session_id: str, cap: int) -> None:
+    """Let the strongest of a session's captures wait for a person, and no more than ``cap`` of them."""
+    entries = [
+        Entry(row["id"], row["confidence"], row["content"], fixed=row["status"] != "review")
+        for row in await captures.of_session(tx, session_id)
+    ]
+    for capture_id, reason in settle(entries, cap).items():
+        await captures.displace(tx, int(str(capture_id)), reason)
 
 
 async def _admit_memory(

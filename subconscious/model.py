@@ -30,6 +30,16 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
+class Act(StrEnum):
+    """What a person did in a turn, where that says more than the words (SPEC N11)."""
+
+    NONE = ""
+    APPROVED = "approved"
+    """A plan of the assistant's was let through; the turn's text is the plan."""
+    ANSWERED = "answered"
+    """Questions of the assistant's were answered; the turn's text is questions and answers, one pair a line."""
+
+
 class Strength(StrEnum):
     """How outright a thing was said; gives the offline prior of its confidence (SPEC D16)."""
 
@@ -66,6 +76,8 @@ class Turn:
     ``start`` and ``end`` are the line's byte range in ``file``.
     ``prompt_id`` is the client's id of the prompt, shared with the hook's payload; older clients have none.
     ``text`` of a tool turn is empty unless it is asked for: tool output is large and never captured outright.
+    ``commands`` are the shell commands that an assistant's turn runs, or a tool's turn answers; ``files`` likewise.
+    ``failed`` says that a tool's turn brings an error. ``act`` is what a person did besides typing.
     """
 
     id: str
@@ -84,6 +96,14 @@ class Turn:
     prompt_id: str = ""
     tools: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    failed: bool = False
+    act: Act = Act.NONE
+
+    @property
+    def heard(self) -> str:
+        """All that a quote of this turn may be taken from: what was said, and the commands given."""
+        return "\n".join((self.text, *self.commands))
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,9 @@ class Settings(BaseSettings):
     calibration_silence: float = Field(
         default=0.2, ge=0, le=1, description="what a capture given to sessions without objection counts for (N3)"
     )
+    session_captures: int = Field(
+        default=15, ge=0, description="captures that one session may bring, the strongest first"
+    )
     dedupe: bool = Field(default=True, description="merge a repeated statement into its memory (D11)")
 
     start_tokens: int = Field(default=2000, ge=0, le=2300, description="budget at session start (A25)")

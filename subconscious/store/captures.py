@@ -183,6 +183,27 @@ async def reopen(
     )
 
 
+async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
+    """What a session has brought that is stored, waits, or was decided by a person: id, status, confidence, content."""
+    rows = await tx.execute_fetchall(
+        "SELECT id, status, confidence, content FROM implicit_captures"
+        " WHERE session_id = ? AND status IN ('captured', 'review', 'approved', 'rejected') ORDER BY id",
+        (session_id,),
+    )
+    return [dict(row) for row in rows]
+
+
+async def displace(tx: aiosqlite.Connection, capture_id: int, reason: str) -> None:
+    """Take a waiting capture out of the queue; it can be restored like any that was discarded."""
+    changed = await tx.execute(
+        "UPDATE implicit_captures SET status = 'discarded', reason = ? || ': ' || reason"
+        " WHERE id = ? AND status = 'review'",
+        (reason, capture_id),
+    )
+    if changed.rowcount:
+        await events.record(tx, "displace", "capture", capture_id, reason=reason, before={"status": "review"})
+
+
 async def expire(tx: aiosqlite.Connection, now: float) -> int:
     """Close what waited too long; it stays in the table and can be looked at. Returns how many."""
     rows = list(

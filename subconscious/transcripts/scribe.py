@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import ClassVar
 
-from subconscious.model import Origin, Role, Turn
+from subconscious.model import Act, Origin, Role, Turn
 from subconscious.transcripts import speech
 from subconscious.transcripts.lines import Line
 from subconscious.transcripts.records import Record, joined_text, message_blocks, string, timestamp
@@ -44,6 +44,8 @@ _OWN_ATTACHMENTS = ("hook_", "async_hook_response", "skill_listing", "agent_list
 
 _MOST_WAITING = 64
 _LONGEST_QUEUED = 4000
+_LONGEST_COMMAND = 3000
+_LONGEST_AIM = 300
 
 
 class Scribe:
@@ -64,6 +66,7 @@ class Scribe:
         self._tool_seen = state.tool_seen
         self._interrupted = state.interrupted
         self._tools = dict(state.tools)
+        self._aims = dict(state.aims)
         self._queue = list(state.queue)
 
     def state(self) -> State:
@@ -76,6 +79,7 @@ class Scribe:
             cwd=self.cwd,
             branch=self.branch,
             tools=dict(list(self._tools.items())[-_MOST_WAITING:]),
+            aims=dict(list(self._aims.items())[-_MOST_WAITING:]),
             queue=tuple(self._queue[-_MOST_WAITING:]),
         )
 
@@ -125,7 +129,7 @@ class Scribe:
             self.skipped["interrupt"] += 1
         elif speech.is_plan(record, text):
             self._tool_seen = False
-            self._add(line, record, Role.USER, Origin.ASSISTANT, text)
+            self._add(line, record, Role.USER, Origin.ASSISTANT, text, act=Act.APPROVED)
         elif words := speech.typed(text):
             self._tool_seen = False
             self._unqueue(words)
@@ -137,14 +141,33 @@ class Scribe:
         """Write a tool's turn, and what a person typed on allowing or refusing the tool as one of its own."""
         names = [self._tools.pop(string(block, "tool_use_id"), "") for block in results]
         self._tool_seen |= not _is_side(record)
-        self._add(line, record, Role.TOOL, Origin.TOOL, "", tools=tuple(filter(None, names)))
+        self._add_results(line, record, results, names)
         if _is_side(record) or not all(map(speech.is_builtin, names)) or speech.written_by_client(record):
             return
+        if said := self._clean(speech.answers(record, names)):
+            self._add(line, record, Role.USER, Origin.ASSISTANT, said, mark=":answered", act=Act.ANSWERED)
         refused = [block for block in results if speech.is_rejection(block)]
         self._interrupted |= bool(refused)
         reasons = [self._clean(speech.rejection_reason(block)) for block in refused]
         if words := speech.typed("\n".join([*reasons, text])):
             self._add_typed(line, record, words, mark=":typed")
+
+    def _add_results(self, line: Line, record: Record, results: list[Record], names: list[str]) -> None:
+        """Add a tool's turn: which tools answered what, and whether one failed; never what they said."""
+        aims = [self._aims.pop(string(block, "tool_use_id"), "") for block in results]
+        told = tuple(zip(names, aims, strict=True))
+        refused = any(map(speech.is_rejection, results))
+        self._add(
+            line,
+            record,
+            Role.TOOL,
+            Origin.TOOL,
+            "",
+            tools=tuple(filter(None, names)),
+            files=tuple(aim for name, aim in told if aim and name in _FILE_KEYS),
+            commands=tuple(aim for name, aim in told if aim and name == "Bash"),
+            failed=not refused and any(block.get("is_error") is True for block in results),
+        )
 
     def _write_assistant(self, line: Line, record: Record) -> None:
         if record.get("isApiErrorMessage") or string(record, "message", "model") == "<synthetic>":
@@ -153,10 +176,21 @@ class Scribe:
         content = message_blocks(record)
         uses = [block for block in content if block.get("type") == "tool_use"]
         self._tools.update({string(block, "id"): string(block, "name") for block in uses})
+        self._aims.update({string(block, "id"): self._aim(block) for block in uses})
         origin = Origin.TOOL if self._tool_seen or _is_side(record) else Origin.ASSISTANT
         text = self._clean(joined_text(content))
         tools = tuple(filter(None, (string(block, "name") for block in uses)))
-        self._add(line, record, Role.ASSISTANT, origin, text, tools=tools, files=_files(uses))
+        commands = tuple(filter(None, map(self._command, uses)))
+        self._add(line, record, Role.ASSISTANT, origin, text, tools=tools, files=_files(uses), commands=commands)
+
+    def _command(self, use: Record) -> str:
+        """Return the shell command of a tool use, or ""; the end of a very long one is no statement."""
+        if string(use, "name") != "Bash":
+            return ""
+        return self._clean(string(use, "input", "command")[:_LONGEST_COMMAND]).strip()
+
+    def _aim(self, use: Record) -> str:
+        return (self._command(use) or next(iter(_files([use])), ""))[:_LONGEST_AIM]
 
     def _write_attachment(self, line: Line, record: Record) -> None:
         words = speech.typed(self._clean(speech.queued_prompt(record)))
@@ -216,8 +250,11 @@ class Scribe:
         *,
         tools: tuple[str, ...] = (),
         files: tuple[str, ...] = (),
+        commands: tuple[str, ...] = (),
         mark: str = "",
         interrupted: bool = False,
+        failed: bool = False,
+        act: Act = Act.NONE,
     ) -> bool:
         """Add a turn, unless it says nothing or has no id to be known by when its line comes again."""
         uuid = string(record, "uuid")
@@ -242,6 +279,9 @@ class Scribe:
                 prompt_id=string(record, "promptId") if role is Role.USER else "",
                 tools=tools,
                 files=files,
+                commands=commands,
+                failed=failed,
+                act=act,
             )
         )
         return True

@@ -35,6 +35,7 @@ _PLAN = "Implement the following plan:"
 
 _REJECTION = "The user doesn't want to proceed with this tool use."
 _REASON = re.compile(r"the user (?:said|provided the following reason for the rejection):\s*")
+QUESTION_TOOL = "AskUserQuestion"
 _CLARIFY = "The user wants to clarify these questions"
 _CLIENT_NOTE = "\n\nNote: The user's next message"
 
@@ -107,3 +108,29 @@ def queued_prompt(record: Record) -> str:
 def is_builtin(tool: str | None) -> bool:
     """Whether a tool is the client's own: a server's tool could imitate the words of a refusal."""
     return bool(tool) and not str(tool).startswith("mcp__")
+
+
+def answers(record: Record, names: list[str]) -> str:
+    """Return the questions that a person answered and what they chose, one pair a line, or "".
+
+    The client keeps them beside the result of its own tool; the words of a server's tool are never looked at.
+    """
+    result = record.get("toolUseResult")
+    if names != [QUESTION_TOOL] or not isinstance(result, Mapping):
+        return ""
+    chosen, asked = result.get("answers"), result.get("questions")
+    if not isinstance(chosen, Mapping) or not isinstance(asked, list):
+        return ""
+    pairs = ((string(question, "question"), string(chosen, string(question, "question"))) for question in asked)
+    told = (f"{question} {_chosen(answer, asked)}" for question, answer in pairs if question and answer)
+    return "\n".join(" ".join(line.split()) for line in told)
+
+
+def _chosen(answer: str, asked: list[object]) -> str:
+    """Return an answer with the meaning of the option that it names."""
+    for question in asked:
+        options = question.get("options") if isinstance(question, Mapping) else None
+        for option in options if isinstance(options, list) else []:
+            if string(option, "label") == answer and string(option, "description"):
+                return f"{answer}: {string(option, 'description')}"
+    return answer

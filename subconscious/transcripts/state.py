@@ -26,7 +26,8 @@ class State:
     """The carried state of one transcript.
 
     ``tool_seen``: tool output came since the last prompt. ``interrupted``: the next prompt follows
-    an interrupt. ``tools``: names of tool uses that have no result yet, by id. ``queue``: prompts that wait.
+    an interrupt. ``tools``: names of tool uses that have no result yet, by id, and ``aims`` what they were about: a
+    command, a file. ``queue``: prompts that wait.
     """
 
     head: Head | None = None
@@ -37,6 +38,7 @@ class State:
     cwd: str = ""
     branch: str = ""
     tools: Mapping[str, str] = field(default_factory=dict)
+    aims: Mapping[str, str] = field(default_factory=dict)
     queue: tuple[Queued, ...] = ()
 
     def to_json(self) -> dict[str, Any]:

@@ -467,3 +467,17 @@ def test_no_summary_where_it_is_switched_off(stopped: Home, tmp_path: Path) -> N
     decide(stopped, speaker)
     (session,) = client.call(stopped, "sessions", {"cwd": str(speaker.project)})["sessions"]
     assert (session["title"], session["summary"], session["left_open"]) == ("", "", "")
+
+
+def test_a_session_asks_a_person_for_no_more_than_its_share(stopped: Home, tmp_path: Path) -> None:
+    configure(stopped, session_captures=2)
+    client.ensure_daemon(stopped)
+    speaker = new_session(stopped, tmp_path / "project")
+    for tool in ("pytest for the tests", "ruff for the style", "mypy for the types", "hypothesis for the parsers"):
+        decide(stopped, speaker, f"Let's use {tool} of the billing service.")
+    decide(stopped, speaker)
+    assert len(captured(stopped, speaker, "captured")) == 1
+    assert len(captured(stopped, speaker, "review")) == 1
+    displaced = captured(stopped, speaker, "discarded")
+    assert len(displaced) == 3
+    assert all("displaced" in capture["reason"] for capture in displaced)

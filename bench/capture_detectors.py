@@ -1,0 +1,54 @@
+"""The extractor as the shared evaluation calls it.
+
+``session``: a transcript's path -> what would be captured or queued, within the cap, strongest first.
+``prompt``: a text a person typed -> kinds that would be captured or queued.
+``record``: a sentence of an issue or a commit -> "decision" where it would be captured or queued.
+``correction``: a prompt -> "correction", from its words alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from subconscious.capture import budget
+from subconscious.capture.gate import admit
+from subconscious.capture.linear import probability, words_and_pairs
+from subconscious.capture.offline import extract, extract_record
+from subconscious.flow import clean
+from subconscious.model import Admission, Candidate, Decision, Origin, Role, Turn
+from subconscious.settings import Settings
+from subconscious.transcripts import read_turns
+
+SETTINGS = Settings()
+CORRECTS = 0.58
+"""Probability from which a prompt counts as a correction by its words alone: one opener in ten."""
+
+
+def session(path: str) -> list[str]:
+    return [candidate.content for candidate, _ in judged(path)]
+
+
+def judged(path: str) -> list[tuple[Candidate, Admission]]:
+    """Candidates of a transcript that find a place, with the gate's word."""
+    turns = read_turns(Path(path), final=True, max_bytes=1 << 30, clean=clean).turns
+    heard = {turn.id: turn.heard for turn in turns}
+    found = [(one, admit(one, SETTINGS, heard=heard[one.evidence.turn_id])) for one in extract(turns)]
+    found = [pair for pair in found if pair[1].decision is not Decision.DISCARD]
+    confidences = [pair[1].confidence + (pair[1].decision is Decision.AUTO) for pair in found]
+    places = budget.choose(confidences, [pair[0].content for pair in found], SETTINGS.session_captures)
+    return [found[at] for at in places]
+
+
+def prompt(text: str) -> list[str]:
+    turn = Turn("t", "s", Role.USER, Origin.USER, text, 0.0, "", 0, 0)
+    found = [one for one in extract([turn]) if admit(one, SETTINGS, heard=text).decision is not Decision.DISCARD]
+    return [one.kind for one in found]
+
+
+def record(text: str) -> list[str]:
+    found = [*extract_record(text)]
+    return [one.kind for one in found if one.raw_confidence >= SETTINGS.review_threshold][:1] or prompt(text)
+
+
+def correction(text: str) -> list[str]:
+    return ["correction"] if probability("correction", list(words_and_pairs(text))) >= CORRECTS else []

@@ -1,0 +1,74 @@
+"""How much one session may ask of a person: the best of its candidates, up to a cap (setting ``session_captures``).
+
+A transcript is read as it grows, so the choice is made anew with every batch, among what the session has waiting
+already and what is new: a stronger one displaces the weakest that waits. What was stored at once, or decided by a
+person, keeps its place and is never displaced. Pure functions: the flow reads and writes the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from subconscious.capture.wording import content_words
+
+DISPLACED = "displaced by stronger ones of its session"
+REPEATED = "says what another one of its session says"
+_SAME = 0.7
+"""Share of the shorter one's words from which two say the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One that wants a place: ``key`` names it to the caller, ``fixed`` says that it has its place already."""
+
+    key: Hashable
+    confidence: float
+    content: str
+    fixed: bool = False
+
+
+def settle(entries: Iterable[Entry], cap: int) -> dict[Hashable, str]:
+    """Return the keys of those that find no place, with the reason: the weakest, and those that repeat a stronger.
+
+    Among equals the earlier one stays: what waits already comes first.
+    """
+    ranked = sorted(entries, key=lambda entry: (not entry.fixed, -entry.confidence))
+    kept: list[frozenset[str]] = []
+    out: dict[Hashable, str] = {}
+    for entry in ranked:
+        said = _words(entry.content)
+        if entry.fixed:
+            kept.append(said)
+        elif any(_repeats(said, other) for other in kept):
+            out[entry.key] = REPEATED
+        elif len(kept) >= cap:
+            out[entry.key] = DISPLACED
+        else:
+            kept.append(said)
+    return out
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in content_words(text))
+
+
+def _repeats(said: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two say the same; a number or a name that differs makes two of them (SPEC D11)."""
+    if not said or not other:
+        return said == other
+    smaller = min(len(said), len(other))
+    return len(said & other) > _SAME * smaller and not _differ(said, other)
+
+
+def _differ(said: frozenset[str], other: frozenset[str]) -> bool:
+    numbers = [{word for word in words if any(sign.isdigit() for sign in word)} for words in (said, other)]
+    alike = len(said & other) > 0.8 * max(len(said), len(other))
+    return alike and numbers[0] != numbers[1]
+
+
+def choose(confidences: Sequence[float], contents: Sequence[str], cap: int) -> list[int]:
+    """Return the places of those that find one, strongest first."""
+    entries = [Entry(at, one, said) for at, (one, said) in enumerate(zip(confidences, contents, strict=True))]
+    out = settle(entries, cap)
+    return sorted((at for at in range(len(entries)) if at not in out), key=lambda at: -confidences[at])

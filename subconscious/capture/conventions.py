@@ -1,0 +1,179 @@
+"""How a project is worked in, seen from what is run again and again: its checks, its hook, its wrapper (SPEC N11).
+
+Told from the commands themselves, which a person allowed; an error's text or a page has no say in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from subconscious.capture.draft import Draft
+from subconscious.capture.exchange import Exchange
+from subconscious.capture.struggles import short_command
+from subconscious.model import Role, Turn
+
+_RUNNERS = {
+    "bun": "as its JavaScript runtime and package manager",
+    "npm": "as its package manager",
+    "pnpm": "as its package manager",
+    "yarn": "as its package manager",
+    "cargo": "(Rust)",
+    "go": "(Go)",
+    "uv": "as its Python package manager",
+    "poetry": "as its Python package manager",
+    "mise": "as its task runner",
+    "make": "as its task runner",
+    "just": "as its task runner",
+    "task": "as its task runner",
+    "nox": "as its task runner",
+    "tox": "as its task runner",
+    "gradle": "as its build tool",
+    "mvn": "as its build tool",
+    "rake": "as its task runner",
+    "mix": "(Elixir)",
+    "dotnet": "(.NET)",
+}
+_NAMES = "|".join(_RUNNERS)
+_CHECK = re.compile(
+    rf"(?:^|&&|;)\s*(?P<check>(?:(?P<runner>{_NAMES})(?: run)? "
+    r"(?P<task>(?:test|lint|typecheck|type-check|check|build|vet|fmt|format|clippy|css)[\w:-]*)|pytest|ruff check|ruff format|mypy))(?=\s|\Z)"
+)
+_WRAPPED = re.compile(rf"(?:^|&&|;)\s*(?P<wrapper>[a-z][\w-]{{1,15}}) (?:git|{_NAMES}) \w")
+_NO_WRAPPERS = {
+    "sudo",
+    "time",
+    "env",
+    "cd",
+    "echo",
+    "nohup",
+    "npx",
+    "exec",
+    "command",
+    "which",
+    "grep",
+    "man",
+    "rm",
+    "npm",
+    "timeout",
+}
+_PURPOSES = (
+    ("runs the test suite", r"test|pytest"),
+    ("auto-fixes lint and formatting", r"fix|fmt|format"),
+    ("lints", r"lint|clippy|vet|ruff check"),
+    ("runs the typecheck", r"type-?check|mypy"),
+    ("builds", r"build|css"),
+    ("checks", r"check"),
+)
+_HOOK = re.compile(r"[^.\n]*\bpre-?commit (?:hook|check)s?\b[^.\n]*", re.IGNORECASE)
+_HOOK_CHECKS = (
+    ("tests", re.compile(r"\btests?\b", re.IGNORECASE)),
+    ("lint", re.compile(r"\blint\w*|\bbiome\b", re.IGNORECASE)),
+    ("typecheck", re.compile(r"type.?check\w*|typescript", re.IGNORECASE)),
+)
+_FEWEST_RUNS = 2
+_FEWEST_WRAPPED = 3
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was run and said in a session."""
+
+    ran: Counter[str] = field(default_factory=Counter)
+    wrapped: Counter[str] = field(default_factory=Counter)
+    turns: dict[str, Turn] = field(default_factory=dict)
+    hook: dict[str, tuple[Turn, str]] = field(default_factory=dict)
+
+
+def conventions(exchanges: Sequence[Exchange]) -> Iterator[Draft]:
+    """Give what a session shows of how its project is worked in."""
+    seen = _Seen()
+    for turn in (turn for exchange in exchanges for turn in exchange.turns):
+        if turn.role is Role.TOOL and not turn.failed:
+            _note_commands(seen, turn)
+        elif turn.role is Role.ASSISTANT and turn.text:
+            _note_hook(seen, turn)
+    yield from _checks(seen)
+    yield from _hook(seen)
+    yield from _wrapper(seen)
+
+
+def _note_commands(seen: _Seen, turn: Turn) -> None:
+    for command in turn.commands:
+        line = short_command(command) or command.splitlines()[0]
+        for check in _CHECK.finditer(line):
+            seen.ran[check["check"]] += 1
+            seen.turns.setdefault(check["check"], turn)
+        for found in _WRAPPED.finditer(line):
+            if found["wrapper"] not in _NO_WRAPPERS and found["wrapper"] not in _RUNNERS:
+                seen.wrapped[found["wrapper"]] += 1
+                seen.turns.setdefault(found["wrapper"], turn)
+
+
+def _note_hook(seen: _Seen, turn: Turn) -> None:
+    for said in _HOOK.finditer(turn.text):
+        for name, pattern in _HOOK_CHECKS:
+            if pattern.search(said[0]):
+                seen.hook.setdefault(name, (turn, said[0].strip()))
+
+
+def _checks(seen: _Seen) -> Iterator[Draft]:
+    used = [check for check, _ in seen.ran.most_common(5)]
+    if seen.ran.total() < _FEWEST_RUNS:
+        return
+    runner = used[0].split()[0]
+    told = ", ".join(f"`{check}` {_purpose(check)}" for check in sorted(used))
+    begin = f"The project uses `{runner}` {_RUNNERS[runner]}" if runner in _RUNNERS else "How the project is verified"
+    text = f"{begin}: {told}. These are the standard commands to verify changes after edits, before committing."
+    yield Draft(
+        seen.turns[used[0]],
+        "pattern",
+        text,
+        used[0],
+        "convention",
+        signs=("convention:checks",),
+        reason="run again and again",
+    )
+
+
+def _purpose(check: str) -> str:
+    return next((purpose for purpose, pattern in _PURPOSES if re.search(pattern, check)), "checks")
+
+
+def _hook(seen: _Seen) -> Iterator[Draft]:
+    names = [name for name, _ in _HOOK_CHECKS if name in seen.hook]
+    if len(names) < _FEWEST_RUNS:
+        return
+    turn, quote = seen.hook[names[0]]
+    runs = ", ".join(names[:-1]) + f" and {names[-1]}"
+    text = f"A pre-commit hook runs {runs} automatically on every commit of this project; a commit is blocked until all of them pass."
+    yield Draft(
+        turn,
+        "pattern",
+        text,
+        quote,
+        "convention",
+        signs=("convention:hook",),
+        reason="a pre-commit hook was seen at work",
+    )
+
+
+def _wrapper(seen: _Seen) -> Iterator[Draft]:
+    for wrapper, count in seen.wrapped.most_common(1):
+        turn = seen.turns[wrapper]
+        if count >= _FEWEST_WRAPPED:
+            text = (
+                f"Git and shell commands are run through the `{wrapper}` wrapper in this project "
+                f"(as in `{wrapper} git status`, `{wrapper} git diff`), not plain `git`."
+            )
+            yield Draft(
+                turn,
+                "pattern",
+                text,
+                wrapper,
+                "convention",
+                signs=("convention:wrapper",),
+                reason="a wrapper used again and again",
+            )

@@ -1,0 +1,206 @@
+"""What an assistant concludes: causes, findings, summaries, and the reasons that stand in an approved plan.
+
+Its words are cut into passages; narration and reports of a green run fall away, what points elsewhere gets its name,
+and what was taken back later is dropped (SPEC N1). What remains is weighed by the model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from subconscious.capture import wording
+from subconscious.capture.draft import Draft
+from subconscious.capture.exchange import Exchange
+from subconscious.capture.narration import is_narration, sentence_spans, trim
+from subconscious.capture.passages import LONGEST, Passage, passages, plain
+from subconscious.model import Act, Role, Turn
+
+_FEWEST_WORDS = 6
+_ROOM = 150
+"""Characters that the names before a passage may take."""
+
+_GENERIC = re.compile(
+    r"(?:the )?(?:context|summary|(?:key |main )?changes?(?: made)?|overview|files?(?: (?:to )?(?:modif\w+|chang\w+|creat\w+))?|new files?|"
+    r"modified files?|implementation(?: \w+)?|plan|goal|background|steps?|results?|what changed|what was (?:done|implemented)|approach|"
+    r"problem|solution|(?:the )?fix|root cause|issue|details|notes?|result|why|what|how|done|backend|frontend|before|after|"
+    r"changes? (?:made|summary)|summary of changes|cause|options?|findings?|key findings?|conclusion|analysis|status|in short)\W*\Z",
+    re.IGNORECASE,
+)
+_SKIPPED = re.compile(
+    r"(?:verif\w+|tests?(?:ing)?(?: plan| steps)?|add(?: new)? tests?|manual test\w*|test cases?|critical files.*|files? (?:to (?:be )?)?"
+    r"(?:modif\w+|chang\w+|creat\w+|touched)|execution order|next steps?|todo|usage|commits? created|references?)\W*\Z",
+    re.IGNORECASE,
+)
+_POINTING = re.compile(
+    r"\W*(?:it|this|that|they|these|those|he|she|both|same|here|there|the (?:same|latter|former|above|following|other))\b",
+    re.IGNORECASE,
+)
+_BACK = re.compile(
+    r"\b(?:actually|wait|hmm|no,|oops|i was wrong|my mistake|not the (?:cause|problem|issue|reason)|"
+    r"that (?:was|is|wasn't|isn't) (?:not )?(?:it|the)|turns out|on second thought|scratch that|incorrect(?:ly)?|misread)\b",
+    re.IGNORECASE,
+)
+_GUESS = re.compile(
+    r"\b(?:might be|may be|could be|probably|perhaps|maybe|possibly|i (?:think|suspect|believe|guess)|seems?|appears?|likely|suspect|hypothesis|theory)\b",
+    re.IGNORECASE,
+)
+_CAUSE = re.compile(
+    r"\b(?:root cause|(?:the|a) (?:real |actual |main |critical )?(?:problem|issue|bug|cause|reason|culprit)\b|because|caused by|due to|so that|"
+    r"instead of|rather than|requires?|must|never|always|only|otherwise|without|fails?|breaks?|conflict\w*)\b",
+    re.IGNORECASE,
+)
+_DID = re.compile(
+    r"\W*(?:\w+ ){0,3}(?:added|updated|removed|replaced|renamed|changed|fixed|moved|created|extracted|wired|now)\b",
+    re.IGNORECASE,
+)
+_WILL = re.compile(
+    r"\W*(?:add|update|remove|replace|rename|change|fix|move|create|extract|wire|modify|import|pass|delete|insert|new file|file|use)\b",
+    re.IGNORECASE,
+)
+_IS = re.compile(
+    r"\b(?:is|are|was|were|uses?|has|have|does|contains?|returns?|supports?|means|runs|handles|stores?|lives?|comes?|takes?|creates?)\b"
+)
+_FIRST = re.compile(r"\b(?:I|I'm|I've|I'll|me|my|you|your)\b")
+
+
+def findings(exchange: Exchange) -> Iterator[Draft]:
+    """Give what the assistant's texts of an exchange, and its approved plan, say."""
+    said = [turn for turn in exchange.turns if turn.text and (turn.role is Role.ASSISTANT or turn.act is Act.APPROVED)]
+    for turn in said:
+        for passage in passages(turn.text):
+            draft = _draft(exchange, turn, passage)
+            if draft is not None and not _taken_back(draft, said):
+                yield draft
+
+
+def _draft(exchange: Exchange, turn: Turn, passage: Passage) -> Draft | None:
+    if any(_SKIPPED.match(heading) for heading in passage.headings):
+        return None
+    span = trim(turn.text, passage.start, passage.end)
+    if span is None:
+        return None
+    said = plain("".join(_kept(turn.text, *span)))
+    if len(wording.content_words(said)) < _FEWEST_WORDS or said.endswith((":", "?")):
+        return None
+    content = _named(exchange, passage, said)
+    if not content:
+        return None
+    quote = turn.text[slice(*span)].strip()
+    source = "plan" if turn.act is Act.APPROVED else "finding"
+    return Draft(
+        turn,
+        _kind(turn, passage, said),
+        content,
+        quote,
+        source,
+        signs=signs(exchange, turn, passage, said),
+        files=_files(exchange),
+    )
+
+
+def _kept(text: str, start: int, end: int) -> Iterator[str]:
+    """Give the sentences of a span that are no narration, with the gaps before them."""
+    at = start
+    for first, last in sentence_spans(text, start, end):
+        if not is_narration(text[first:last]):
+            yield (text[at:first] if at > start else "") + text[first:last]
+        at = last
+
+
+def _named(exchange: Exchange, passage: Passage, said: str) -> str:
+    """Return what was said with the names it needs: its heading, what leads into it, or what it was about."""
+    heading = next((h for h in reversed(passage.headings) if not _GENERIC.match(h)), "")
+    names = [
+        name
+        for name in (heading, passage.lead.rstrip(": "))
+        if name and not _inside(name, said) and not is_narration(name + ":")
+    ]
+    pointing = bool(_POINTING.match(said))
+    if exchange.topic and len(" ".join(names)) < _ROOM // 2 and (pointing or len(said) < LONGEST - _ROOM or not names):
+        names.insert(0, exchange.topic)
+    if pointing and not names:
+        return ""
+    room = LONGEST - len(said) - 2
+    prefix = ": ".join(names)
+    while names and len(prefix) > max(room, 0):
+        names.pop(0)
+        prefix = ": ".join(names)
+    content = f"{prefix}: {said}" if prefix else said
+    return _placed(exchange, content)
+
+
+def _placed(exchange: Exchange, content: str) -> str:
+    """Add the files that were changed, where a passage names none and there is room."""
+    names = ", ".join(PurePath(file).name for file in exchange.files[:4])
+    place = f" ({names})"
+    room = LONGEST - len(content) - len(place)
+    return content + place if names and room >= 0 and not wording.files(content) else content
+
+
+def _inside(name: str, said: str) -> bool:
+    words = wording.content_words(name)
+    return all(word.lower() in said.lower() for word in words)
+
+
+def _files(exchange: Exchange) -> tuple[str, ...]:
+    return tuple(PurePath(file).name for file in exchange.files[:5])
+
+
+def _kind(turn: Turn, passage: Passage, said: str) -> str:
+    if re.search(
+        r"\b(?:decided|chose|decision|instead of|rather than|trade-?off)\b",
+        said + " ".join(passage.headings),
+        re.IGNORECASE,
+    ):
+        return "decision"
+    if turn.act is Act.APPROVED and _WILL.match(said):
+        return "decision"
+    return "learning"
+
+
+def _taken_back(draft: Draft, said: list[Turn]) -> bool:
+    """Whether a guess was refuted in a later text of the same exchange: one that shares its words and takes them back."""
+    later = said[[turn.id for turn in said].index(draft.turn.id) + 1 :]
+    words = {word.lower() for word in wording.content_words(draft.quote) if wording.is_name(word)}
+    guess = bool(_GUESS.search(draft.quote)) or bool(
+        re.search(r"\b(?:problem|cause|issue|culprit)\b", draft.quote, re.IGNORECASE)
+    )
+    return guess and any(_refutes(turn.text, words) for turn in later)
+
+
+def _refutes(text: str, words: set[str]) -> bool:
+    start = text[:300]
+    return bool(_BACK.search(start)) and bool(words & {word.lower() for word in wording.content_words(start)})
+
+
+def signs(exchange: Exchange, turn: Turn, passage: Passage, said: str) -> tuple[str, ...]:
+    """Name what the model weighs of a passage's place and shape."""
+    place = "plan" if turn.act is Act.APPROVED else "last" if turn.id == exchange.last_said else "amid"
+    first = plain(said).split()[:1]
+    found = {
+        f"place:{place}": True,
+        f"{place}:listed": passage.listed,
+        "heading": bool(passage.headings),
+        "lead": bool(passage.lead),
+        "cause": bool(_CAUSE.search(said)),
+        "guess": bool(_GUESS.search(said)),
+        "did": bool(_DID.match(said)),
+        "will": bool(_WILL.match(said)),
+        "is": bool(_IS.search(said)),
+        "first person": bool(_FIRST.search(said)),
+        "pointing": bool(_POINTING.match(said)),
+        f"{place}:cause": bool(_CAUSE.search(said)),
+        f"length:{min(len(said) // 80, 4)}": True,
+        f"names:{min(len(wording.tags(said)), 4)}": True,
+        f"opens:{first[0].lower() if first else ''}": True,
+        f"early:{place}": passage.index * 3 < passage.count,
+        "alone": passage.count <= 2,
+        **{
+            f"h:{word.lower()}": True
+            for heading in passage.headings[-2:]
+            for word in wording.content_words(heading)[:6]
+        },
+    }
+    return tuple(sign for sign, is_so in found.items() if is_so)

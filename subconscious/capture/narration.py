@@ -1,0 +1,60 @@
+"""What an assistant says while it works and nobody needs in a month: narration, greetings, reports of a green run."""
+
+from __future__ import annotations
+
+import re
+
+_SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?:…])[\"')\]*]*\s+(?=[\"'`(*]*[A-Z0-9`])")
+
+_OPENERS = (
+    r"(?:(?:ok(?:ay)?|good|great|perfect|excellent|got it|clear|right|done|all done|yes|sure|absolutely|alright|now|so|"
+    r"also|next|first|then|finally|and|but|actually|hmm|wait|interesting|thanks|sorry|oops|nice|apologies)\b[\s,.!:;–—-]*)"
+)
+_ACTION = re.compile(
+    rf"[\"'(*]*{_OPENERS}{{0,4}}"
+    r"(?:let(?:'s| me| us)\b|i(?:'ll| will|'m going| am going|'m| am)\b|we(?:'ll| will)\b|i(?:'ve| have) (?:now )?(?:a|the|all|enough)"
+    r"\b|i (?:can see|now see|understand|see)\b(?=.{0,40}[.:!]\Z)|i need to\b|i should\b|i want to\b|time to\b|ready (?:for|to)\b"
+    r"|here(?:'s| is| are)\b|would you like|do you want|should i\b|shall i\b|want me\b|let me know|feel free"
+    r"|(?:update|add|run|check|verify|create|fix|wire|implement|read|test|commit|replace|remove|move|modify|build|look at|mark)\b"
+    r"[^.;]{0,140}:\Z"
+    r"|(?:the )?(?:source |test )?(?:code|file|build|tests?|lint|everything|it) (?:now )?(?:compiles|passes|looks good|is clean|works)\b"
+    r".{0,40}\Z|if you need specific details|both changes? (?:are )?(?:in place|done)|no(?:w)? (?:changes|issues)\b.{0,30}\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+_GREETING = re.compile(rf"\W*{_OPENERS}+[.!:;,\s]*\Z", re.IGNORECASE)
+_GREEN = re.compile(
+    r"\W*(?:verification|results?|all|both|the|now|\d[\d,]*|full|every|\s|[:(])*"
+    r"(?:tests?|lint\w*|checks?|typecheck\w*|build|pre-commit\w*|everything|type check\w*|[\d,]+ pass\w*)\b.{0,70}"
+    r"\b(?:pass\w*|clean|green|succe\w+|no (?:errors|issues)|0 (?:fail|errors)\w*)\b.{0,120}\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_LEADING = re.compile(rf"\A(?:{_OPENERS}(?<=[\s,.!:;–—-]))+", re.IGNORECASE)
+
+
+def sentence_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the sentences between two places of ``text``."""
+    spans, at = [], start
+    for gap in _SENTENCE.finditer(text, start, end):
+        spans.append((at, gap.start()))
+        at = gap.end()
+    return [span for span in (*spans, (at, end)) if text[slice(*span)].strip()]
+
+
+def is_narration(sentence: str) -> bool:
+    """Whether a sentence tells what is being done, not what is so."""
+    said = sentence.strip().strip("*_ ")
+    return bool(_ACTION.match(said) or _GREETING.match(said) or _GREEN.match(said)) or said.endswith("?")
+
+
+def trim(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Cut narration off both ends of a span; None where nothing is left."""
+    spans = sentence_spans(text, start, end)
+    while spans and is_narration(text[slice(*spans[0])]):
+        del spans[0]
+    while spans and is_narration(text[slice(*spans[-1])]):
+        del spans[-1]
+    if not spans:
+        return None
+    first = _LEADING.match(text[slice(*spans[0])])
+    begin = spans[0][0] + (first.end() if first and first.end() < spans[0][1] - spans[0][0] else 0)
+    return begin, spans[-1][1]

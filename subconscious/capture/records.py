@@ -1,0 +1,52 @@
+"""What is written down on purpose: the messages of commits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from subconscious.capture.draft import Draft
+from subconscious.capture.exchange import Exchange
+from subconscious.capture.passages import LONGEST, plain
+from subconscious.capture.wording import content_words, cut_clause
+from subconscious.model import Role, Turn
+
+_HERE = re.compile(
+    r"\bgit\b[^\n]*?\bcommit\b[^\n]*?<<-?\s*[\"'\\]?(?P<mark>\w+)[\"']?\n(?P<text>.*?)\n\s*(?P=mark)\b", re.DOTALL
+)
+_INLINE = re.compile(
+    r"\bgit\b[^\n]*?\bcommit\b[^\n]*?\s-a?m\s+(?P<quote>[\"'])(?P<text>(?!\$\().*?)(?<!\\)(?P=quote)", re.DOTALL
+)
+_TRAILER = re.compile(r"^(?:[A-Z][\w-]+-[Bb]y: .*|\s*🤖 .*|[A-Z][\w-]+: [\w-]{6,}\s*)\Z")
+
+
+def message(command: str) -> tuple[str, str] | None:
+    """Return the message of the commit that a command makes, as it stands there, and without its trailers."""
+    found = _HERE.search(command) or _INLINE.search(command)
+    if found is None:
+        return None
+    lines = found["text"].splitlines()
+    while lines and (not lines[-1].strip() or _TRAILER.match(lines[-1].strip())):
+        lines.pop()
+    kept = "\n".join(lines)
+    return (kept, kept.strip()) if kept.strip() else None
+
+
+def commits(exchange: Exchange) -> Iterator[Draft]:
+    """Give the commits of an exchange whose message says more than a subject; a subject alone stands in git's log."""
+    for turn in exchange.turns:
+        for command in turn.commands if turn.role is Role.ASSISTANT else ():
+            if found := message(command):
+                yield from _of_message(turn, *found)
+
+
+def _of_message(turn: Turn, quote: str, text: str) -> Iterator[Draft]:
+    subject, _, body = text.partition("\n")
+    body = plain(body)
+    if len(content_words(body)) < 6:
+        return
+    subject = subject.strip().rstrip(".")
+    room = LONGEST - len(subject) - 2
+    content = f"{subject}: {cut_clause(body, max(room, 100))}"
+    kind = "learning" if re.match(r"fix|bug", subject, re.IGNORECASE) else "decision"
+    yield Draft(turn, kind, content, quote, "commit", signs=("commit",), reason="a commit's message", summary=subject)

@@ -1,0 +1,262 @@
+"""An error and what made it go away (SPEC N11): commands and edits that failed, what was said of it, what worked.
+
+Nothing is taken from the error's own text, which is a tool's: only the command, and the assistant's words about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from subconscious.capture.draft import Draft
+from subconscious.capture.exchange import Exchange
+from subconscious.capture.narration import is_narration, sentence_spans
+from subconscious.capture.passages import plain
+from subconscious.capture.wording import content_words
+from subconscious.model import Role, Turn
+
+_NOISE = re.compile(
+    r"^(?:(?:cd|export|source)\s[^&;|]*(?:&&|;)\s*)+|\s*2>\s*(?:&1|/dev/null)|\s*\|\s*(?:tail|head|grep|cat|wc|sed|awk|rg)\b.*\Z|\s*;\s*echo\b.*\Z",
+    re.DOTALL,
+)
+_REPAIR = re.compile(
+    r"(?<![\w-])(?:lint[:-]fix|fmt|format|--fix|--write|fix|go mod tidy|install|prettier|gofmt|codegen|generate)\b"
+)
+_COMMIT = re.compile(r"\bgit\s(?:-C \S+ )?commit\b")
+_LOOKING = re.compile(
+    r"\s*(?:ls|cat|grep|rg|find|which|head|tail|sed|awk|xxd|curl|stat|test|echo|diff|git (?:show|log|diff|status|branch|ls-|rev-parse))\b"
+)
+_LONGEST_COMMAND = 80
+_LONGEST_SAID = 450
+_FEWEST_WORDS = 2
+_WINDOW = 16
+_TABS = re.compile(
+    r"[^.!?\n]*\b(?:actual )?tabs?\b(?=[^.\n]*(?:\bindent|\bspaces?\b|\bissue\b|\bfile\b|[.!:]|\Z))[^.!?\n]*",
+    re.IGNORECASE,
+)
+_STALE = re.compile(
+    r"[^.!\n]*\b(?:diagnostics?|gopls|lsp)\b[^.!\n]{0,80}\bstale\b[^.!\n]*|[^.!\n]*\bstale (?:lsp |ide )?diagnostics?\b[^.!\n]*",
+    re.IGNORECASE,
+)
+_FILLER = re.compile(r"\A(?:but|so|and|now|good|great|ok(?:ay)?|yep|wait|hmm)\b[\s,:—–-]*", re.IGNORECASE)
+_SERVERS = ("gopls", "pyright", "tsserver", "rust-analyzer", "clangd")
+_EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
+
+
+@dataclass(frozen=True, slots=True)
+class _After:
+    """What followed a failure: the words about it with their turn, and the commands that worked."""
+
+    said: str
+    quote: str
+    turn: Turn | None
+    worked: tuple[str, ...]
+    edited: tuple[str, ...]
+
+    @property
+    def fault(self) -> bool:
+        """Whether what was said tells of a fault in the code, not of its format."""
+        return bool(re.search(r"type ?error|typescript error|test|undefined|conflict", self.said, re.IGNORECASE))
+
+
+def struggles(exchange: Exchange) -> Iterator[Draft]:
+    """Give what failed in an exchange, each command or file once."""
+    seen: set[str] = set()
+    for at, turn in enumerate(exchange.turns):
+        if turn.role is Role.TOOL and turn.failed:
+            draft = _of_command(exchange, at, seen) if turn.commands else _of_edit(exchange, at, seen)
+        elif turn.role is Role.TOOL and turn.commands:
+            draft = _of_quiet_check(exchange, at, seen)
+        else:
+            draft = None
+        if draft is not None:
+            yield draft
+    yield from _of_stale(exchange, seen)
+
+
+def short_command(command: str) -> str:
+    """Return a command without folder changes, redirections and filters; "" where it is no plain line."""
+    line = command.strip()
+    for _ in range(3):
+        line = _NOISE.sub("", line).strip()
+    return "" if "\n" in line or "<<" in line or len(line) > _LONGEST_COMMAND else line
+
+
+def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
+    turn = exchange.turns[at]
+    after = _after(exchange, at)
+    full, command = turn.commands[0], short_command(turn.commands[0])
+    if _COMMIT.search(full):
+        return _of_commit(turn, after, seen)
+    if not command or command in seen or _LOOKING.match(command):
+        return None
+    seen.add(command)
+    variant = _variant(command, after.worked)
+    repair = next((done for done in after.worked if done != command and _REPAIR.search(done)), "")
+    if variant:
+        return _draft(
+            turn, _variant_told(command, variant), full, "a command that failed, and its variant that worked", after
+        )
+    if repair:
+        return _draft(
+            turn, _repair_told(exchange, command, repair, after), full, "a check that failed, and its repair", after
+        )
+    if not after.said:
+        return None
+    about = f" It required another edit of {_names(after.edited)}." if after.edited else ""
+    text = f"`{command}` failed initially, after the first implementation{_told(after)}{about}"
+    return _draft(turn, text, full, "a command that failed, and what was said of it", after)
+
+
+def _variant_told(command: str, variant: str) -> str:
+    extra = next(iter(set(command.split()) - set(variant.split())), "")
+    if extra and command.startswith(extra):
+        return (
+            f"`{command}` fails: the `{extra}` wrapper does not work as a command prefix here, which required a fallback "
+            f"to plain `{variant}`, run directly."
+        )
+    return f"`{command}` failed in this project; plain `{variant}` worked instead."
+
+
+def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -> str:
+    files = _names(exchange.files)
+    about = f" after editing {files}" if files else ""
+    if re.search(r"lint|check|biome|eslint|ruff|fmt|format", command) and not after.fault:
+        return (
+            f"`{command}` failed on the first run{about}{_told(after)} Lint and formatting issues required a separate "
+            f"auto-fix pass, `{repair}`, before lint was clean."
+        )
+    return f"`{command}` failed initially{about}{_told(after)} Running `{repair}` was required before it passed."
+
+
+def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
+    """A check that did not fail outright (its output was filtered) but was followed by its repair and a word on it."""
+    turn = exchange.turns[at]
+    command = short_command(turn.commands[0])
+    if command in seen or not re.search(r"\blint\b|\bcheck\b", command) or _REPAIR.search(command):
+        return None
+    after = _after(exchange, at, 6)
+    repair = next((done for done in after.worked if _REPAIR.search(done)), "")
+    if not repair or not re.search(r"\b(?:lint|format\w*|biome|violations?|unused)\b", after.said, re.IGNORECASE):
+        return None
+    seen.add(command)
+    return _draft(
+        turn, _repair_told(exchange, command, repair, after), turn.commands[0], "a check and its repair", after
+    )
+
+
+def _of_commit(turn: Turn, after: _After, seen: set[str]) -> Draft | None:
+    if "commit" in seen or not after.said:
+        return None
+    seen.add("commit")
+    text = f"The first commit was blocked by a pre-commit hook{_told(after)} A fix was required before the commit succeeded."
+    return _draft(turn, text, turn.commands[0], "a commit that was blocked, and why", after)
+
+
+def _of_edit(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
+    turn = exchange.turns[at]
+    files = _names(turn.files)
+    if not (_EDITS & set(turn.tools)) or not files or files in seen:
+        return None
+    seen.add(files)
+    why = next(
+        (
+            found
+            for t in exchange.turns[at : at + _WINDOW]
+            if t.role is Role.ASSISTANT and (found := _TABS.search(t.text))
+        ),
+        None,
+    )
+    if why is None:
+        return None
+    spoken = next(t for t in exchange.turns[at:] if t.text == why.string)
+    later = exchange.turns[at : at + 2 * _WINDOW]
+    script = any("python" in command for t in later for command in t.commands)
+    how = "a fallback to Python string replacement" if script else "reading the exact file content again"
+    times = sum(t.failed and t.files == turn.files for t in later if t.role is Role.TOOL)
+    text = (
+        f"{'Multiple' if times > 1 else 'First'} Edit tool attempts on {files} failed due to a tabs vs spaces mismatch: the file "
+        f"uses tab indentation, which the Read tool output does not show, requiring {how} before the edits succeeded."
+    )
+    return _draft(spoken, text, why[0].strip(), "edits that failed, and why", _After("", "", None, (), turn.files))
+
+
+def _of_stale(exchange: Exchange, seen: set[str]) -> Iterator[Draft]:
+    for turn in exchange.turns:
+        found = _STALE.search(turn.text) if turn.role is Role.ASSISTANT else None
+        if found and "stale" not in seen:
+            seen.add("stale")
+            server = next((name for name in _SERVERS if name in turn.text), "the language server")
+            text = (
+                f"LSP diagnostics ({server}) can be stale after edits and merges and report errors that do not exist: confirm "
+                "with an actual build or test run rather than trusting the reported errors."
+            )
+            yield _draft(
+                turn, text, found[0].strip(), "diagnostics that were found stale", _After("", "", None, (), ())
+            )
+
+
+def _draft(turn: Turn, text: str, quote: str, reason: str, after: _After) -> Draft:
+    told = ("told",) if after.said else ()
+    return Draft(
+        turn,
+        "learning",
+        text,
+        quote,
+        "struggle",
+        signs=(f"struggle:{reason}", *told),
+        reason=reason,
+        files=after.edited,
+    )
+
+
+def _told(after: _After) -> str:
+    said = _FILLER.sub("", after.said.rstrip(" :;,"))
+    return (f": {said}" if said[-1:] in ".!" else f": {said}.") if said else "."
+
+
+def _after(exchange: Exchange, at: int, window: int = _WINDOW) -> _After:
+    said, quote, spoken = "", "", None
+    worked: list[str] = []
+    edited: list[str] = []
+    for turn in exchange.turns[at + 1 : at + 1 + window]:
+        if turn.role is Role.TOOL:
+            shorts = [short for short in map(short_command, turn.commands) if short]
+            worked += [short for short in shorts if not turn.failed or _REPAIR.search(short)]
+        elif turn.role is Role.ASSISTANT:
+            if not said and turn.text and spoken is None and (found := _explanation(turn.text)):
+                (said, quote), spoken = found, turn
+            if said and _EDITS & set(turn.tools):
+                edited += turn.files
+    return _After(said, quote, spoken, tuple(worked), tuple(dict.fromkeys(edited)))
+
+
+def _explanation(text: str) -> tuple[str, str] | None:
+    """Return the first sentences of a text that say what is so, and where they stand."""
+    if len(text) > _LONGEST_SAID:
+        return None  # a summary of the whole, not a word on this
+    spans = sentence_spans(text, 0, len(text))
+    kept = [span for span in spans if not is_narration(text[slice(*span)])][:2]
+    if not kept or (len(kept) == 2 and text[kept[0][1] : kept[1][0]].strip()):
+        kept = kept[:1]
+    if not kept:
+        return None
+    quote = text[kept[0][0] : kept[-1][1]][:260]
+    said = plain(quote)
+    return (said, quote) if len(content_words(said)) >= _FEWEST_WORDS else None
+
+
+def _variant(command: str, worked: tuple[str, ...]) -> str:
+    """Return a command that worked and differs only by a word left out or put before."""
+    words = command.split()
+    for other in worked:
+        parts = other.split()
+        if parts != words and len(parts) >= 2 and (words[1:] == parts or parts[1:] == words):
+            return other
+    return ""
+
+
+def _names(files: tuple[str, ...]) -> str:
+    return ", ".join(dict.fromkeys(PurePath(file).name for file in files[:3]))

@@ -1,0 +1,56 @@
+"""Gives each draft its raw confidence: the prior of its strength, refined by what the small model thinks (SPEC D16, N3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from subconscious.capture import wording
+from subconscious.capture.draft import Draft
+from subconscious.capture.linear import probability, words_and_pairs
+
+_SETTLED = {"answer", "approved"}
+"""What a person settled by an act: the model has no say in it."""
+
+_LADDER = ((0.0, 0.3), (0.25, 0.55), (0.35, 0.70), (0.50, 0.76), (0.60, 0.80), (0.80, 0.86), (1.0, 0.89))
+"""From the model's probability to the confidence: ends just below what is stored at once."""
+
+DECIDED = 0.25
+"""Probability from which a sentence of a record states a decision."""
+
+
+def features(draft: Draft) -> Iterator[str]:
+    """Give what the model weighs of a draft: its words, its place and shape, where it comes from."""
+    yield from words_and_pairs(draft.content)
+    yield from (f"s:{sign}" for sign in draft.signs)
+    yield f"src:{draft.source}"
+    yield f"origin:{draft.turn.origin}"
+
+
+def confidence(draft: Draft) -> float:
+    """Return a draft's raw confidence, 0..1."""
+    if draft.source in _SETTLED:
+        named = bool(wording.tags(draft.content))
+        return draft.strength.prior + 0.02 * named
+    if draft.source == "correction":
+        return corrected(draft.content)
+    return climb(probability("worth", features(draft)))
+
+
+def corrected(text: str) -> float:
+    """Return the confidence that words typed after an interrupt are a lesson; most only say what to do next."""
+    return 0.5 + 0.19 * probability("correction", list(words_and_pairs(text)))
+
+
+def decided(sentence: str) -> float:
+    """Return the confidence that a sentence of a record (a commit, an issue, a note) states a decision."""
+    chance = probability("decision", list(words_and_pairs(sentence)))
+    return 0.7 + 0.19 * (chance - DECIDED) / (1 - DECIDED) if chance >= DECIDED else 0.69 * chance / DECIDED
+
+
+def climb(chance: float) -> float:
+    """Map a probability to a confidence, along the ladder's straight pieces."""
+    for (low, bottom), (high, top) in pairwise(_LADDER):
+        if chance <= high:
+            return bottom + (top - bottom) * (chance - low) / (high - low)
+    return _LADDER[-1][1]
