@@ -47,6 +47,9 @@ class Core:
     # Two readers of one transcript would both start at the saved offset: the job of a Stop hook and, say, the closing
     # of a silent session. They take turns, by path.
     reading: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+    # A session's answers go one after the other: a prompt that is answered while an abandoned start is being taken back
+    # would find everything in the ledger, say nothing, and be the session's greeting.
+    answering: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
 
     def heard(self) -> None:
         """Somebody spoke to us: the idle time begins anew."""

@@ -18,7 +18,7 @@ from subconscious.home import Home
 from .answers import Answers
 from .commands import Commands
 from .core import Core
-from .entry import BrokenEntryError, parse_entry
+from .entry import BrokenEntryError, Entry, parse_entry
 from .peers import peer_of
 from .spool import Spool
 
@@ -124,12 +124,16 @@ class Server:
             raise ValueError("the entry is too large to be asked about")
         raw = await asyncio.wait_for(reader.readexactly(int(length)), REQUEST_SECONDS)
         self._core.spooled.set()
-        begun = time()
         try:
             entry = parse_entry(name, raw)
         except BrokenEntryError as error:
             log.warning("asked about a broken entry: %s", error)
             return
+        async with self._core.answering[entry.payload.session_id]:
+            await self._tell(entry, reader, writer)
+
+    async def _tell(self, entry: Entry, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        begun = time()
         try:
             answer = await self._answers.answer(entry, _caller(writer))
             # Between the ledger and the hook lies its deadline: a hook that has given up closed its end, and what it
