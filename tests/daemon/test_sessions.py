@@ -231,7 +231,7 @@ def test_an_answer_that_came_too_late_is_given_again(running: Home, speaker: Spe
         link.connect(str(running.socket))
         link.sendall(b"ask late.entry %d\n" % len(raw) + raw)
     assert eventually(lambda: client.call(running, "status")["sessions"]["open"] == 2)
-    assert eventually(lambda: DECISION in context(later.ask("UserPromptSubmit", prompt="go on")), 3)
+    assert eventually(lambda: DECISION in context(later.ask("UserPromptSubmit", prompt="go on")), 10)
 
 
 def test_a_plain_prompt_is_answered_with_silence(running: Home, speaker: Speaker) -> None:
