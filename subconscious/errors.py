@@ -8,7 +8,13 @@
     ├── TranscriptError      a transcript can't be read at all
     ├── DaemonError          the daemon can't be reached or refused
     ├── RequestError         a request that makes no sense
-    └── EmbedderError        the embedding model can't be loaded or used
+    ├── EmbedderError        the embedding model can't be loaded or used
+    └── ProviderError        a model of language can't be asked
+        ├── KeyRefusedError  the key is missing, wrong, or not allowed: nothing else is tried (SPEC A2)
+        ├── RateLimitedError too many requests or tokens; waits
+        ├── UnavailableError overloaded, broken, out of time, or not reachable; may be tried again
+        ├── BadAnswerError   the answer is not what was asked for, also after a repair
+        └── BadRequestError  the provider refuses this request, and would again
 
 Each carries a code, for searching the docs, and a remedy: the sentence that tells a person what to do about it.
 Expected outcomes (an admission, a verdict) are values, never exceptions.
@@ -73,4 +79,51 @@ class RequestError(SubconsciousError):
 class EmbedderError(SubconsciousError):
     """The embedding model can't be loaded or used."""
 
+    code = "E051"
+
+
+class ProviderError(SubconsciousError):
+    """A model of language can't be asked."""
+
+    code = "E060"
+    retryable = False
+
+
+class KeyRefusedError(ProviderError):
+    """The key is missing, wrong, or not allowed to do this."""
+
     code = "E050"
+
+
+class RateLimitedError(ProviderError):
+    """Too many requests or tokens; ``retry_after`` is in seconds where the provider says it."""
+
+    code = "E061"
+    retryable = True
+
+    def __init__(self, message: str, remedy: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, remedy)
+        self.retry_after = retry_after
+
+
+class UnavailableError(ProviderError):
+    """Overloaded, broken, out of time, or not reachable; ``retry_after`` as with RateLimitedError."""
+
+    code = "E062"
+    retryable = True
+
+    def __init__(self, message: str, remedy: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, remedy)
+        self.retry_after = retry_after
+
+
+class BadAnswerError(ProviderError):
+    """The answer is not what was asked for, also after a repair."""
+
+    code = "E063"
+
+
+class BadRequestError(ProviderError):
+    """The provider refuses this request, and would again: too long, an unknown model, a schema it can't do."""
+
+    code = "E064"

@@ -256,6 +256,6 @@ async def test_without_an_embedder_recall_goes_by_words(database: Database) -> N
     task = asyncio.create_task(loop.run())
     assert await loop.of_query("anything") is None
     assert loop.state == "failed"
-    assert "E050" not in loop.error
+    assert "E051" not in loop.error
     assert "local" in loop.error
     task.cancel()

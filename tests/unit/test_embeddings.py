@@ -59,7 +59,7 @@ def test_only_the_model_we_know_is_loaded(tmp_path: Path, content: bytes) -> Non
 def test_a_missing_model_is_told_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(EmbedderError) as raised:
         LocalEmbedder(tmp_path / "nowhere.onnx")
-    assert raised.value.code == "E050"
+    assert raised.value.code == "E051"
     assert 'embedder = "none"' in raised.value.remedy
 
 

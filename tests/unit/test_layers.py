@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "subconscious"
 PURE = {"decay", "errors", "home", "kinds", "model", "settings"}
-GROUND = {"client", "embeddings", "redaction", "store", "transcripts"}
+GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
 WORKSHOP = {"capture", "search", "sources"}
 SHOWS = {"doctor", "review", "summaries", "surfacing"}
 LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"})
