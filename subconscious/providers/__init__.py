@@ -127,7 +127,7 @@ Answer = tuple[BaseModel, Reply]
 Ask = Callable[[Request], Awaitable[BaseModel]]
 """How rooms that need a model are given one: validated, limited, paid for elsewhere. Raises ProviderError."""
 
-PROVIDERS: dict[str, str] = {}
+PROVIDERS: dict[str, str] = {"scripted": "subconscious.providers.scripted:ScriptedProvider"}
 """Name of the setting -> "module:Class"; the class is called with an Access."""
 
 
