@@ -23,6 +23,11 @@ Expected outcomes (an admission, a verdict) are values, never exceptions.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from subconscious.model import Usage
+
 
 class SubconsciousError(Exception):
     """The world broke; ``remedy`` says how a person mends it."""
@@ -88,6 +93,8 @@ class ProviderError(SubconsciousError):
 
     code = "E060"
     retryable = False
+    usage: Usage | None = None
+    """What was charged all the same, as for an answer that was cut off; None where nothing is known to be."""
 
 
 class KeyRefusedError(ProviderError):
