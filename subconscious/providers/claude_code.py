@@ -1,7 +1,7 @@
 """Claude Code itself, for those who have a subscription and no key: one ``claude -p`` a question.
 
-The child sees none of the user's hooks, plugins, tools and notes, so that nothing of ours fires again, and none of the keys
-that lie in the environment: it asks as whoever is logged in there (docs/providers.md).
+The child sees none of the user's hooks, plugins, tools and notes, so that nothing of ours fires again, and no key that
+lies in the environment: it asks as whoever is logged in there (docs/providers.md).
 """
 
 from __future__ import annotations
