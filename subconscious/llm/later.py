@@ -33,7 +33,7 @@ from subconscious.errors import (
 )
 from subconscious.llm.channel import Channel, may_be_charged
 from subconscious.llm.client import LLMClient, guarded
-from subconscious.llm.spending import Sold, estimate
+from subconscious.llm.spending import Sold
 from subconscious.providers import BatchProvider, BatchState, Reply, Request
 from subconscious.providers.structured import UnreadableError, read
 from subconscious.store import asked, spend
@@ -155,6 +155,9 @@ class Later:
     async def _look(self, batch: Batch) -> None:
         try:
             await self._read(batch)
+        except BadRequestError as error:
+            # It was refused as a whole, after it had been taken: nothing of it was done.
+            await self._unsubmit(batch, await asked.of_batch(self._database, batch.id), error)
         except ProviderError as error:
             log.info("batch %d can't be looked at (%s): %s", batch.id, error.code, error.message)
             if time() - batch.created_at > GIVEN_UP:
@@ -207,7 +210,7 @@ class Later:
         if purpose is None:
             await self._leave_unread(request)
             return
-        most = estimate(self._request(request, purpose))
+        most = sold.most(self._request(request, purpose))
         if isinstance(result, ProviderError):
             outcome = channel.spending.failed(sold, most, result.code, charged=False)
             await self._fail(request, result.message, outcome)
@@ -336,7 +339,7 @@ class Later:
 
     def _call(self, channel: Channel, model: str, request: Asked) -> Call:
         sold = Sold(channel.name, model, channel.access.base_url, batch=True)
-        most = estimate(self._request(request, self._purposes[request.purpose]))
+        most = sold.most(self._request(request, self._purposes[request.purpose]))
         return Call(
             time(),
             channel.name,

@@ -17,7 +17,7 @@ import aiosqlite
 
 from subconscious.errors import CapReachedError
 from subconscious.providers import Reply, Request, Usage
-from subconscious.providers.prices import price
+from subconscious.providers.prices import model_row, price
 from subconscious.settings import Settings
 from subconscious.store import events, spend
 from subconscious.store.connect import Database
@@ -32,10 +32,10 @@ OVERHEAD_TOKENS = 400
 """What a provider adds of its own: the tool's description, the frame of the messages."""
 
 
-def estimate(request: Request) -> Usage:
-    """The tokens that a request takes at the most."""
+def estimate(request: Request, room: int = 0) -> Usage:
+    """The tokens that a request takes at the most; ``room`` is what a model may think beyond its answer."""
     words = request.system + request.text + json.dumps(request.schema.model_json_schema())
-    return Usage(len(words.encode("utf-8", "replace")) // BYTES_A_TOKEN + OVERHEAD_TOKENS, request.max_tokens)
+    return Usage(len(words.encode("utf-8", "replace")) // BYTES_A_TOKEN + OVERHEAD_TOKENS, request.max_tokens + room)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,10 @@ class Sold:
     model: str
     base_url: str = ""
     batch: bool = False
+
+    def most(self, request: Request) -> Usage:
+        """The tokens that a request takes of this model at the most."""
+        return estimate(request, model_row(self.provider, self.model).get("room", 0))
 
 
 class Spending:
