@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from subconscious.errors import CapReachedError, KeyRefusedError, ProviderError, RateLimitedError, UnavailableError
-from subconscious.llm.channel import Channel, Opener
+from subconscious.llm.channel import Channel, Opener, access
 from subconscious.llm.joining import Joiner
 from subconscious.llm.spending import Purse, Spending
 from subconscious.providers import NONE, Ask, Request, open_provider
@@ -39,6 +39,7 @@ class LLMClient:
         self.channels = [Channel(name, settings, self.spending, opener) for name in _order(settings)]
         self._opener = opener
         self._former: list[Channel] = []
+        self._closing: set[asyncio.Future[Any]] = set()
         self._joiner = Joiner(self.ask, settings)
 
     @property
@@ -95,9 +96,22 @@ class LLMClient:
         """Which providers there are and how they stand; what was spent today."""
         return {"providers": [channel.state() for channel in self.channels], "spending": await self.spending.state()}
 
+    def reconfigure(self, settings: Settings) -> None:
+        """Let other settings hold. A provider that is reached as before keeps its limits, its rest and its refusal."""
+        kept = {channel.name: channel for channel in self.channels if channel.access == access(channel.name, settings)}
+        gone = [channel for channel in self.channels if channel.name not in kept]
+        self.settings = self.spending.settings = settings
+        self.channels = [
+            kept.get(name) or Channel(name, settings, self.spending, self._opener) for name in _order(settings)
+        ]
+        closing = asyncio.gather(*(channel.close() for channel in gone), return_exceptions=True)
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+
     async def close(self) -> None:
         """Let all go that was opened. May be called twice."""
         await self._joiner.close()
+        await asyncio.gather(*self._closing)
         await asyncio.gather(*(channel.close() for channel in (*self.channels, *self._former)))
 
 
