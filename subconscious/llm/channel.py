@@ -52,6 +52,14 @@ class Trouble:
     error: ProviderError
 
 
+class RestingError(UnavailableError):
+    """It is we who don't ask: the breaker is open."""
+
+
+class PausedError(RateLimitedError):
+    """It is we who don't ask: the provider told us to wait."""
+
+
 class Channel:
     """A provider that is opened when it is first asked."""
 
@@ -95,19 +103,21 @@ class Channel:
             refusal = self._refused[1]
             raise KeyRefusedError(refusal.message, refusal.remedy)
         if rest := self.breaker.closed_for():
-            raise UnavailableError(
+            raise RestingError(
                 f"{self.name} failed {self._settings.breaker_failures} times in a row and is left alone for a while",
                 "wait; `subconscious status` says what it answered last",
                 rest,
             )
         if self.limiter.paused > self._settings.provider_patience_seconds:
-            raise RateLimitedError(f"{self.name} asked for a pause", "wait, or ask less", self.limiter.paused)
+            raise PausedError(f"{self.name} asked for a pause", "wait, or ask less", self.limiter.paused)
 
     @contextmanager
     def noting(self) -> Iterator[None]:
         """Remember what went wrong, for `status`; a refused key also so that it is not tried again and again."""
         try:
             yield
+        except (RestingError, PausedError):
+            raise  # what led to it is remembered already
         except ProviderError as error:
             self.trouble = Trouble(time(), error)
             if isinstance(error, KeyRefusedError):

@@ -166,7 +166,8 @@ async def test_the_breaker_spares_a_dead_provider(database: Database) -> None:
     for _ in range(10):
         assert await client.ask(REQUEST) == FINE
     assert stage.asked("main") == 5
-    assert (await client.state())["providers"][0]["breaker"] == "open"
+    (main, _) = (await client.state())["providers"]
+    assert (main["breaker"], main["error"]["message"]) == ("open", "down")
 
 
 async def test_a_provider_that_says_nothing_is_left_in_time(database: Database, monkeypatch: Any) -> None:
