@@ -1,11 +1,12 @@
 """1,000 jobs that ask a model through each provider, against a server that fails one time in ten.
 
-    python -m bench.providers [--jobs 1000] [--failing 0.1] [anthropic openai ollama ...]
+    python -m bench.providers [--jobs 1000] [--failing 0.1] [--claude COMMAND] [anthropic openai ollama ...]
 
 The providers are the real ones, over their SDKs, the client above them and the durable queue too; the server on
 loopback keeps its own books, and those are compared with ours: jobs lost or done twice, calls and tokens in any window
 against the limits, dollars charged against dollars recorded. A call that the server cut off in the middle of its answer
-has a cost that nobody is told: those are counted apart. Limits are those of a minute, in a window of a second.
+has a cost that nobody is told: those are counted apart. Limits are 30 calls and 20,000 tokens a second, in place of 60
+and 100,000 a minute. ``--claude`` adds some jobs through the real Claude Code, one child at a time.
 
 Then the same small questions one by one, joined ten to a call, and as a native batch: calls and dollars.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import random
 import resource
 import sys
 import tempfile
@@ -27,8 +29,9 @@ from typing import Any
 import aiosqlite
 from pydantic import BaseModel, SecretStr
 
-from bench.fake_models import FakeModel
+from bench.fake_models import Books, FakeModel
 from subconscious.errors import ProviderError
+from subconscious.llm.channel import Opener
 from subconscious.llm.client import LLMClient
 from subconscious.llm.later import Later, Purpose, pause_of
 from subconscious.providers import Access, Provider, Request, open_provider
@@ -38,6 +41,7 @@ from subconscious.store.asked import Asked
 from subconscious.store.connect import Database, open_database
 from subconscious.store.jobs import Job
 from subconscious.store.migrate import migrate
+from tests.client import fake_api
 
 WORKERS = 24
 WINDOW = 1.0
@@ -100,7 +104,7 @@ def settings(provider: str, **changes: Any) -> Settings:
     return Settings(**values | changes)
 
 
-def opener(url: str) -> Any:
+def opener(url: str) -> Opener:
     """Open the provider towards our server; the settings name its own place, so that its prices hold."""
 
     def opened(name: str, access: Access) -> Provider:
@@ -161,19 +165,45 @@ async def one(database: Database, sql: str) -> Any:
 async def ask_all(folder: Path, provider: str, count: int, failing: float) -> Tally:
     model = FakeModel(failing=failing, seed=11)
     model.dawdle = 0.05
-    database = await fresh(folder, provider)
     with model.serving() as url:
-        client = LLMClient(database, settings(provider), opener(url))
-        begun = monotonic()
-        await Queue(database, client, count).run()
-        seconds = monotonic() - begun
-        await client.close()
+        return await work_off(folder, model.books, settings(provider), opener(url), count)
+
+
+async def ask_claude_code(folder: Path, command: str, count: int, failing: float) -> Tally:
+    """The same through the real Claude Code; it tells what its calls cost, so there are no other books."""
+    chance = random.Random(11)
+    books = Books()
+
+    def rule(request: fake_api.Request) -> fake_api.Answer:
+        if chance.random() < failing:
+            books.failures["500"] = books.failures.get("500", 0) + 1
+            return fake_api.fails(500, "broken")
+        text = request.prompt.partition("</system-reminder>")[2].lstrip() or request.prompt
+        return fake_api.uses("StructuredOutput", word=text)
+
+    with fake_api.FakeApi() as api:
+        api.answer_by(rule)
+        options = {"command": command, "config_dir": str(folder / "config"), "folder": str(folder / "run")}
+
+        def opened(name: str, access: Access) -> Provider:
+            return open_provider(name, replace(access, base_url=api.url, key="bench", options=options))
+
+        return await work_off(folder, books, settings("claude_code"), opened, count)
+
+
+async def work_off(folder: Path, books: Books, chosen: Settings, opener: Opener, count: int) -> Tally:
+    database = await fresh(folder, chosen.provider)
+    client = LLMClient(database, chosen, opener)
+    begun = monotonic()
+    await Queue(database, client, count).run()
+    seconds = monotonic() - begun
+    await client.close()
     rows = await database.rows("SELECT subject_id FROM events WHERE action = 'captured'")
     tally = Tally(
-        provider,
+        chosen.provider,
         seconds,
         Counter(row[0] for row in rows),
-        model.books,
+        books,
         await one(database, "SELECT coalesce(sum(cost), 0) FROM llm_calls"),
         await one(database, "SELECT count(*) FROM llm_calls WHERE cost IS NULL"),
         await one(database, "SELECT count(*) FROM llm_calls"),
@@ -186,10 +216,11 @@ def tell(tally: Tally, count: int) -> bool:
     lost = count - len(tally.done)
     twice = sum(times > 1 for times in tally.done.values())
     requests, tokens = tally.most()
-    exact = abs(tally.recorded - tally.books.charged) < 1e-9
+    books = tally.provider != "claude_code"
+    exact = abs(tally.recorded - tally.books.charged) < 1e-9 or not books
     print(
         f"{tally.provider:<12}{count:>6}{lost:>6}{twice:>7}{tally.calls:>7}{requests:>6}/{REQUESTS}"
-        f"{tokens:>8}/{TOKENS}{tally.recorded:>10.5f}{tally.books.charged:>10.5f}"
+        f"{tokens:>8}/{TOKENS}{tally.recorded:>10.5f}{tally.books.charged if books else tally.recorded:>10.5f}"
         f"{tally.unknown:>5}/{tally.books.cut:<5}{tally.seconds:>6.1f}  {tally.failures()}"
     )
     # Ollama's answers cost nothing, cut off or not.
@@ -241,12 +272,16 @@ async def later(database: Database, client: LLMClient, words: Sequence[str]) -> 
     return found
 
 
-async def run(folder: Path, providers: Sequence[str], count: int, failing: float) -> bool:
+async def run(folder: Path, options: argparse.Namespace) -> bool:
     print(
         f"{'provider':<12}{'jobs':>6}{'lost':>6}{'twice':>7}{'calls':>7}{'most/window':>12}{'tokens/window':>15}"
         f"{'recorded':>10}{'charged':>10}{'unknown/cut':>11}{'s':>6}  failures"
     )
-    fine = [tell(await ask_all(folder, provider, count, failing), count) for provider in providers]
+    count, failing = options.jobs, options.failing
+    fine = [tell(await ask_all(folder, provider, count, failing), count) for provider in options.providers]
+    if options.claude:
+        few = options.claude_jobs
+        fine.append(tell(await ask_claude_code(folder, options.claude, few, failing), few))
     print(f"\n{SMALL} small questions{'calls':>12}{'charged':>11}{'recorded':>11}")
     tallies = {way: await small(folder, way) for way in ("singly", "joined", "native")}
     for way, (calls, charged, recorded) in tallies.items():
@@ -264,9 +299,11 @@ def main() -> int:
     parser.add_argument("providers", nargs="*", default=["anthropic", "openai", "ollama"])
     parser.add_argument("--jobs", type=int, default=1000)
     parser.add_argument("--failing", type=float, default=0.1)
+    parser.add_argument("--claude", default="", metavar="COMMAND", help="the real Claude Code, to go through it too")
+    parser.add_argument("--claude-jobs", type=int, default=20)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="providers-") as folder:
-        fine = asyncio.run(run(Path(folder), options.providers, options.jobs, options.failing))
+        fine = asyncio.run(run(Path(folder), options))
     print("as promised" if fine else "NOT as promised")
     return 0 if fine else 1
 
