@@ -81,6 +81,11 @@ class Kit(Protocol):
         ...
 
 
+def whole(word: str) -> str:
+    """An answer with every field of the suite's shape: Claude Code refuses any other by itself."""
+    return json.dumps({"word": word, "kind": "plain", "items": [], "best": None})
+
+
 class Spoken:
     """What a model says: what was queued, then the question itself."""
 
@@ -92,7 +97,7 @@ class Spoken:
         self._next.extend(texts)
 
     def __call__(self, text: str) -> str:
-        return self._next.popleft() if self._next else json.dumps({"word": text})
+        return self._next.popleft() if self._next else whole(text)
 
 
 class HttpKit:
