@@ -234,7 +234,7 @@ class ClaudeCodeKit:
     """The real Claude Code, against the fake API that the client tests use."""
 
     name = "claude_code"
-    faults = (STATUSES - {"403"}) | {"401", "unknown_model", "too_long", "empty", "stall"}
+    faults = STATUSES | {"unknown_model", "too_long", "stall"}
 
     def __init__(self, command: str, api: fake_api.FakeApi, folder: Path) -> None:
         self.opened: list[Provider] = []
@@ -263,7 +263,9 @@ class ClaudeCodeKit:
         return self.opened[-1]
 
     def fail(self, *faults: str) -> None:
-        self._faults.extend(faults)
+        for fault in faults:
+            # The client asks twice for a model before it believes that there is none.
+            self._faults.extend([fault] * (2 if fault == "unknown_model" else 1))
 
     def asked(self) -> list[tuple[str, str]]:
         return [(request.body["system"][-1]["text"], _typed(request)) for request in self._api.requests]
