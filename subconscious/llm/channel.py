@@ -31,6 +31,12 @@ from subconscious.store.spend import Call, Outcome
 
 Opener = Callable[[str, Access], Provider]
 
+AT_ONCE = 16
+"""Calls of one provider that are under way at once; its connections are about twice as many."""
+
+CHILDREN_AT_ONCE = {"claude_code": 1}
+"""Where a call is a process: who waits for his turn there would use up the call's time."""
+
 CHECK_SECONDS = 5.0
 """Time that a check of key and model may take (SPEC B22)."""
 
@@ -71,6 +77,7 @@ class Channel:
         self.limiter = Limiter(
             Window(settings.requests_per_minute, settings.tokens_per_minute, settings.rate_window_seconds)
         )
+        self.at_once = asyncio.Semaphore(CHILDREN_AT_ONCE.get(name, AT_ONCE))
         self.breaker = Breaker(settings.breaker_failures, settings.breaker_seconds)
         self._settings = settings
         self._opener = opener
@@ -191,7 +198,7 @@ class Metered:
     async def ask(self, request: Request) -> Reply:
         """Ask once. Raises CapReachedError before the call, ProviderError of it."""
         most = self._sold.most(request)
-        async with self._channel.limiter.turn(most.input + most.output) as turn:
+        async with self._channel.at_once, self._channel.limiter.turn(most.input + most.output) as turn:
             turn.made = False
             # Looked at again: much may have happened while others had their turn.
             self._channel.allow()

@@ -186,6 +186,23 @@ async def test_a_provider_that_says_nothing_is_left_in_time(database: Database, 
     assert call["reserved"] > 0
 
 
+async def test_who_waits_for_a_child_does_not_use_up_its_time(database: Database) -> None:
+    """Calls of a provider with one child at a time come one after the other, each with the whole of its time."""
+    under_way: list[int] = []
+
+    async def slow(_: Request) -> Step:
+        under_way.append(1)
+        assert len(under_way) == 1
+        await asyncio.sleep(0)
+        under_way.pop()
+        return FINE
+
+    stage = Stage(claude_code=slow)
+    client = made(database, stage, provider="claude_code", cost_per_day=1000)
+    assert await asyncio.gather(*(client.ask(REQUEST) for _ in range(5))) == [FINE] * 5
+    assert stage.asked("claude_code") == 5
+
+
 async def test_a_repair_is_paid_for_too(database: Database) -> None:
     client = made(database, Stage(main=[Reply("no JSON", Usage(7, 3, cost=0.5), "m"), said()]))
     assert await client.ask(REQUEST) == FINE
