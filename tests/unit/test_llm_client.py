@@ -277,6 +277,14 @@ async def test_a_session_has_a_cap_of_its_own(database: Database) -> None:
     assert await client.ask(REQUEST) == FINE
 
 
+async def test_at_the_cap_a_fallback_that_costs_nothing_goes_on(database: Database) -> None:
+    stage = Stage(main=lambda _: said(cost=1.0), ollama=lambda _: said("local", cost=None))
+    client = made(database, stage, provider_fallback=("ollama",), cost_per_day=1.0, cost_assumed=14)
+    assert await client.ask(REQUEST) == FINE
+    assert await client.ask(REQUEST) == Word(word="local")
+    assert stage.asked("main") == 1
+
+
 async def test_the_warning_comes_once_a_day_and_session(database: Database) -> None:
     client = made(database, Stage(main=lambda _: said(cost=0.3)), cost_per_day=1, cost_assumed=1)
     for _ in range(3):
