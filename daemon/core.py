@@ -89,6 +89,7 @@ class Core:
             return
         self.adopted = chosen
         self.llm.reconfigure(self._settings_for(chosen))
+        self.later.begin_anew()
         self.questioned.set()
 
     def _settings_for(self, options: Mapping[str, str]) -> Settings:
