@@ -41,6 +41,7 @@ class Core:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     spooled: asyncio.Event = field(default_factory=asyncio.Event)
     queued: asyncio.Event = field(default_factory=asyncio.Event)
+    gathered: asyncio.Event = field(default_factory=asyncio.Event)
     # The session that was resumed last in each project. Of a fork the client tells as of a resumption of its parent;
     # the fork itself is first heard of when it speaks, under an id of its own.
     resumed: dict[str, str] = field(default_factory=dict)

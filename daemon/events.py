@@ -9,7 +9,7 @@ from subconscious.projects import identify
 from subconscious.store import sessions, surfaces
 from subconscious.store.projects import Project, confirm
 
-from . import typed
+from . import refining, typed
 from .learn import Source, expect, learn, learn_unwritten
 from .work import FORGETFUL, Work, note
 
@@ -55,6 +55,8 @@ async def read(work: Work) -> None:
     await learn(work.core, work.core.mind(work.entry.options), _source(work, project))
     async with work.commit() as tx:
         await note(tx, work.entry, project)
+        if work.job.event == "PreCompact":
+            await refining.call(work.core, tx, work.entry.payload.session_id)
 
 
 async def ended(work: Work) -> None:
@@ -68,6 +70,7 @@ async def ended(work: Work) -> None:
         await sessions.end(
             tx, work.entry.payload.session_id, work.entry.at, "ended", work.entry.payload.reason or "other"
         )
+        await refining.call(work.core, tx, work.entry.payload.session_id)
 
 
 EVENTS: dict[str, Callable[[Work], Awaitable[None]]] = {
@@ -90,4 +93,4 @@ async def _known(work: Work) -> Project:
 
 def _source(work: Work, project: Project) -> Source:
     payload = work.entry.payload
-    return Source(payload.session_id, project.id, payload.transcript_path, work.entry.folder)
+    return Source(payload.session_id, project.id, payload.transcript_path, work.entry.folder, watched=True)

@@ -19,6 +19,7 @@ from subconscious.store.captures import Place
 from subconscious.summaries import Sketch, read_deeds, tell
 from subconscious.transcripts import Reading, State, read_turns
 
+from . import refining
 from .core import Core
 from .entry import Entry
 
@@ -31,12 +32,16 @@ PROMPT_LENGTH = 500
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Which transcript is read, and for whom."""
+    """Which transcript is read, and for whom.
+
+    ``watched`` says that it is being written: what it gains is for the model too, where there is one.
+    """
 
     session_id: str
     project_id: str
     path: str
     folder: str = ""
+    watched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +72,13 @@ async def learn(core: Core, mind: Mind, source: Source, *, final: bool = False) 
 async def learn_batch(core: Core, mind: Mind, source: Source, *, final: bool = False) -> Gain:
     """Read one batch on, as one transaction: what was learned, and how far was read."""
     async with core.reading[source.path]:
-        gain = await _learn_batch(mind, source, final)
+        gain = await _learn_batch(core, mind, source, final)
     if gain.new:
         core.embedding.wake()
     return gain
 
 
-async def _learn_batch(mind: Mind, source: Source, final: bool) -> Gain:
+async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> Gain:
     place = await sessions.position(mind.database, source.path, source.session_id)
     reading, judged = await asyncio.to_thread(_read, mind, source.path, place, final)
     if reading.offset == place.position and not reading.turns:
@@ -91,6 +96,8 @@ async def _learn_batch(mind: Mind, source: Source, final: bool) -> Gain:
         await sessions.progress(tx, source.session_id, branch=reading.branch, prompts=prompts)
         new = sessions.Position(source.path, source.session_id, reading.offset, json.dumps(reading.state.to_json()))
         await sessions.advance(tx, new, time())
+        if source.watched:
+            await refining.gather(core, mind, tx, source.project_id, place, reading)
     return Gain(reading, tuple(capture_id for capture_id, _ in kept), len(judged) - len(kept))
 
 

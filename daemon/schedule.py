@@ -13,6 +13,7 @@ from subconscious.errors import TranscriptError
 from subconscious.model import Session
 from subconscious.store import captures, jobs, sessions
 
+from . import refining
 from .core import Core
 from .learn import Source, learn, learn_unwritten
 from .spool import Spool
@@ -64,7 +65,7 @@ class Schedule:
         return len(silent)
 
     async def _close(self, session: Session) -> None:
-        source = Source(session.id, session.project_id, session.transcript, session.cwd)
+        source = Source(session.id, session.project_id, session.transcript, session.cwd, watched=True)
         mind = self._core.mind(json.loads(session.options))
         try:
             await learn(self._core, mind, source, final=True)
@@ -73,6 +74,7 @@ class Schedule:
         await learn_unwritten(self._core, mind, source)
         async with self._core.database.write() as tx:
             await sessions.end(tx, session.id, session.last_event_at, "interrupted", "silence")
+            await refining.call(self._core, tx, session.id)
         log.info("session %s closed: it fell silent", session.id)
 
     async def expire(self) -> None:
