@@ -14,13 +14,19 @@
         ├── RateLimitedError too many requests or tokens; waits
         ├── UnavailableError overloaded, broken, out of time, or not reachable; may be tried again
         ├── BadAnswerError   the answer is not what was asked for, also after a repair
-        └── BadRequestError  the provider refuses this request, and would again
+        ├── BadRequestError  the provider refuses this request, and would again
+        └── CapReachedError  asking would cost more than the caps allow: the work waits (SPEC A2)
 
 Each carries a code, for searching the docs, and a remedy: the sentence that tells a person what to do about it.
 Expected outcomes (an admission, a verdict) are values, never exceptions.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from subconscious.model import Usage
 
 
 class SubconsciousError(Exception):
@@ -87,6 +93,8 @@ class ProviderError(SubconsciousError):
 
     code = "E060"
     retryable = False
+    usage: Usage | None = None
+    """What was charged all the same, as for an answer that was cut off; None where nothing is known to be."""
 
 
 class KeyRefusedError(ProviderError):
@@ -127,3 +135,13 @@ class BadRequestError(ProviderError):
     """The provider refuses this request, and would again: too long, an unknown model, a schema it can't do."""
 
     code = "E064"
+
+
+class CapReachedError(ProviderError):
+    """Asking would cost more than a cap allows; ``retry_at`` is when it is worth another try (seconds, wall clock)."""
+
+    code = "E065"
+
+    def __init__(self, message: str, remedy: str = "", retry_at: float = 0.0) -> None:
+        super().__init__(message, remedy)
+        self.retry_at = retry_at

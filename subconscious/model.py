@@ -251,3 +251,28 @@ class Surface:
     relevance: float
     decay: float
     engines: tuple[EngineHit, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that a call to a model was charged for.
+
+    Of ``input``, ``cached`` were read from the provider's cache and ``written`` to it. ``cost`` is in US dollars where
+    the provider itself tells it (Claude Code does), else None: unknown, never 0.
+    """
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    cost: float | None = None
+    written: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        known = self.cost is not None and other.cost is not None
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cached + other.cached,
+            (self.cost or 0) + (other.cost or 0) if known else None,
+            self.written + other.written,
+        )

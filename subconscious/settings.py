@@ -1,16 +1,24 @@
-"""Settings: read once at the entry, from SUBCONSCIOUS_* variables, then config.toml, then the plugin's options."""
+"""Settings: read once at the entry, from SUBCONSCIOUS_* variables, then config.toml, then the plugin's options.
+
+Keys are found the other way round, in config.toml, then among the options, then in the variables (SPEC N14).
+"""
 
 from __future__ import annotations
 
+import logging
+import stat
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from subconscious.errors import SettingsError
+
+log = logging.getLogger("subconscious.settings")
 
 
 class Settings(BaseSettings):
@@ -60,6 +68,46 @@ class Settings(BaseSettings):
     stale_days: float = Field(default=90, gt=0, description="days without recall after which x 0.5 (D13)")
     stale_factor: float = Field(default=0.5, ge=0, le=1, description="what a stale memory's rank is multiplied by")
 
+    provider: str = Field(default="none", description="the model that is asked: anthropic, openai, ... (A1)")
+    provider_fallback: tuple[str, ...] = Field(
+        default=(), description="providers that are asked when it can't be, in this order (A2)"
+    )
+    anthropic_model: str = Field(default="", description="Anthropic's model; empty: the one we chose")
+    anthropic_url: str = Field(default="", description="another place of Anthropic's API")
+    anthropic_key: SecretStr = Field(default=SecretStr(""), description="key of Anthropic's API (N14)")
+    openai_model: str = Field(default="", description="OpenAI's model, or that of a server that speaks as it does")
+    openai_url: str = Field(default="", description="a server that speaks as OpenAI does: vLLM, LM Studio, ...")
+    openai_key: SecretStr = Field(default=SecretStr(""), description="key of OpenAI's API or of such a server (N14)")
+    ollama_model: str = Field(default="", description="Ollama's model")
+    ollama_url: str = Field(default="", description="another place of Ollama than this machine")
+    ollama_key: SecretStr = Field(default=SecretStr(""), description="key, where Ollama asks for one (N14)")
+    claude_code_model: str = Field(default="", description="the model that Claude Code is asked for")
+    provider_options: dict[str, Any] = Field(default={}, description="further options of a provider, by its name")
+    provider_timeout_seconds: float = Field(default=60, gt=0, description="time one call may take (A2)")
+    provider_attempts: int = Field(default=4, ge=1, le=20, description="tries of a call before its job waits")
+    provider_patience_seconds: float = Field(
+        default=20, ge=0, description="the longest pause between tries; who is told to wait longer waits as a job"
+    )
+    provider_recheck_minutes: float = Field(default=60, gt=0, description="pause after a refused key (E050)")
+    requests_per_minute: int = Field(default=60, ge=1, description="calls of one provider in any minute (A2)")
+    tokens_per_minute: int = Field(default=100_000, ge=1, description="tokens of one provider in any minute (A2)")
+    rate_window_seconds: float = Field(default=60, gt=0, description="the minute of the two above")
+    breaker_failures: int = Field(default=5, ge=1, description="failures in a row that rest a provider (A2)")
+    breaker_seconds: float = Field(default=60, gt=0, description="how long it rests (A2)")
+    cost_per_day: float = Field(default=10, ge=0, description="dollars of a day, from which on work waits (A2)")
+    cost_per_session: float = Field(default=5, ge=0, description="dollars of a session, as above (A2)")
+    cost_warning: float = Field(default=0.8, gt=0, le=1, description="share of a cap that is warned of once (A2)")
+    cost_assumed: float = Field(
+        default=20, ge=0, description="dollars a million tokens that an unknown price counts as against the caps"
+    )
+    micro_batches: bool = Field(default=True, description="ask several small things in one call (A21)")
+    micro_batch_seconds: float = Field(default=0.1, ge=0, description="time such calls are gathered for (A21)")
+    micro_batch_size: int = Field(default=10, ge=1, le=100, description="requests in one such call at most (A21)")
+    native_batches: bool = Field(default=True, description="use a provider's batches for what can wait (A21)")
+    native_batch_size: int = Field(default=1000, ge=1, le=10_000, description="requests in one of those at most")
+    native_batch_seconds: float = Field(default=60, gt=0, description="the first pause before asking how far it is")
+    later_attempts: int = Field(default=3, ge=1, description="tries of what can wait before it is buried")
+
     workers: int = Field(default=2, ge=1, le=16, description="jobs worked on at once")
     job_attempts: int = Field(default=5, ge=1, description="tries before a job is buried")
     job_timeout_seconds: float = Field(default=120, gt=0, description="time one job may take")
@@ -87,9 +135,30 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Environment before what is passed in (config.toml over plugin options); no .env of the user's project."""
-        del settings_cls, dotenv_settings, file_secret_settings
-        return env_settings, init_settings
+        """Environment before what is passed in (config.toml over plugin options); no .env of the user's project.
+
+        With keys it is the other way round (SPEC N14): what lies in an environment comes last.
+        """
+        del dotenv_settings, file_secret_settings
+        return _WithoutKeys(settings_cls, env_settings), init_settings, env_settings
+
+
+KEYS = frozenset(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)
+"""Settings that are secret: masked wherever they are shown, and never taken from a file that others may read."""
+
+
+class _WithoutKeys(PydanticBaseSettingsSource):
+    """Another source's values, but for the keys."""
+
+    def __init__(self, settings_cls: type[BaseSettings], source: PydanticBaseSettingsSource) -> None:
+        super().__init__(settings_cls)
+        self._source = source
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        return self._source.get_field_value(field, field_name)
+
+    def __call__(self) -> dict[str, Any]:
+        return {name: value for name, value in self._source().items() if name not in KEYS}
 
 
 def load_settings(home: Path | None, options: Mapping[str, str] | None = None) -> Settings:
@@ -101,7 +170,7 @@ def load_settings(home: Path | None, options: Mapping[str, str] | None = None) -
     values: dict[str, Any] = {k: v for k, v in (options or {}).items() if k in Settings.model_fields}
     config = home / "config.toml" if home else None
     if config is not None and config.exists():
-        values.update(_read_config(config))
+        values.update(_without_open_keys(config, _read_config(config)))
     try:
         return Settings(**values)
     except ValidationError as error:
@@ -111,6 +180,20 @@ def load_settings(home: Path | None, options: Mapping[str, str] | None = None) -
             f"setting {key!r}: {first['msg']}",
             f"correct {key!r} in {config} or the variable SUBCONSCIOUS_{key.upper()}",
         ) from error
+
+
+def is_open(config: Path) -> bool:
+    """Whether others than its owner may read a file, or write to it."""
+    return bool(stat.S_IMODE(config.stat().st_mode) & 0o077)
+
+
+def _without_open_keys(config: Path, values: dict[str, Any]) -> dict[str, Any]:
+    """A key that others may read is not used: whoever put it there must hear of it, and not from a bill."""
+    exposed = sorted(KEYS & set(values))
+    if not exposed or not is_open(config):
+        return values
+    log.warning("%s is open to other users: not used are %s; chmod 600 %s", config, ", ".join(exposed), config)
+    return {name: value for name, value in values.items() if name not in exposed}
 
 
 def _read_config(config: Path) -> dict[str, Any]:

@@ -15,6 +15,22 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import BaseModel
 
 from subconscious.errors import ProviderError
+from subconscious.model import Usage
+
+__all__ = [
+    "NONE",
+    "PROVIDERS",
+    "Access",
+    "Answer",
+    "Ask",
+    "BatchProvider",
+    "BatchState",
+    "Provider",
+    "Reply",
+    "Request",
+    "Usage",
+    "open_provider",
+]
 
 NONE = "none"
 """The choice to have no model: the default, complete in itself (SPEC A22)."""
@@ -33,19 +49,6 @@ class Request:
     text: str
     schema: type[BaseModel]
     max_tokens: int = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens that a call was charged for; ``cached`` of the input were read from the provider's cache.
-
-    ``cost`` is in US dollars where the provider itself tells it (Claude Code does), else None: unknown, never 0.
-    """
-
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,7 @@ Answer = tuple[BaseModel, Reply]
 Ask = Callable[[Request], Awaitable[BaseModel]]
 """How rooms that need a model are given one: validated, limited, paid for elsewhere. Raises ProviderError."""
 
-PROVIDERS: dict[str, str] = {}
+PROVIDERS: dict[str, str] = {"scripted": "subconscious.providers.scripted:ScriptedProvider"}
 """Name of the setting -> "module:Class"; the class is called with an Access."""
 
 

@@ -1,0 +1,121 @@
+"""The one who asks models for everybody else: which one, at what cost, and what if it can't be asked (SPEC A2)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from pydantic import BaseModel
+
+from subconscious.errors import CapReachedError, KeyRefusedError, ProviderError, RateLimitedError, UnavailableError
+from subconscious.llm.channel import Channel, Opener
+from subconscious.llm.joining import Joiner
+from subconscious.llm.spending import Purse, Spending
+from subconscious.providers import NONE, Ask, Request, open_provider
+from subconscious.redaction import cut_private, redact
+from subconscious.settings import Settings
+from subconscious.store.connect import Database
+
+log = logging.getLogger("subconscious.llm")
+
+LONG_TEXT = 10_000
+"""Characters from which on redaction is worth a thread."""
+
+
+class LLMClient:
+    """Asks the provider of the settings, then its fallbacks.
+
+    One for the daemon's whole life: it imports and connects to nothing before the first question. Used from one event
+    loop. ``opener`` opens a provider by name; tests put their own there.
+    """
+
+    def __init__(self, database: Database, settings: Settings, opener: Opener = open_provider) -> None:
+        self.settings = settings
+        self.spending = Spending(database, settings)
+        self.channels = [Channel(name, settings, self.spending, opener) for name in _order(settings)]
+        self._joiner = Joiner(self.ask, settings)
+
+    @property
+    def on(self) -> bool:
+        """Whether there is a provider at all; without one everything works offline (SPEC A22)."""
+        return bool(self.channels)
+
+    async def ask(self, request: Request, session_id: str = "", project_id: str = "") -> BaseModel:
+        """Ask and return the validated answer; what it costs is recorded for the session and the project.
+
+        May wait for its turn, as long as the limits say; cancel it to wait no longer. Raises ProviderError:
+        CapReachedError until ``retry_at``, KeyRefusedError until a person did something about it,
+        RateLimitedError and UnavailableError when trying again in ``retry_after`` seconds may help.
+        """
+        request = await _guarded(request)
+        met: list[ProviderError] = []
+        for channel in self.channels:
+            try:
+                return await channel.ask(request, Purse(session_id, project_id))
+            except (CapReachedError, KeyRefusedError) as error:
+                # Another provider would cost as much; and a wrong key is not to be papered over by another bill.
+                met.append(error)
+                break
+            except ProviderError as error:
+                log.info("%s can't be asked (%s): %s", channel.name, error.code, error.message)
+                met.append(error)
+        raise _worth_waiting_for(met)
+
+    def asker(self, session_id: str = "", project_id: str = "", *, join: bool = False) -> Ask:
+        """An ``Ask`` for a room that needs a model, on the account of a session.
+
+        With ``join`` its questions may be put together with others of the same wording (SPEC A21): for many small
+        ones, each of which is answered by itself.
+        """
+        if join and self.settings.micro_batches:
+            return partial(self._joiner.ask, purse=Purse(session_id, project_id))
+        return partial(self.ask, session_id=session_id, project_id=project_id)
+
+    async def check(self) -> Mapping[str, ProviderError | None]:
+        """Try key and model of each provider, at no cost, within five seconds."""
+        return dict(zip((c.name for c in self.channels), await asyncio.gather(*map(_checked, self.channels)), strict=True))
+
+    async def state(self) -> dict[str, Any]:
+        """Which providers there are and how they stand; what was spent today."""
+        return {"providers": [channel.state() for channel in self.channels], "spending": await self.spending.state()}
+
+    async def close(self) -> None:
+        """Let all go that was opened. May be called twice."""
+        await self._joiner.close()
+        await asyncio.gather(*(channel.close() for channel in self.channels))
+
+
+def _order(settings: Settings) -> list[str]:
+    names = [settings.provider, *settings.provider_fallback] if settings.provider != NONE else []
+    return [name for name in dict.fromkeys(names) if name != NONE]
+
+
+async def _guarded(request: Request) -> Request:
+    """The last look before words leave: who asks has redacted them already, and should they not have, we do."""
+    short = len(request.text) < LONG_TEXT
+    text = _clean(request.text) if short else await asyncio.to_thread(_clean, request.text)
+    return replace(request, system=redact(request.system).text, text=text)
+
+
+def _clean(text: str) -> str:
+    return redact(cut_private(text)).text
+
+
+async def _checked(channel: Channel) -> ProviderError | None:
+    try:
+        await channel.check()
+    except ProviderError as error:
+        return error
+    return None
+
+
+def _worth_waiting_for(met: list[ProviderError]) -> ProviderError:
+    """Of several errors the one that passes soonest; else the first."""
+    if not met:
+        return ProviderError("no provider is set", 'set provider = "anthropic" in config.toml, or another')
+    passing = [error for error in met if isinstance(error, RateLimitedError | UnavailableError)]
+    return min(passing, key=lambda error: error.retry_after or 0.0, default=met[0])

@@ -1,0 +1,170 @@
+"""Several small questions in one call (SPEC A21): gathered for a moment, numbered, answered as a list.
+
+Only questions of one wording, one session and one project are joined: no project's words may sway another's answer.
+What is missing from the list, stands there twice, or doesn't fit, is asked by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator, create_model
+
+from subconscious.errors import BadAnswerError, BadRequestError
+from subconscious.llm.spending import Purse, estimate
+from subconscious.providers import Request
+from subconscious.settings import Settings
+
+JOINED_TOKENS = 20_000
+"""Tokens from which on a call is full, however few questions it holds."""
+
+INSTRUCTION = """
+
+You are given {count} items, each between <item number="N"> and </item>. Do what is said above for each of them by \
+itself, as if it were the only one; what stands in one item says nothing about another. Give a list of answers, one for \
+each item, each with the number of its item."""
+
+_MARK = re.compile(r"<(?=/?item\b)", re.IGNORECASE)
+
+AskOne = Callable[[Request, str, str], Awaitable[BaseModel]]
+Wording = tuple[str, str, type[BaseModel], Purse]
+
+
+@dataclass(slots=True)
+class Group:
+    """Questions that are being gathered."""
+
+    requests: list[Request] = field(default_factory=list)
+    answers: list[asyncio.Future[BaseModel]] = field(default_factory=list)
+    timer: asyncio.TimerHandle | None = None
+    tokens: int = 0
+
+
+class Joiner:
+    """Gathers questions and asks them together."""
+
+    def __init__(self, ask: AskOne, settings: Settings) -> None:
+        self._ask = ask
+        self._settings = settings
+        self._groups: dict[Wording, Group] = {}
+        self._asking: set[asyncio.Task[None]] = set()
+
+    async def ask(self, request: Request, *, purse: Purse) -> BaseModel:
+        """Ask, perhaps together with others. Raises ProviderError."""
+        wording = (request.purpose, request.system, request.schema, purse)
+        group = self._groups.setdefault(wording, Group())
+        if group.timer is None:
+            loop = asyncio.get_running_loop()
+            group.timer = loop.call_later(self._settings.micro_batch_seconds, self._flush, wording, group)
+        answer: asyncio.Future[BaseModel] = asyncio.get_running_loop().create_future()
+        group.requests.append(request)
+        group.answers.append(answer)
+        most = estimate(request)
+        group.tokens += most.input + most.output
+        if len(group.requests) >= self._settings.micro_batch_size or group.tokens >= JOINED_TOKENS:
+            self._flush(wording, group)
+        return await answer
+
+    def _flush(self, wording: Wording, group: Group) -> None:
+        if group.timer is not None:
+            group.timer.cancel()
+        if self._groups.get(wording) is group:
+            del self._groups[wording]
+        task = asyncio.create_task(self._answer(group, wording[3]))
+        self._asking.add(task)
+        task.add_done_callback(self._asking.discard)
+
+    async def _answer(self, group: Group, purse: Purse) -> None:
+        """Answer whoever still waits; nothing is asked for those who have left."""
+        waiting = [pair for pair in zip(group.requests, group.answers, strict=True) if not pair[1].done()]
+        try:
+            found = await self._together([request for request, _ in waiting], purse)
+            alone = [pair for number, pair in enumerate(waiting, 1) if number not in found]
+            for number, value in found.items():
+                _settle(waiting[number - 1][1], value)
+            await asyncio.gather(*(self._alone(request, answer, purse) for request, answer in alone))
+        except Exception as error:
+            # Whatever it was, those who wait must hear of it.
+            for _, answer in waiting:
+                _settle(answer, error)
+        finally:
+            for _, answer in waiting:
+                answer.cancel()
+
+    async def _together(self, requests: Sequence[Request], purse: Purse) -> Mapping[int, BaseModel]:
+        """What one call answers, by number; nothing where it would be, or was, of no use to join."""
+        if len(requests) < 2:
+            return {}
+        try:
+            answer = await self._ask(joined(requests), purse.session_id, purse.project_id)
+        except (BadAnswerError, BadRequestError):
+            return {}
+        return answers(answer, len(requests))
+
+    async def _alone(self, request: Request, answer: asyncio.Future[BaseModel], purse: Purse) -> None:
+        if answer.done():
+            return
+        try:
+            _settle(answer, await self._ask(request, purse.session_id, purse.project_id))
+        except Exception as error:
+            _settle(answer, error)
+
+    async def close(self) -> None:
+        """Break off what is under way, and answer nobody any more."""
+        for wording, group in list(self._groups.items()):
+            self._flush(wording, group)
+        for task in self._asking:
+            task.cancel()
+        await asyncio.gather(*self._asking, return_exceptions=True)
+
+
+def joined(requests: Sequence[Request]) -> Request:
+    """One request for all; an item can't end early or pass for another, whatever stands in it."""
+    first = requests[0]
+    items = (
+        f'<item number="{number}">\n{_MARK.sub("< ", request.text)}\n</item>' for number, request in enumerate(requests, 1)
+    )
+    return Request(
+        purpose=first.purpose,
+        system=first.system + INSTRUCTION.format(count=len(requests)),
+        text="\n".join(items),
+        schema=list_of(first.schema),
+        max_tokens=sum(request.max_tokens for request in requests),
+    )
+
+
+def list_of(schema: type[BaseModel]) -> type[BaseModel]:
+    """The schema of a joined answer. An entry that doesn't fit becomes None instead of spoiling the list."""
+    entry = create_model(
+        "Entry", number=(int, Field(description="the item's number")), answer=(schema, Field(description="its answer"))
+    )
+    entries: Any = list[Annotated[entry, WrapValidator(_or_none)]]  # type: ignore[valid-type]
+    made: type[BaseModel] = create_model(f"{schema.__name__}List", answers=(entries, ...))
+    return made
+
+
+def _or_none(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return validate(value)
+    except ValidationError:
+        return None
+
+
+def answers(answer: Any, count: int) -> dict[int, BaseModel]:
+    """The answers by number; a number that stands there twice says nothing of either."""
+    entries = [entry for entry in answer.answers if entry is not None and 1 <= entry.number <= count]
+    numbers = [entry.number for entry in entries]
+    return {entry.number: entry.answer for entry in entries if numbers.count(entry.number) == 1}
+
+
+def _settle(answer: asyncio.Future[BaseModel], result: BaseModel | Exception) -> None:
+    if answer.done():
+        return
+    if isinstance(result, Exception):
+        answer.set_exception(result)
+    else:
+        answer.set_result(result)

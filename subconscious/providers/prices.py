@@ -1,0 +1,53 @@
+"""What the models cost and which is the default: ``models.toml``, read once."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from subconscious.model import Usage
+
+MILLION = 1_000_000
+DATED = re.compile(r"[-@](?:\d{8}|\d{4}-\d\d-\d\d)$")
+"""How the name of a dated version ends: it costs what the model costs that it is a version of."""
+
+
+@cache
+def _table() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(files("subconscious.providers").joinpath("models.toml").read_text(encoding="utf-8"))
+
+
+def default_model(provider: str) -> str:
+    """The model that is asked where no setting names one; "" for a provider that has none."""
+    return str(_table().get(provider, {}).get("default", ""))
+
+
+def model_row(provider: str, model: str) -> dict[str, Any]:
+    """What is known of a model; nothing of most."""
+    models: dict[str, dict[str, Any]] = _table().get(provider, {}).get("models", {})
+    return models.get(model) or models.get(DATED.sub("", model)) or {}
+
+
+def price(provider: str, model: str, usage: Usage, batch: bool = False, base_url: str = "") -> float | None:
+    """What a call cost in US dollars, or None where that isn't known.
+
+    With a ``base_url`` of one's own somebody else sets the price, whatever the model's name.
+    """
+    if usage.cost is not None:
+        return usage.cost
+    sold = _table().get(provider, {})
+    if sold.get("local"):
+        return None if "cloud" in model.rpartition(":")[2] else 0.0
+    row = {} if base_url else model_row(provider, model)
+    return _cost(row, usage) * (sold["batch"] if batch else 1) if row else None
+
+
+def _cost(row: dict[str, Any], usage: Usage) -> float:
+    long = row.get("long", {})
+    for_input, for_output = (long["input"], long["output"]) if long and usage.input > long["over"] else (1, 1)
+    plain = usage.input - usage.cached - usage.written
+    asked = plain * row["input"] + usage.cached * row["cached"] + usage.written * row["input"] * row.get("written", 1)
+    return float((asked * for_input + usage.output * row["output"] * for_output) / MILLION)

@@ -1,0 +1,134 @@
+"""What models were asked and what it cost (SPEC A2): a row before each call, completed after it.
+
+The row is both the reservation and the record. A process that dies in between leaves one without an outcome, which
+counts against the caps as what it might have cost at the most: spend is never forgotten, and never guessed to be nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import aiosqlite
+
+from subconscious.store.connect import Database
+from subconscious.store.rows import insertion
+
+COUNTED = "sum(coalesce(cost, reserved))"
+"""What calls count against a cap: their cost, or what was reserved for them where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that is about to be made. ``reserved`` is what it may cost at the most."""
+
+    at: float
+    provider: str
+    model: str
+    purpose: str
+    session_id: str
+    project_id: str
+    reserved: float
+    batch: bool = False
+    request_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a call. ``cost`` is None where nobody can tell it; ``reserved`` then counts."""
+
+    outcome: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    cost: float | None
+    reserved: float
+    duration: float | None = None
+
+
+async def begin(tx: aiosqlite.Connection, call: Call) -> int:
+    """Put a call on record before it is made; return its id."""
+    cursor = await tx.execute(*insertion("llm_calls", asdict(call)))
+    return cursor.lastrowid or 0
+
+
+async def complete(tx: aiosqlite.Connection, call_id: int, outcome: Outcome) -> None:
+    """Write down what became of a call."""
+    await tx.execute(
+        "UPDATE llm_calls SET outcome = :outcome, model = :model, input_tokens = :input_tokens,"
+        " output_tokens = :output_tokens, cached_tokens = :cached_tokens, cost = :cost, reserved = :reserved,"
+        " duration = :duration WHERE id = :id",
+        asdict(outcome) | {"id": call_id},
+    )
+
+
+async def withdraw(tx: aiosqlite.Connection, call_id: int) -> None:
+    """Take back the record of a call that was never made."""
+    await tx.execute("DELETE FROM llm_calls WHERE id = ?", (call_id,))
+
+
+async def of_request(tx: aiosqlite.Connection, request_id: int) -> int | None:
+    """The open call of a request within a batch."""
+    rows = await tx.execute_fetchall(
+        "SELECT id FROM llm_calls WHERE request_id = ? AND outcome = 'asked' ORDER BY id DESC LIMIT 1", (request_id,)
+    )
+    return next((row[0] for row in rows), None)
+
+
+async def since(tx: aiosqlite.Connection, at: float) -> float:
+    """Dollars that count as spent since ``at``; a time ahead of now, of a clock that was wrong, counts too."""
+    rows = await tx.execute_fetchall(f"SELECT {COUNTED} FROM llm_calls WHERE at >= ?", (at,))  # noqa: S608 - constant
+    return float(next(iter(rows))[0] or 0.0)
+
+
+async def of_session(tx: aiosqlite.Connection, session_id: str) -> float:
+    """Dollars that count as spent for a session."""
+    rows = await tx.execute_fetchall(
+        f"SELECT {COUNTED} FROM llm_calls WHERE session_id = ?",  # noqa: S608 - constant
+        (session_id,),
+    )
+    return float(next(iter(rows))[0] or 0.0)
+
+
+GROUPS = {
+    "days": "date(at, 'unixepoch', 'localtime')",
+    "sessions": "session_id",
+    "purposes": "purpose",
+    "models": "provider || ' ' || model",
+}
+
+
+async def tables(database: Database, project_id: str | None, limit: int = 14) -> dict[str, list[dict[str, Any]]]:
+    """Calls, tokens and dollars by day, session, purpose and model, the latest first."""
+    return {title: await _table(database, column, project_id, limit) for title, column in GROUPS.items()}
+
+
+async def total(database: Database, project_id: str | None) -> dict[str, Any]:
+    """Calls, tokens and dollars in all."""
+    return (await _table(database, "''", project_id, 1) or [_NOTHING])[0]
+
+
+_SUMS = (
+    "count(*) AS calls, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,"
+    " coalesce(sum(cost), 0.0) AS cost, sum(cost IS NULL) AS unknown,"
+    " coalesce(sum(CASE WHEN cost IS NULL THEN reserved END), 0.0) AS assumed, sum(batch) AS batched"
+)
+_NOTHING: dict[str, Any] = {
+    "calls": 0,
+    "input_tokens": 0,
+    "output_tokens": 0,
+    "cost": 0.0,
+    "unknown": 0,
+    "assumed": 0.0,
+    "batched": 0,
+}
+
+
+async def _table(database: Database, column: str, project_id: str | None, limit: int) -> list[dict[str, Any]]:
+    rows = await database.rows(
+        f"SELECT {column} AS name, {_SUMS} FROM llm_calls WHERE (?1 IS NULL OR project_id = ?1)"  # noqa: S608 - constants
+        " GROUP BY 1 ORDER BY max(at) DESC LIMIT ?2",
+        (project_id, limit),
+    )
+    return [dict(row) for row in rows]
