@@ -14,6 +14,7 @@ from subconscious.capture.calibration import Calibration
 from subconscious.errors import SettingsError
 from subconscious.flow import UNCALIBRATED, Mind, calibrate
 from subconscious.home import Home
+from subconscious.llm.client import LLMClient
 from subconscious.projects import identify
 from subconscious.settings import Settings, load_settings
 from subconscious.store.connect import Database
@@ -35,6 +36,7 @@ class Core:
     settings: Settings
     database: Database
     embedding: Embedding
+    llm: LLMClient
     started_at: float = field(default_factory=time)
     last_heard: float = field(default_factory=time)
     calibration: Calibration = UNCALIBRATED

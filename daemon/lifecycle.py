@@ -14,6 +14,7 @@ from typing import Any
 
 from subconscious import __version__
 from subconscious.home import Home
+from subconscious.llm.client import LLMClient
 from subconscious.settings import Settings
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
@@ -21,6 +22,7 @@ from subconscious.store.migrate import migrate
 from .core import Core
 from .embedding import Embedding
 from .lock import Lock
+from .refining import Refining
 from .schedule import Schedule
 from .server import Server
 from .spool import Spool, entry_names
@@ -58,11 +60,13 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
     try:
         await migrate(database)
         embedding = Embedding(settings.embedder, database)
+        llm = LLMClient(database, settings)
         try:
-            core = Core(home, settings, database, embedding)
+            core = Core(home, settings, database, embedding, llm)
             await core.calibrate()
             yield core
         finally:
+            await llm.close()
             await embedding.close()
     finally:
         await database.close()
@@ -71,23 +75,24 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
 async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server, lock: Lock) -> None:
     """Run every loop; if one fails, the daemon leaves as if told to, and the next hook starts a new one."""
     schedule = Schedule(core, spool)
-    embedding = asyncio.create_task(core.embedding.run())
+    reader = Refining(core)
+    beside = [asyncio.create_task(part) for part in (core.embedding.run(), reader.run())]
     parts = [
         asyncio.create_task(_part(core, part))
         for part in (
             spool.watch(),
             workers.run(),
             schedule.run(),
-            _leave_in_time(core, workers, schedule, lambda: lock.held and server.reachable),
+            _leave_in_time(core, workers, reader, schedule, lambda: lock.held and server.reachable),
         )
     ]
     await core.stopping.wait()
     core.queued.set()
     core.spooled.set()
     _, late = await asyncio.wait(parts, timeout=LEAVING_SECONDS)
-    for task in (*late, embedding):
+    for task in (*late, *beside):
         task.cancel()
-    await asyncio.gather(*parts, embedding, return_exceptions=True)
+    await asyncio.gather(*parts, *beside, return_exceptions=True)
 
 
 async def _part(core: Core, part: Coroutine[Any, Any, None]) -> None:
@@ -100,7 +105,9 @@ async def _part(core: Core, part: Coroutine[Any, Any, None]) -> None:
         core.stopping.set()
 
 
-async def _leave_in_time(core: Core, workers: Workers, schedule: Schedule, sound: Callable[[], bool]) -> None:
+async def _leave_in_time(
+    core: Core, workers: Workers, reader: Refining, schedule: Schedule, sound: Callable[[], bool]
+) -> None:
     """Leave when nobody needs us, after the upkeep that is due, or at once when nobody can reach us any more."""
     while not core.stopping.is_set():
         with suppress(TimeoutError):
@@ -112,6 +119,8 @@ async def _leave_in_time(core: Core, workers: Workers, schedule: Schedule, sound
         # An entry that came this very moment keeps us here; one that comes later finds no socket and wakes another.
         if quiet and workers.idle and not entry_names(core.home.spool):
             await schedule.round()
+            if not await reader.idle():
+                continue  # the round has closed a session, say, which a model is to read
             log.info("idle for %g minutes: leaving", core.settings.idle_exit_minutes)
             return
 

@@ -63,13 +63,12 @@ async def gather(
     """Note what a transcript gained, in the transaction of what was learned from it offline."""
     if not wanted(core, mind):
         return
-    restarted = reading.restarted or place.position == 0
     gained = Gathered(
         path=place.path,
         session_id=place.session_id,
         project_id=project_id,
-        begin=0 if restarted else place.position,
-        state="" if restarted else place.state,
+        begin=0 if reading.restarted else place.position,
+        state="" if reading.restarted else place.state,
         until=reading.offset,
         tokens=tokens(reading.turns),
     )
@@ -106,15 +105,24 @@ class Refining:
             await model_readings.unlock(tx)
         while True:
             self._core.gathered.clear()
-            span = await model_readings.next_due(self._core.database, time())
-            if span is None:
-                await self._rest()
-                continue
-            self._busy = True
             try:
-                await self._attempt(span)
-            finally:
-                self._busy = False
+                if not await self._read_next():
+                    await self._rest()
+            except sqlite3.Error as error:
+                log.error("what is to be read is not known: %s", error)  # noqa: TRY400 - a full disk, again and again
+                await asyncio.sleep(self._pause(1))
+
+    async def _read_next(self) -> bool:
+        """Read a chunk of what is due; whether there was anything."""
+        span = await model_readings.next_due(self._core.database, time())
+        if span is None:
+            return False
+        self._busy = True
+        try:
+            await self._attempt(span)
+        finally:
+            self._busy = False
+        return True
 
     async def _rest(self) -> None:
         due = await model_readings.next_retry(self._core.database)

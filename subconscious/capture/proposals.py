@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from subconscious.kinds import KINDS
 
@@ -44,11 +44,6 @@ def _number(value: Any) -> Any:
     return -1.0 if value is None else value
 
 
-def _require_all(schema: dict[str, Any]) -> None:
-    """Ask for every field: a model that may leave one out does."""
-    schema["required"] = list(schema["properties"])
-
-
 def _words(length: int) -> Any:
     return Field(default="", json_schema_extra={"maxLength": length})
 
@@ -64,8 +59,6 @@ Part = Annotated[
 
 class Proposal(BaseModel):
     """One candidate as a model words it."""
-
-    model_config = ConfigDict(json_schema_extra=_require_all)
 
     turn: int = 0
     quote: Text = _words(400)
@@ -101,7 +94,5 @@ class Proposal(BaseModel):
 
 class Proposals(BaseModel):
     """A model's answer to one chunk."""
-
-    model_config = ConfigDict(json_schema_extra=_require_all)
 
     candidates: Annotated[list[Proposal], BeforeValidator(_first), Field(json_schema_extra={"maxItems": MOST})] = []

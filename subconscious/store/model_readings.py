@@ -192,7 +192,7 @@ async def unlock(tx: aiosqlite.Connection) -> None:
 
 
 async def forget_unread(tx: aiosqlite.Connection) -> int:
-    """No model is wanted any more: what was not read stays so, also when one is wanted again. Returns how many spans."""
+    """No model is wanted any more: what was not read stays so, also when one is wanted again. How many spans."""
     gone = await tx.execute("DELETE FROM model_readings WHERE due OR tokens > 0")
     return gone.rowcount
 
