@@ -5,14 +5,21 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from time import monotonic, time
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
-from subconscious.errors import BadRequestError, KeyRefusedError, ProviderError, RateLimitedError, UnavailableError
+from subconscious.errors import (
+    BadRequestError,
+    CapReachedError,
+    KeyRefusedError,
+    ProviderError,
+    RateLimitedError,
+    UnavailableError,
+)
 from subconscious.llm.breaker import Breaker
 from subconscious.llm.limiter import Limiter, Turn, Window
 from subconscious.llm.spending import Purse, Sold, Spending, estimate
@@ -20,7 +27,7 @@ from subconscious.providers import Access, Provider, Reply, Request, Usage
 from subconscious.providers.prices import default_model
 from subconscious.providers.structured import answer
 from subconscious.settings import Settings
-from subconscious.store.spend import Call
+from subconscious.store.spend import Call, Outcome
 
 Opener = Callable[[str, Access], Provider]
 
@@ -192,7 +199,14 @@ class Metered:
         purse, spending = self._purse, self._channel.spending
         reserved = spending.counted(self._sold, most)
         call = Call(time(), self.name, self.model, request.purpose, purse.session_id, purse.project_id, reserved)
-        return await spending.reserve(call)
+        reserving = asyncio.ensure_future(spending.reserve(call))
+        try:
+            return await asyncio.shield(reserving)
+        except asyncio.CancelledError:
+            # The record may be there by now, of a call that will never be made.
+            with suppress(CapReachedError):
+                await spending.withdraw(await reserving)
+            raise
 
     async def _call(self, request: Request, receipt: Receipt, turn: Turn, trying: bool) -> Reply:
         breaker = self._channel.breaker
@@ -200,7 +214,7 @@ class Metered:
             reply = await self._within_time(request)
         except asyncio.CancelledError:
             breaker.abandoned(trying)
-            await asyncio.shield(receipt.failed("cancelled", charged=True))
+            await asyncio.shield(receipt.cancelled())
             raise
         except Exception as error:
             if isinstance(error, ProviderError) and not isinstance(error, UnavailableError):
@@ -209,7 +223,7 @@ class Metered:
                 breaker.failed(trying)
             if after := getattr(error, "retry_after", None):
                 self._channel.limiter.pause(min(after, LONGEST_REST))
-            await receipt.failed(getattr(error, "code", "E060"), charged=may_be_charged(error))
+            await receipt.failed(error)
             raise
         breaker.succeeded()
         turn.tokens = await receipt.answered(reply)
@@ -242,16 +256,25 @@ class Receipt:
 
     async def answered(self, reply: Reply) -> int:
         """Write the cost down; return the tokens that count against the limit."""
-        outcome = self._spending.answered(self._sold, reply, self._most, monotonic() - self._begun)
-        await self._spending.complete(self._id, outcome)
+        outcome = self._spending.answered(self._sold, reply, self._most)
+        await self._complete(outcome)
         return outcome.input_tokens + outcome.output_tokens
 
-    async def failed(self, code: str, *, charged: bool) -> None:
-        """Write down that no answer came: for nothing, or for nobody knows what."""
-        spent = monotonic() - self._begun
-        await self._spending.complete(
-            self._id, self._spending.failed(self._sold, self._most, code, charged=charged, duration=spent)
-        )
+    async def failed(self, error: Exception) -> None:
+        """Write down that it failed: at a price the provider told, for nothing, or for nobody knows what."""
+        code, told = getattr(error, "code", "E060"), getattr(error, "usage", None)
+        if told is not None:
+            outcome = self._spending.answered(self._sold, Reply("", told, self._sold.model), self._most)
+            await self._complete(replace(outcome, outcome=code))
+        else:
+            await self._complete(self._spending.failed(self._sold, self._most, code, charged=may_be_charged(error)))
+
+    async def cancelled(self) -> None:
+        """Write down that we broke it off; the provider may charge for it all the same."""
+        await self._complete(self._spending.failed(self._sold, self._most, "cancelled", charged=True))
+
+    async def _complete(self, outcome: Outcome) -> None:
+        await self._spending.complete(self._id, replace(outcome, duration=monotonic() - self._begun))
 
 
 NEVER_SENT = frozenset({"ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror"})

@@ -77,7 +77,9 @@ class LLMClient:
 
     async def check(self) -> Mapping[str, ProviderError | None]:
         """Try key and model of each provider, at no cost, within five seconds."""
-        return dict(zip((c.name for c in self.channels), await asyncio.gather(*map(_checked, self.channels)), strict=True))
+        return dict(
+            zip((c.name for c in self.channels), await asyncio.gather(*map(_checked, self.channels)), strict=True)
+        )
 
     async def state(self) -> dict[str, Any]:
         """Which providers there are and how they stand; what was spent today."""

@@ -25,8 +25,8 @@ JOINED_TOKENS = 20_000
 INSTRUCTION = """
 
 You are given {count} items, each between <item number="N"> and </item>. Do what is said above for each of them by \
-itself, as if it were the only one; what stands in one item says nothing about another. Give a list of answers, one for \
-each item, each with the number of its item."""
+itself, as if it were the only one; what stands in one item says nothing about another. Give a list of answers, one \
+for each item, each with the number of its item."""
 
 _MARK = re.compile(r"<(?=/?item\b)", re.IGNORECASE)
 
@@ -51,7 +51,7 @@ class Joiner:
         self._ask = ask
         self._settings = settings
         self._groups: dict[Wording, Group] = {}
-        self._asking: set[asyncio.Task[None]] = set()
+        self._asking: dict[asyncio.Task[None], Group] = {}
 
     async def ask(self, request: Request, *, purse: Purse) -> BaseModel:
         """Ask, perhaps together with others. Raises ProviderError."""
@@ -75,8 +75,8 @@ class Joiner:
         if self._groups.get(wording) is group:
             del self._groups[wording]
         task = asyncio.create_task(self._answer(group, wording[3]))
-        self._asking.add(task)
-        task.add_done_callback(self._asking.discard)
+        self._asking[task] = group
+        task.add_done_callback(self._asking.pop)
 
     async def _answer(self, group: Group, purse: Purse) -> None:
         """Answer whoever still waits; nothing is asked for those who have left."""
@@ -87,8 +87,7 @@ class Joiner:
             for number, value in found.items():
                 _settle(waiting[number - 1][1], value)
             await asyncio.gather(*(self._alone(request, answer, purse) for request, answer in alone))
-        except Exception as error:
-            # Whatever it was, those who wait must hear of it.
+        except Exception as error:  # noqa: BLE001 - whatever it was, those who wait must hear of it
             for _, answer in waiting:
                 _settle(answer, error)
         finally:
@@ -110,23 +109,28 @@ class Joiner:
             return
         try:
             _settle(answer, await self._ask(request, purse.session_id, purse.project_id))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - as above
             _settle(answer, error)
 
     async def close(self) -> None:
         """Break off what is under way, and answer nobody any more."""
         for wording, group in list(self._groups.items()):
             self._flush(wording, group)
-        for task in self._asking:
+        asking = dict(self._asking)
+        for task in asking:
             task.cancel()
-        await asyncio.gather(*self._asking, return_exceptions=True)
+        await asyncio.gather(*asking, return_exceptions=True)
+        # A task that was cancelled before its first step has told nobody.
+        for answer in (answer for group in asking.values() for answer in group.answers):
+            answer.cancel()
 
 
 def joined(requests: Sequence[Request]) -> Request:
     """One request for all; an item can't end early or pass for another, whatever stands in it."""
     first = requests[0]
     items = (
-        f'<item number="{number}">\n{_MARK.sub("< ", request.text)}\n</item>' for number, request in enumerate(requests, 1)
+        f'<item number="{number}">\n{_MARK.sub("< ", request.text)}\n</item>'
+        for number, request in enumerate(requests, 1)
     )
     return Request(
         purpose=first.purpose,
@@ -142,7 +146,7 @@ def list_of(schema: type[BaseModel]) -> type[BaseModel]:
     entry = create_model(
         "Entry", number=(int, Field(description="the item's number")), answer=(schema, Field(description="its answer"))
     )
-    entries: Any = list[Annotated[entry, WrapValidator(_or_none)]]  # type: ignore[valid-type]
+    entries: Any = list[Annotated[entry, WrapValidator(_or_none)]]
     made: type[BaseModel] = create_model(f"{schema.__name__}List", answers=(entries, ...))
     return made
 

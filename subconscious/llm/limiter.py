@@ -36,7 +36,7 @@ class Window:
         self._places: list[Place] = []
 
     def wait(self, now: float, tokens: int) -> float:
-        """Seconds until there may be room for a call of so many tokens; 0 when there is, infinity when only an end helps.
+        """Seconds until there may be room for a call of so many tokens; infinity when only the end of another helps.
 
         A call that is larger than the limit goes when it has the window to itself.
         """

@@ -74,7 +74,7 @@ class Spending:
         known = self.dollars(sold, usage)
         return (usage.input + usage.output) * self._settings.cost_assumed / 1e6 if known is None else known
 
-    def answered(self, sold: Sold, reply: Reply, most: Usage, duration: float | None = None) -> Outcome:
+    def answered(self, sold: Sold, reply: Reply, most: Usage) -> Outcome:
         """The record of a call that was answered."""
         told = reply.usage if reply.usage.input or reply.usage.output else most
         sold = replace(sold, model=reply.model or sold.model)
@@ -86,13 +86,12 @@ class Spending:
             cached_tokens=reply.usage.cached,
             cost=self.dollars(sold, reply.usage),
             reserved=self.counted(sold, told),
-            duration=duration,
         )
 
-    def failed(self, sold: Sold, most: Usage, code: str, *, charged: bool, duration: float | None = None) -> Outcome:
+    def failed(self, sold: Sold, most: Usage, code: str, *, charged: bool) -> Outcome:
         """The record of a call that was not: for nothing, or for nobody knows what."""
         reserved = self.counted(sold, most) if charged else 0.0
-        return Outcome(code, sold.model, 0, 0, 0, None if charged and reserved else 0.0, reserved, duration)
+        return Outcome(code, sold.model, 0, 0, 0, None if charged and reserved else 0.0, reserved)
 
     async def reserve(self, call: Call) -> int:
         """Put a call on record if the caps allow it; return the record's id. Raises CapReachedError."""
@@ -123,6 +122,11 @@ class Spending:
         if await events.latest(tx, f"cap a {scope}", which) is None:
             log.warning("%s", words)
             await events.record(tx, "warned", f"cap a {scope}", which, reason=words)
+
+    async def withdraw(self, call_id: int) -> None:
+        """Take back the record of a call that was never made."""
+        async with self._database.write() as tx:
+            await spend.withdraw(tx, call_id)
 
     async def complete(self, call_id: int, outcome: Outcome) -> None:
         """Write down what became of a call."""

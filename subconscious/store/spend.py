@@ -1,7 +1,7 @@
 """What models were asked and what it cost (SPEC A2): a row before each call, completed after it.
 
 The row is both the reservation and the record. A process that dies in between leaves one without an outcome, which
-counts against the caps as what it might have cost at the most: spend is never forgotten, and never guessed to be nothing.
+counts against the caps as what it might have cost at the most: spend is never forgotten, nor guessed to be nothing.
 """
 
 from __future__ import annotations

@@ -1,0 +1,238 @@
+"""Answers of a known shape: the schema that each API takes, reading what a model wrote, and one repair (SPEC A1)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ValidationError
+
+from subconscious.errors import BadAnswerError, ProviderError
+from subconscious.providers import Answer, Reply, Request
+from subconscious.providers.wire import charged, clean
+
+MAX_CHARACTERS = 1 << 20
+"""An answer longer than this is none."""
+
+SHOWN_CHARACTERS = 20_000
+"""How much of its own answer a model is shown for the repair."""
+
+TRIES = 32
+"""Places in an answer from which an object is read."""
+
+FENCE = re.compile(r"```[A-Za-z]*\s*\n(.*?)```", re.DOTALL)
+
+
+class Dialect(Enum):
+    """What an API takes as a schema: the keywords it refuses are told in the description instead."""
+
+    PLAIN = frozenset[str]()
+    """Whole JSON schema (Ollama, llama.cpp, vLLM): bounds matter there, for they end what a small model repeats."""
+
+    OPENAI = frozenset({"minLength", "maxLength", "uniqueItems"})
+    ANTHROPIC = frozenset(
+        {"minLength", "maxLength", "minItems", "maxItems", "uniqueItems"}
+        | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+    )
+
+
+WORDS = {
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "uniqueItems": "no item twice",
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "exclusiveMinimum": "more than {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+}
+DROPPED = {"title", "default", "discriminator", "$defs"}
+
+
+def schema_of(model: type[BaseModel], dialect: Dialect = Dialect.PLAIN) -> dict[str, Any]:
+    """Give the JSON schema of a model: closed objects, every field required, no references.
+
+    Raises TypeError for a model that contains itself: no API takes those.
+    """
+    whole = model.model_json_schema()
+    found: dict[str, Any] = _close(whole, whole.get("$defs", {}), dialect, ())
+    return found
+
+
+def _close(node: Any, defined: Mapping[str, Any], dialect: Dialect, within: tuple[str, ...]) -> Any:
+    if isinstance(node, list):
+        return [_close(each, defined, dialect, within) for each in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        name = str(node["$ref"]).rpartition("/")[2]
+        if name in within:
+            raise TypeError(f"{name} contains itself: no model can be asked for that")
+        beside = {key: value for key, value in node.items() if key != "$ref"}
+        return _close({**defined[name], **beside}, defined, dialect, (*within, name))
+    return _object(_spoken(node, dialect), defined, dialect, within)
+
+
+def _object(node: dict[str, Any], defined: Mapping[str, Any], dialect: Dialect, within: tuple[str, ...]) -> Any:
+    kept = {key: value for key, value in node.items() if key not in DROPPED}
+    fields = kept.pop("properties", None)
+    made = {
+        {"oneOf": "anyOf"}.get(key, key): value if key in {"enum", "const"} else _close(value, defined, dialect, within)
+        for key, value in kept.items()
+    }
+    if fields is not None:
+        made["properties"] = {name: _close(field, defined, dialect, within) for name, field in fields.items()}
+        made["required"] = list(fields)
+    if made.get("type") == "object":
+        made.setdefault("additionalProperties", False)
+    return made
+
+
+def _spoken(node: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
+    """Say in the description what the API doesn't take as a keyword."""
+    refused = [key for key in node if key in dialect.value and not isinstance(node[key], dict)]
+    if not refused:
+        return node
+    said = ", ".join(WORDS[key].format(node[key]) for key in refused)
+    described = f"{node['description']} ({said})" if node.get("description") else said
+    return {key: value for key, value in node.items() if key not in refused} | {"description": described}
+
+
+def instruction(model: type[BaseModel]) -> str:
+    """Ask for the shape in words, for servers that know no other way."""
+    schema = json.dumps(schema_of(model), ensure_ascii=False, separators=(",", ":"))
+    return f"Answer with one JSON object and nothing else: no prose, no code fence. This is its JSON schema:\n{schema}"
+
+
+class UnreadableError(ValueError):
+    """An answer that can't be read; ``told`` tells the model why, ``kinds`` anybody, without a word of the answer."""
+
+    def __init__(self, told: str, kinds: str) -> None:
+        super().__init__(kinds)
+        self.told = told
+        self.kinds = kinds
+
+
+def read(text: str, model: type[BaseModel]) -> BaseModel:
+    """Read an answer: pure JSON, or fenced, or with prose around it. The first object that fits is taken.
+
+    Raises UnreadableError.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise UnreadableError("it is far too long", f"it has more than {MAX_CHARACTERS} characters")
+    refused: UnreadableError | None = None
+    for value in _values(text):
+        try:
+            # Through JSON, for pydantic takes more from it (dates, tuples); escapes may hold what UTF-8 can't.
+            return model.model_validate_json(clean(json.dumps(value, ensure_ascii=False)))
+        except ValidationError as error:
+            refused = refused or _explained(error)
+    raise refused or UnreadableError("it holds no JSON object", "it holds no JSON object")
+
+
+def _explained(error: ValidationError) -> UnreadableError:
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    told = "; ".join(f"{'.'.join(str(part) for part in each['loc']) or 'it'}: {each['msg']}" for each in problems[:10])
+    kinds = ", ".join(sorted({each["type"] for each in problems}))
+    return UnreadableError(told, f"it doesn't fit ({kinds})")
+
+
+def _values(text: str) -> Iterator[Any]:
+    """Objects in a text, the likeliest first."""
+    whole = _loaded(text)
+    if isinstance(whole, dict):
+        yield whole
+        return
+    after_thought = text.rpartition("</think>")[2]
+    for fenced in FENCE.findall(after_thought)[:TRIES]:
+        value = _loaded(fenced)
+        if isinstance(value, dict):
+            yield value
+    yield from _scanned(after_thought)
+
+
+def _scanned(text: str) -> Iterator[Any]:
+    start = text.find("{")
+    for _ in range(TRIES):
+        if start < 0:
+            return
+        end = start + 1
+        try:
+            value, end = DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            pass
+        else:
+            yield value
+        start = text.find("{", end)
+
+
+def _constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
+
+
+DECODER = json.JSONDecoder(parse_constant=_constant)
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return DECODER.decode(text.strip())
+    except (ValueError, RecursionError):
+        return None
+
+
+class Asker(Protocol):
+    """Whatever can be asked once: a provider, or what stands before it and counts."""
+
+    async def ask(self, request: Request) -> Reply:
+        """Ask once."""
+        ...
+
+
+async def answer(provider: Asker, request: Request) -> Answer:
+    """Ask, and once more where the answer can't be read, showing the model what it wrote and what is wrong with it.
+
+    The reply's usage is that of both calls. Raises ProviderError, with what was charged in its ``usage``;
+    BadAnswerError when the second answer is no better.
+    """
+    first = await provider.ask(request)
+    try:
+        return read(first.text, request.schema), first
+    except UnreadableError as error:
+        wrong = error
+    second = await _repaired(provider, request, first, wrong)
+    usage = first.usage + second.usage
+    try:
+        return read(second.text, request.schema), replace(second, usage=usage)
+    except UnreadableError as error:
+        raise charged(unusable(request, error), usage) from None
+
+
+async def _repaired(provider: Asker, request: Request, first: Reply, wrong: UnreadableError) -> Reply:
+    try:
+        return await provider.ask(repair_of(request, first.text, wrong))
+    except ProviderError as error:
+        charged(error, first.usage)
+        raise
+
+
+def repair_of(request: Request, said: str, wrong: UnreadableError) -> Request:
+    """Ask again: the same question, the answer as it came, and why it won't do."""
+    text = (
+        f"{request.text}\n\n---\nYour answer to this was:\n{said[:SHOWN_CHARACTERS]}\n---\n"
+        f"It can't be used: {wrong.told}.\nAnswer again, with one JSON object of the shape asked for and nothing else."
+    )
+    return replace(request, text=text)
+
+
+def unusable(request: Request, wrong: UnreadableError) -> BadAnswerError:
+    """The error of an answer that no repair mended; it repeats none of it."""
+    return BadAnswerError(
+        f"the model's answer for {request.purpose} can't be used: {wrong.kinds}",
+        "choose a model that keeps to a schema",
+    )

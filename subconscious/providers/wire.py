@@ -1,0 +1,187 @@
+"""What the providers share: text that every wire takes, whose headers go out, and what a failure means.
+
+An error's message never repeats what a server wrote: that may hold the prompt or the key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from subconscious import __version__
+from subconscious.errors import BadRequestError, KeyRefusedError, ProviderError, RateLimitedError, UnavailableError
+from subconscious.model import Usage
+from subconscious.providers import Access
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 10.0
+AGENT = f"subconscious/{__version__}"
+CHARACTERS_PER_TOKEN = 4
+
+KEPT_HEADERS = frozenset({"accept-encoding", "connection", "content-length", "transfer-encoding"})
+IDENTIFIER = re.compile(r"[A-Za-z][\w.-]{0,63}")
+
+LENGTH_WORDS = ("too long", "too large", "context length", "context window", "context size", "maximum context", "n_ctx")
+CREDIT_WORDS = ("credit balance", "insufficient_quota", "insufficient credits", "billing_hard_limit")
+
+
+class ShapeRefusedError(BadRequestError):
+    """The request is refused, perhaps for the way in which it asks for structure: another way may be taken."""
+
+
+def clean(text: str) -> str:
+    """Text that UTF-8 can carry: lone surrogates become U+FFFD, pairs of them what they stand for."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text has, for servers that don't say."""
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+def hush(*names: str) -> None:
+    """Keep libraries from logging requests, whatever the environment tells them: prompts are in those."""
+    for name in names:
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def need_key(access: Access, name: str, seller: str) -> str:
+    """The key to use; raises KeyRefusedError where there is none, or one that no header can hold."""
+    if not access.key:
+        raise KeyRefusedError(
+            f"there is no key for {seller}", f"make a key at {seller} and put it into config.toml as {name}_key"
+        )
+    if not access.key.isascii() or not access.key.isprintable() or " " in access.key:
+        raise KeyRefusedError(f"the key for {seller} has characters that no key has", f"correct {name}_key")
+    return access.key
+
+
+def need_url(base_url: str) -> str:
+    """A base URL as it may be used; raises BadRequestError for what is none."""
+    parts = urlsplit(base_url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise BadRequestError("the base URL is none", "give one like http://127.0.0.1:8080/v1")
+    return base_url.rstrip("/")
+
+
+def only_ours(base_url: str, headers: Mapping[str, str]) -> Callable[[Any], Awaitable[None]]:
+    """Make a hook that lets out our headers alone, to our host alone.
+
+    SDKs add headers from the process environment, among them ones that replace the key (SPEC N14), and tell about the
+    machine. Works on the requests of httpx and httpx2.
+    """
+    host = urlsplit(base_url).netloc.rpartition("@")[2].lower()
+
+    async def keep(request: Any) -> None:
+        if request.url.netloc.decode().lower() != host:
+            raise BadRequestError("the server names another host for its answer", "check the provider's base URL")
+        sent = request.headers
+        kept = {name: sent[name] for name in KEPT_HEADERS if name in sent}
+        kind = sent.get("content-type", "")
+        if "content-length" in sent or "transfer-encoding" in sent:
+            kept["content-type"] = kind if kind.startswith("multipart/form-data") else "application/json"
+        sent.clear()
+        sent.update({"host": host, **kept, "accept": "application/json", "user-agent": AGENT, **headers})
+
+    return keep
+
+
+async def within(seconds: float, call: Awaitable[T], seller: str) -> T:
+    """Wait for a call, no longer than that in all, however slowly it comes. Raises UnavailableError."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await call
+    except TimeoutError:
+        raise out_of_time(seller, seconds) from None
+
+
+def out_of_time(seller: str, seconds: float) -> UnavailableError:
+    """The error of a call that took too long."""
+    return UnavailableError(f"{seller} didn't answer within {seconds:g} s", "it is tried again by itself")
+
+
+def unreachable(seller: str, base_url: str = "") -> UnavailableError:
+    """The error of a connection that can't be made, or that ends too early."""
+    where = f"check that a server answers at {base_url}" if base_url else "check the network"
+    return UnavailableError(f"{seller} can't be reached, or cut the connection", where)
+
+
+def garbled(seller: str) -> UnavailableError:
+    """The error of a server whose answer isn't of its own API: a portal, a proxy, a crash."""
+    return UnavailableError(f"{seller} answered with something that isn't its API", "check the provider's base URL")
+
+
+def charged(error: ProviderError, usage: Usage | None) -> ProviderError:
+    """Let an error carry what was charged nevertheless, on top of what it carries already."""
+    if usage is not None:
+        error.usage = usage if error.usage is None else error.usage + usage
+    return error
+
+
+def failure(status: int, headers: Mapping[str, str], body: object, seller: str) -> ProviderError:
+    """What an answer that isn't one means, from its status, its headers and the words in it."""
+    text = str(body).lower()
+    what = f"{seller} answered {status}{_named(body)}"
+    if status in {401, 403}:
+        return KeyRefusedError(f"{what}: the key is refused", "check the key, and what it is allowed to do")
+    if status == 402 or (status in {400, 429} and any(word in text for word in CREDIT_WORDS)):
+        return KeyRefusedError(f"{what}: the account has no credit left", "add credit, or choose another provider")
+    if status == 429:
+        return RateLimitedError(what, "it is tried again by itself", retry_after(headers))
+    if status >= 500 or status in {408, 409, 425}:
+        return UnavailableError(what, "it is tried again by itself", retry_after(headers))
+    return _refusal(status, text, what)
+
+
+def _refusal(status: int, text: str, what: str) -> BadRequestError:
+    if status == 413 or any(word in text for word in LENGTH_WORDS):
+        return BadRequestError(f"{what}: the request is too long for the model", "choose a model that takes more")
+    if status == 404:
+        return BadRequestError(f"{what}: no such model, or no such API there", "check the model and the base URL")
+    if 300 <= status < 400:
+        return BadRequestError(f"{what}: it points elsewhere, which isn't followed", "check the provider's base URL")
+    if status in {400, 422}:
+        return ShapeRefusedError(what, "check that the model can do what is asked of it")
+    return BadRequestError(what, "check the provider's base URL and model")
+
+
+def _named(body: object) -> str:
+    """The code that a server gives its error, if it is an identifier and not a sentence."""
+    error = body.get("error", body) if isinstance(body, Mapping) else None
+    codes = [error.get("code"), error.get("type")] if isinstance(error, Mapping) else []
+    found = next((code for code in codes if isinstance(code, str) and IDENTIFIER.fullmatch(code)), "")
+    return f" ({found})" if found else ""
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a server asks to wait, from whichever header says it; None where none does."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    said = headers.get("retry-after")
+    seconds = _number(said)
+    return seconds if seconds is not None or said is None else _until(said)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if 0 <= number < 1e9 else None
+
+
+def _until(text: str) -> float | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except (TypeError, ValueError, IndexError, OverflowError):
+        return None
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return max(0.0, (aware - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,336 @@
+"""The client above the providers: who is asked, how often, at what cost, and what stays on record."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, SecretStr
+
+from subconscious.errors import (
+    BadAnswerError,
+    BadRequestError,
+    CapReachedError,
+    KeyRefusedError,
+    ProviderError,
+    RateLimitedError,
+    UnavailableError,
+)
+from subconscious.llm import channel
+from subconscious.llm.client import LLMClient
+from subconscious.providers import Access, Provider, Reply, Request, Usage
+from subconscious.providers.scripted import ScriptedProvider, Step
+from subconscious.settings import Settings
+from subconscious.store.connect import Database
+
+
+class Word(BaseModel):
+    word: str
+
+
+REQUEST = Request("test", "Say a word.", "any", Word)
+FINE = Word(word="fine")
+
+
+def said(word: str = "fine", *, cost: float | None = 0.01) -> Reply:
+    return Reply(Word(word=word).model_dump_json(), Usage(100, 20, cost=cost), "m")
+
+
+class Stage:
+    """Scripted providers under the names that the settings use."""
+
+    def __init__(self, **scripts: Iterable[Step] | Callable[[Request], Any]) -> None:
+        self.scripts = scripts
+        self.opened: dict[str, ScriptedProvider] = {}
+
+    def __call__(self, name: str, access: Access) -> Provider:
+        options = {"name": name, "script": self.scripts.get(name, ())}
+        self.opened[name] = ScriptedProvider(Access(access.model or "m", access.key, options=options))
+        return self.opened[name]
+
+    def asked(self, name: str) -> int:
+        return len(self.opened[name].history) if name in self.opened else 0
+
+
+@pytest.fixture(autouse=True)
+def swift(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Pauses between tries are noted instead of waited for."""
+    pauses: list[float] = []
+    rest = asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        await rest(0)
+
+    monkeypatch.setattr("asyncio.sleep", sleep)
+    return pauses
+
+
+def made(database: Database, stage: Stage, **settings: Any) -> LLMClient:
+    return LLMClient(database, Settings(**{"provider": "main", **settings}), stage)
+
+
+async def calls(database: Database) -> list[dict[str, Any]]:
+    return [dict(row) for row in await database.rows("SELECT * FROM llm_calls ORDER BY id")]
+
+
+async def test_an_answer_with_its_cost(database: Database) -> None:
+    client = made(database, Stage(main=[said()]))
+    assert await client.ask(REQUEST, "s", "p") == FINE
+    (call,) = await calls(database)
+    assert (call["outcome"], call["cost"], call["session_id"], call["project_id"]) == ("answered", 0.01, "s", "p")
+    assert (call["input_tokens"], call["output_tokens"], call["purpose"]) == (100, 20, "test")
+    await client.close()
+
+
+async def test_nothing_is_opened_before_the_first_question(database: Database) -> None:
+    stage = Stage(main=[said()])
+    client = made(database, stage)
+    assert client.on
+    await client.state()
+    assert not stage.opened
+    await client.ask(REQUEST)
+    await client.close()
+    await client.close()
+    assert stage.opened["main"].closed
+
+
+async def test_without_a_provider_asking_says_what_to_do(database: Database) -> None:
+    client = made(database, Stage(), provider="none", provider_fallback=("main",))
+    assert not client.on
+    with pytest.raises(ProviderError) as caught:
+        await client.ask(REQUEST)
+    assert "provider" in caught.value.remedy
+
+
+async def test_what_may_pass_is_tried_again_with_jitter(database: Database, swift: list[float]) -> None:
+    stage = Stage(main=[UnavailableError("500"), RateLimitedError("429", "", 3.0), UnavailableError("cut"), said()])
+    assert await made(database, stage).ask(REQUEST) == FINE
+    assert stage.asked("main") == 4
+    assert len(swift) == 3
+    assert swift[0] <= 1
+    assert 3 <= swift[1] <= 3.3
+    assert swift[2] <= 4
+
+
+async def test_who_is_told_to_wait_long_does_not_sleep(database: Database, swift: list[float]) -> None:
+    stage = Stage(main=[RateLimitedError("429", "", 600.0), said()])
+    client = made(database, stage)
+    for _ in range(2):
+        with pytest.raises(RateLimitedError) as caught:
+            await client.ask(REQUEST)
+        assert caught.value.retry_after is not None
+        assert 590 < caught.value.retry_after <= 600
+    assert stage.asked("main") == 1
+    assert swift == []
+
+
+async def test_the_fallback_is_asked_when_the_first_can_not_be(database: Database) -> None:
+    stage = Stage(main=lambda _: UnavailableError("down"), other=[said("other")])
+    client = made(database, stage, provider_fallback=("other",), provider_attempts=2)
+    assert await client.ask(REQUEST) == Word(word="other")
+    assert [call["provider"] for call in await calls(database)] == ["main", "main", "other"]
+
+
+async def test_a_refused_key_is_never_papered_over(database: Database) -> None:
+    stage = Stage(main=[KeyRefusedError("401", "get a key"), said()], other=[said()])
+    client = made(database, stage, provider_fallback=("other",))
+    for _ in range(3):
+        with pytest.raises(KeyRefusedError) as caught:
+            await client.ask(REQUEST)
+        assert (caught.value.code, caught.value.remedy) == ("E050", "get a key")
+    assert (stage.asked("main"), stage.asked("other")) == (1, 0)
+    (first, _) = (await client.state())["providers"]
+    assert first["refused"]
+    assert first["error"]["code"] == "E050"
+    # A person put it right: the check is at no cost, and lifts the refusal.
+    assert await client.check() == {"main": None, "other": None}
+    assert await client.ask(REQUEST) == FINE
+
+
+async def test_a_refused_key_is_tried_again_after_a_while(database: Database) -> None:
+    stage = Stage(main=[KeyRefusedError("401"), said()])
+    client = made(database, stage, provider_recheck_minutes=1e-9)
+    with pytest.raises(KeyRefusedError):
+        await client.ask(REQUEST)
+    assert await client.ask(REQUEST) == FINE
+
+
+async def test_the_breaker_spares_a_dead_provider(database: Database) -> None:
+    stage = Stage(main=lambda _: UnavailableError("down"), other=lambda _: said())
+    client = made(database, stage, provider_fallback=("other",))
+    for _ in range(10):
+        assert await client.ask(REQUEST) == FINE
+    assert stage.asked("main") == 5
+    assert (await client.state())["providers"][0]["breaker"] == "open"
+
+
+async def test_a_provider_that_says_nothing_is_left_in_time(database: Database, monkeypatch: Any) -> None:
+    monkeypatch.setattr(channel, "GRACE_SECONDS", 0.0)
+    hanging = asyncio.Event()
+
+    async def hang(_: Request) -> Step:
+        await hanging.wait()
+        return FINE
+
+    client = made(database, Stage(main=hang), provider_timeout_seconds=0.02, provider_attempts=1)
+    with pytest.raises(UnavailableError):
+        await client.ask(REQUEST)
+    (call,) = await calls(database)
+    assert (call["outcome"], call["cost"]) == ("E062", None)
+    assert call["reserved"] > 0
+
+
+async def test_a_repair_is_paid_for_too(database: Database) -> None:
+    client = made(database, Stage(main=[Reply("no JSON", Usage(7, 3, cost=0.5), "m"), said()]))
+    assert await client.ask(REQUEST) == FINE
+    assert [call["cost"] for call in await calls(database)] == [0.5, 0.01]
+
+
+async def test_an_answer_that_no_repair_mends(database: Database) -> None:
+    client = made(database, Stage(main=["no", "never"]))
+    with pytest.raises(BadAnswerError):
+        await client.ask(REQUEST)
+    assert len(await calls(database)) == 2
+
+
+async def test_what_is_refused_is_free_and_what_is_cut_is_unknown(database: Database) -> None:
+    cut = UnavailableError("cut")
+    broken = UnavailableError("500")
+    broken.__cause__ = _StatusError(500)
+    refused = UnavailableError("refused")
+    refused.__cause__ = ConnectionRefusedError()
+    stage = Stage(main=[cut, broken, refused, BadRequestError("too long")])
+    with pytest.raises(BadRequestError):
+        await made(database, stage).ask(REQUEST)
+    assert [call["cost"] for call in await calls(database)] == [None, 0, 0, 0]
+
+
+class _StatusError(Exception):
+    def __init__(self, status: int) -> None:
+        super().__init__()
+        self.status_code = status
+
+
+async def test_an_unknown_price_is_never_nothing(database: Database) -> None:
+    stage = Stage(main=[said(cost=None), Reply(FINE.model_dump_json(), Usage(), "m")])
+    client = made(database, stage, cost_assumed=20)
+    await client.ask(REQUEST)
+    await client.ask(REQUEST)
+    told, silent = await calls(database)
+    assert (told["cost"], told["reserved"]) == (None, pytest.approx(120 * 20 / 1e6))
+    assert silent["cost"] is None
+    assert silent["reserved"] > told["reserved"]
+
+
+async def test_calls_at_once_do_not_overshoot_the_cap(database: Database) -> None:
+    """Each is answered for all that was reserved for it: a cap is met to the last call that fits."""
+    spent = 0.0
+
+    def dear(request: Request) -> Step:
+        nonlocal spent
+        spent += 0.02
+        return said(cost=0.02)
+
+    client = made(database, Stage(main=dear), cost_per_day=1.0, cost_assumed=14, requests_per_minute=10_000)
+    asked = await asyncio.gather(*(client.ask(REQUEST) for _ in range(100)), return_exceptions=True)
+    reached = [error for error in asked if isinstance(error, CapReachedError)]
+    assert reached
+    assert all(isinstance(answer, CapReachedError) or answer == FINE for answer in asked)
+    assert spent <= 1.0
+    rows = await database.rows("SELECT sum(cost) FROM llm_calls")
+    assert rows[0][0] == pytest.approx(spent)
+    assert reached[0].retry_at > 0
+    assert (await client.state())["spending"]["spent_today"] == pytest.approx(spent)
+
+
+async def test_a_session_has_a_cap_of_its_own(database: Database) -> None:
+    client = made(database, Stage(main=lambda _: said(cost=0.9)), cost_per_session=1, cost_assumed=14)
+    assert await client.ask(REQUEST, "one") == FINE
+    assert await client.ask(REQUEST, "two") == FINE
+    with suppress(CapReachedError):
+        await client.ask(REQUEST, "one")
+    with pytest.raises(CapReachedError, match="session"):
+        await client.ask(REQUEST, "one")
+    assert await client.ask(REQUEST) == FINE
+
+
+async def test_the_warning_comes_once_a_day_and_session(database: Database) -> None:
+    client = made(database, Stage(main=lambda _: said(cost=0.3)), cost_per_day=1, cost_assumed=1)
+    for _ in range(3):
+        await client.ask(REQUEST)
+    await asyncio.gather(*(client.ask(REQUEST) for _ in range(5)), return_exceptions=True)
+    rows = await database.rows("SELECT reason FROM events WHERE action = 'warned'")
+    assert len(rows) == 1
+
+
+async def test_a_call_that_a_death_cut_off_still_counts(database: Database) -> None:
+    """What is on record before a call is made can't be forgotten by a kill between the call and its answer."""
+
+    async def die(_: Request) -> Step:
+        (row,) = await calls(database)
+        assert row["outcome"] == "asked"
+        assert row["cost"] is None
+        assert row["reserved"] > 0
+        return FINE
+
+    await made(database, Stage(main=die)).ask(REQUEST)
+
+
+async def test_a_cancelled_call_counts_and_frees_its_place(database: Database) -> None:
+    under_way, answered = asyncio.Event(), asyncio.Event()
+
+    async def hang(_: Request) -> Step:
+        under_way.set()
+        await answered.wait()
+        return FINE
+
+    client = made(database, Stage(main=hang), requests_per_minute=2)
+    task = asyncio.create_task(client.ask(REQUEST))
+    await under_way.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    (call,) = await calls(database)
+    assert (call["outcome"], call["cost"]) == ("cancelled", None)
+    answered.set()
+    assert await client.ask(REQUEST) == FINE
+
+
+async def test_a_call_that_was_cancelled_before_it_was_made_leaves_no_record(database: Database) -> None:
+    client = made(database, Stage(main=lambda _: FINE))
+    for ticks in range(12):
+        task = asyncio.create_task(client.ask(REQUEST))
+        for _ in range(ticks):
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+    assert "asked" not in [call["outcome"] for call in await calls(database)]
+
+
+async def test_secrets_are_gone_before_a_byte_leaves(database: Database) -> None:
+    stage = Stage(main=[said()])
+    key = "ghp_" + "a1B2" * 9
+    long = "x " * 10_000
+    await made(database, stage).ask(
+        Request("test", f"Use {key}.", f"{long} {key} <private>my diary</private> fine", Word)
+    )
+    (sent,) = stage.opened["main"].history
+    assert key not in sent.text + sent.system
+    assert "diary" not in sent.text
+    assert sent.text.endswith("fine")
+
+
+async def test_keys_come_from_the_settings_alone(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(os.environ, "ANTHROPIC_API_KEY", "lying about")
+    settings = Settings(anthropic_key=SecretStr("ours"), anthropic_model="x", anthropic_url="http://127.0.0.1:1")
+    found = channel.access("anthropic", settings)
+    assert (found.key, found.model, found.base_url) == ("ours", "x", "http://127.0.0.1:1")
+    assert channel.access("anthropic", Settings()).key == ""
+    assert "ours" not in repr(found)
+    assert "ours" not in settings.model_dump_json() + repr(settings)
