@@ -130,7 +130,13 @@ Answer = tuple[BaseModel, Reply]
 Ask = Callable[[Request], Awaitable[BaseModel]]
 """How rooms that need a model are given one: validated, limited, paid for elsewhere. Raises ProviderError."""
 
-PROVIDERS: dict[str, str] = {"scripted": "subconscious.providers.scripted:ScriptedProvider"}
+PROVIDERS: dict[str, str] = {
+    "anthropic": "subconscious.providers.anthropic:AnthropicProvider",
+    "claude_code": "subconscious.providers.claude_code:ClaudeCodeProvider",
+    "ollama": "subconscious.providers.ollama:OllamaProvider",
+    "openai": "subconscious.providers.openai:OpenAIProvider",
+    "scripted": "subconscious.providers.scripted:ScriptedProvider",
+}
 """Name of the setting -> "module:Class"; the class is called with an Access."""
 
 

@@ -1,0 +1,270 @@
+"""Claude Code itself, for those who have a subscription and no key: one ``claude -p`` a question.
+
+The child sees none of the user's hooks, plugins, tools and notes, so that nothing of ours fires again, and no key that
+lies in the environment: it asks as whoever is logged in there (docs/providers.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from subconscious.errors import BadAnswerError, KeyRefusedError, ProviderError, UnavailableError
+from subconscious.home import find_home
+from subconscious.providers import Access, Reply, Request, Usage
+from subconscious.providers.prices import default_model
+from subconscious.providers.structured import schema_of
+from subconscious.providers.wire import charged, clean, failure, need_url, out_of_time
+
+NAME = "claude_code"
+SELLER = "Claude Code"
+MAX_OUTPUT = 4 << 20
+"""Bytes that a child may write."""
+
+ARGUMENTS = (
+    "--print",
+    "--output-format=json",
+    "--no-session-persistence",
+    "--strict-mcp-config",
+    "--disable-slash-commands",
+    "--tools=",
+    '--settings={"disableAllHooks":true}',
+)
+ENVIRONMENT = {
+    "SUBCONSCIOUS_OFF": "1",
+    "CLAUDE_CODE_SAFE_MODE": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "CLAUDE_CODE_MAX_RETRIES": "0",
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_TELEMETRY": "1",
+    "MAX_THINKING_TOKENS": "0",
+}
+KEPT = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "CLAUDE_CONFIG_DIR", "NODE_EXTRA_CA_CERTS"}
+"""What the login and the run need; keys, addresses and proxies are not among it (SPEC N14)."""
+KEPT_PREFIXES = ("LC_", "XDG_")
+
+PLACES = ("~/.local/bin", "~/.claude/local", "/opt/homebrew/bin", "/usr/local/bin")
+"""Where it is installed besides PATH, which is short in a daemon's environment."""
+
+INSTALL = "install Claude Code, or name its command in claude_code_command"
+LOG_IN = "run `claude` in a terminal and log in with /login"
+
+
+class ClaudeCodeProvider:
+    """The client as a provider. One child at a time: a subscription's limits are shared with the person.
+
+    Options: ``command`` (else ``claude``), ``config_dir`` (CLAUDE_CONFIG_DIR), ``folder`` (where children run, else one
+    in the state folder). A base URL and a key are passed on only when they are chosen.
+    """
+
+    name = NAME
+
+    def __init__(self, access: Access) -> None:
+        self.model = access.model or default_model(NAME)
+        self._seconds = access.timeout
+        self._command = _found(str(access.options.get("command") or "claude"))
+        self._environment = _environment(access)
+        self._folder = _folder(access.options.get("folder"))
+        self._turn = asyncio.Lock()
+        self._children: set[asyncio.subprocess.Process] = set()
+        self._closed = False
+
+    async def ask(self, request: Request) -> Reply:
+        """Run one child with the question on its stdin."""
+        schema = json.dumps(schema_of(request.schema), separators=(",", ":"))
+        system = self._written(clean(request.system))
+        try:
+            arguments = (
+                *ARGUMENTS,
+                f"--model={self.model}",
+                f"--system-prompt-file={system}",
+                f"--json-schema={schema}",
+            )
+            limit = {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(request.max_tokens)}
+            output = await self._run(arguments, clean(request.text).encode(), limit)
+        finally:
+            system.unlink(missing_ok=True)
+        return self._reply(_result(output))
+
+    async def check(self) -> None:
+        """See whether somebody is logged in."""
+        try:
+            status = json.loads(await self._run(("auth", "status"), b"", {}))
+        except ValueError:
+            raise _too_old() from None
+        if not isinstance(status, dict) or not status.get("loggedIn"):
+            raise KeyRefusedError("nobody is logged in to Claude Code", LOG_IN)
+
+    async def close(self) -> None:
+        """End the children."""
+        self._closed = True
+        for child in list(self._children):
+            await _end(child)
+
+    def _written(self, system: str) -> Path:
+        """Put the system prompt into a file: arguments can be read by every process of the machine."""
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(".md", "system-", self._folder)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(system)
+        except OSError as error:
+            raise ProviderError(f"{self._folder} can't be written: {error.strerror}", "see that it can") from None
+        return Path(name)
+
+    async def _run(self, arguments: tuple[str, ...], text: bytes, more: Mapping[str, str]) -> bytes:
+        """Run one child to its end and give what it wrote."""
+        async with self._turn:
+            if self._closed:
+                raise ProviderError(f"the provider {SELLER} is closed")
+            child = await self._start(arguments, more)
+            self._children.add(child)
+            try:
+                async with asyncio.timeout(self._seconds):
+                    return await _spoken(child, text)
+            except TimeoutError:
+                raise out_of_time(SELLER, self._seconds) from None
+            finally:
+                # Also after a cancellation: whatever the child has started goes with it.
+                await _end(child)
+                self._children.discard(child)
+
+    async def _start(self, arguments: tuple[str, ...], more: Mapping[str, str]) -> asyncio.subprocess.Process:
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return await asyncio.create_subprocess_exec(
+                self._command,
+                *arguments,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                cwd=self._folder,
+                env={**self._environment, **more},
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ProviderError(f"Claude Code can't be started: {error.strerror}", INSTALL) from None
+
+    def _reply(self, result: Mapping[str, Any]) -> Reply:
+        usage, model = _usage(result)
+        said = result.get("result")
+        if result.get("is_error"):
+            raise charged(_failure(result.get("api_error_status"), str(said or "")), usage)
+        if result.get("stop_reason") == "refusal":
+            raise charged(BadAnswerError("the model refused to answer", "nothing is to be done"), usage)
+        if result.get("stop_reason") == "max_tokens" or str(result.get("subtype")).startswith("error_"):
+            raise charged(BadAnswerError("the model's answer was cut off at its limit", "choose another model"), usage)
+        value = result.get("structured_output")
+        text = json.dumps(value) if isinstance(value, dict) else said
+        if not isinstance(text, str) or not text.strip():
+            raise charged(BadAnswerError("the model's answer is empty", "it is asked again later"), usage)
+        return Reply(text, usage, model or self.model)
+
+
+async def _spoken(child: asyncio.subprocess.Process, text: bytes) -> bytes:
+    written = asyncio.ensure_future(_write(child, text))
+    try:
+        output = await _read(child)
+        await child.wait()
+        return output
+    finally:
+        written.cancel()
+
+
+async def _write(child: asyncio.subprocess.Process, text: bytes) -> None:
+    """Hand the question over; a child that doesn't want it says so in what it writes."""
+    if child.stdin is None:
+        return
+    with contextlib.suppress(ConnectionError):
+        child.stdin.write(text)
+        await child.stdin.drain()
+        child.stdin.close()
+
+
+async def _read(child: asyncio.subprocess.Process) -> bytes:
+    output = bytearray()
+    while child.stdout is not None and (part := await child.stdout.read(1 << 16)):
+        output += part
+        if len(output) > MAX_OUTPUT:
+            raise BadAnswerError(f"Claude Code wrote more than {MAX_OUTPUT >> 20} MB", "choose another model")
+    return bytes(output)
+
+
+async def _end(child: asyncio.subprocess.Process) -> None:
+    """Kill the child's whole group and wait for the child; nothing where all have left."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    await child.wait()
+
+
+def _result(output: bytes) -> dict[str, Any]:
+    try:
+        result = json.loads(output)
+    except ValueError:
+        raise _too_old() from None
+    if not isinstance(result, dict) or result.get("type") != "result":
+        raise _too_old()
+    return result
+
+
+def _too_old() -> UnavailableError:
+    return UnavailableError("Claude Code gave no result: it broke off, or is too old", "run `claude update`")
+
+
+def _failure(status: object, said: str) -> ProviderError:
+    if isinstance(status, int) and status >= 300:
+        error = failure(status, {}, said, SELLER)
+        return KeyRefusedError(error.message, LOG_IN) if isinstance(error, KeyRefusedError) else error
+    if "log in" in said.lower() or "login" in said.lower() or "logged in" in said.lower():
+        return KeyRefusedError("nobody is logged in to Claude Code", LOG_IN)
+    return UnavailableError("Claude Code couldn't ask its API", "it is tried again by itself")
+
+
+def _usage(result: Mapping[str, Any]) -> tuple[Usage, str]:
+    """What all models together were charged, and the one that did most."""
+    used = {name: each for name, each in (result.get("modelUsage") or {}).items() if isinstance(each, dict)}
+    cost = result.get("total_cost_usd")
+    cached = sum(each.get("cacheReadInputTokens", 0) for each in used.values())
+    written = sum(each.get("cacheCreationInputTokens", 0) for each in used.values())
+    asked = sum(each.get("inputTokens", 0) for each in used.values())
+    output = sum(each.get("outputTokens", 0) for each in used.values())
+    known = float(cost) if isinstance(cost, int | float) else None
+    model = max(used, key=lambda name: float(used[name].get("costUSD", 0)), default="")
+    return Usage(asked + cached + written, output, cached, known, written), model
+
+
+def _found(command: str) -> str:
+    """Where the client is. Raises ProviderError."""
+    places = os.pathsep.join([os.environ.get("PATH", ""), *(str(Path(place).expanduser()) for place in PLACES)])
+    found = shutil.which(command, path=places)
+    if found is None:
+        raise ProviderError("Claude Code isn't found on this machine", INSTALL)
+    return found
+
+
+def _environment(access: Access) -> dict[str, str]:
+    kept = {
+        name: value for name, value in os.environ.items() if name in KEPT or name.startswith(KEPT_PREFIXES)
+    } | ENVIRONMENT
+    chosen = {
+        "CLAUDE_CONFIG_DIR": str(access.options.get("config_dir") or ""),
+        "ANTHROPIC_BASE_URL": need_url(access.base_url) if access.base_url else "",
+        "ANTHROPIC_API_KEY": access.key,
+    }
+    return kept | {name: value for name, value in chosen.items() if value}
+
+
+def _folder(chosen: object) -> Path:
+    home = find_home()
+    if chosen or home is None:
+        return Path(str(chosen or Path(tempfile.gettempdir()) / f"subconscious-{os.getuid()}-claude"))
+    return home.run / "claude"
