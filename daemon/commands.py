@@ -21,7 +21,7 @@ from subconscious.flow import Provenance, clean, recall
 from subconscious.kinds import KINDS
 from subconscious.model import Hit, Origin, Scope
 from subconscious.projects import head
-from subconscious.store import captures, events, jobs, memories, sessions, surfaces
+from subconscious.store import captures, events, jobs, memories, model_readings, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.memories import Filter
 from subconscious.store.projects import Project
@@ -124,6 +124,7 @@ class Commands:
             "memories": await memories.counts(core.database, project.id if project else None),
             "review": await captures.waiting(core.database),
             "jobs": await jobs.counts(core.database),
+            "refining": await model_readings.counts(core.database),
             "spool": len(await asyncio.to_thread(entry_names, core.home.spool)),
             "sessions": await sessions.counts(core.database),
             "embedder": await self._embedder(),

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from subconscious.projects import identify
-from subconscious.store import sessions, surfaces
+from subconscious.store import model_readings, sessions, surfaces
 from subconscious.store.projects import Project, confirm
 
-from . import refining, typed
+from . import typed
 from .learn import Source, expect, learn, learn_unwritten
 from .work import FORGETFUL, Work, note
 
@@ -56,7 +56,8 @@ async def read(work: Work) -> None:
     async with work.commit() as tx:
         await note(tx, work.entry, project)
         if work.job.event == "PreCompact":
-            await refining.call(work.core, tx, work.entry.payload.session_id)
+            await model_readings.call_due(tx, work.entry.payload.session_id)
+    work.core.gathered.set()
 
 
 async def ended(work: Work) -> None:
@@ -70,7 +71,8 @@ async def ended(work: Work) -> None:
         await sessions.end(
             tx, work.entry.payload.session_id, work.entry.at, "ended", work.entry.payload.reason or "other"
         )
-        await refining.call(work.core, tx, work.entry.payload.session_id)
+        await model_readings.call_due(tx, work.entry.payload.session_id)
+    work.core.gathered.set()
 
 
 EVENTS: dict[str, Callable[[Work], Awaitable[None]]] = {

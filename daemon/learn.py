@@ -75,6 +75,8 @@ async def learn_batch(core: Core, mind: Mind, source: Source, *, final: bool = F
         gain = await _learn_batch(core, mind, source, final)
     if gain.new:
         core.embedding.wake()
+    if source.watched:
+        core.gathered.set()
     return gain
 
 

@@ -60,7 +60,11 @@ def wanted(core: Core, mind: Mind) -> bool:
 async def gather(
     core: Core, mind: Mind, tx: aiosqlite.Connection, project_id: str, place: sessions.Position, reading: Reading
 ) -> None:
-    """Note what a transcript gained, in the transaction of what was learned from it offline."""
+    """Note what a transcript gained, in the transaction of what was learned from it offline.
+
+    Whoever calls this, or makes a span due, sets ``core.gathered`` when the transaction is over, and not before: the
+    loop would look, see nothing yet, and rest.
+    """
     if not wanted(core, mind):
         return
     gained = Gathered(
@@ -72,14 +76,7 @@ async def gather(
         until=reading.offset,
         tokens=tokens(reading.turns),
     )
-    if await model_readings.gather(tx, gained, mind.settings.refine_tokens):
-        core.gathered.set()
-
-
-async def call(core: Core, tx: aiosqlite.Connection, session_id: str) -> None:
-    """A session pauses or is over: nothing more is waited for."""
-    if await model_readings.call_due(tx, session_id):
-        core.gathered.set()
+    await model_readings.gather(tx, gained, mind.settings.refine_tokens)
 
 
 class Refining:

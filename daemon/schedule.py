@@ -11,9 +11,8 @@ from time import time
 
 from subconscious.errors import TranscriptError
 from subconscious.model import Session
-from subconscious.store import captures, jobs, sessions
+from subconscious.store import captures, jobs, model_readings, sessions
 
-from . import refining
 from .core import Core
 from .learn import Source, learn, learn_unwritten
 from .spool import Spool
@@ -74,7 +73,8 @@ class Schedule:
         await learn_unwritten(self._core, mind, source)
         async with self._core.database.write() as tx:
             await sessions.end(tx, session.id, session.last_event_at, "interrupted", "silence")
-            await refining.call(self._core, tx, session.id)
+            await model_readings.call_due(tx, session.id)
+        self._core.gathered.set()
         log.info("session %s closed: it fell silent", session.id)
 
     async def expire(self) -> None:

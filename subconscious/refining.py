@@ -91,9 +91,8 @@ def _place_behind(marks: Sequence[tuple[int, State, int]], end: int, overlap: in
 
 
 async def ask_of(mind: Mind, chunk: Chunk, project_id: str) -> Request:
-    """Make the request for a chunk; all of it is cleaned once more, as a whole, before it goes anywhere."""
-    request = model.request(chunk, await _known(mind, chunk, project_id))
-    return replace(request, text=clean(request.text))
+    """Make the request for a chunk: its turns were cleaned when they were read, what is known when it was stored."""
+    return model.request(chunk, await _known(mind, chunk, project_id))
 
 
 async def _known(mind: Mind, chunk: Chunk, project_id: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,15 @@ log = logging.getLogger("subconscious.llm")
 
 LONG_TEXT = 10_000
 """Characters from which on redaction is worth a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A validated answer, and who gave it: what is thought of its worth goes by provider and model (SPEC N3)."""
+
+    value: BaseModel
+    provider: str
+    model: str
 
 
 class LLMClient:
@@ -45,6 +54,10 @@ class LLMClient:
         return bool(self.channels)
 
     async def ask(self, request: Request, session_id: str = "", project_id: str = "") -> BaseModel:
+        """Ask and return the validated answer; as ``answer``, for whom it does not matter who gave it."""
+        return (await self.answer(request, session_id, project_id)).value
+
+    async def answer(self, request: Request, session_id: str = "", project_id: str = "") -> Answered:
         """Ask and return the validated answer; what it costs is recorded for the session and the project.
 
         May wait for its turn, as long as the limits say; cancel it to wait no longer. Raises ProviderError:
@@ -55,7 +68,8 @@ class LLMClient:
         met: list[ProviderError] = []
         for channel in self.channels:
             try:
-                return await channel.ask(request, Purse(session_id, project_id))
+                value = await channel.ask(request, Purse(session_id, project_id))
+                return Answered(value, channel.name, channel.access.model)
             except (CapReachedError, KeyRefusedError) as error:
                 # Another provider would cost as much; and a wrong key is not to be papered over by another bill.
                 met.append(error)

@@ -54,27 +54,24 @@ class Gathered:
     tokens: int
 
 
-async def gather(tx: aiosqlite.Connection, new: Gathered, enough: int) -> bool:
-    """Note that a transcript has grown; whether so much has gathered that it is due.
+async def gather(tx: aiosqlite.Connection, new: Gathered, enough: int) -> None:
+    """Note that a transcript has grown; what is ``enough`` is due without waiting for more.
 
     A span grows only where nothing lies between: what was said while no model was wanted stays unread.
     """
     grown = await tx.execute(
         "UPDATE model_readings SET until = :until, tokens = tokens + :tokens, session_id = :session,"
-        " project_id = :project, due = due OR tokens + :tokens >= :enough WHERE path = :path AND until = :begin"
-        " RETURNING due",
+        " project_id = :project, due = due OR tokens + :tokens >= :enough WHERE path = :path AND until = :begin",
         _values(new, enough),
     )
-    rows = list(await grown.fetchall())
-    if rows:
-        return bool(rows[0][0])
+    if grown.rowcount:
+        return
     await tx.execute("DELETE FROM model_readings WHERE path = ? AND begin >= ?", (new.path, new.begin))
     await tx.execute(
         "INSERT INTO model_readings (path, session_id, project_id, begin, until, anchor, state, tokens, due)"
         " VALUES (:path, :session, :project, :begin, :until, :begin, :state, :tokens, :tokens >= :enough)",
         _values(new, enough),
     )
-    return new.tokens >= enough
 
 
 def _values(new: Gathered, enough: int) -> dict[str, Any]:
@@ -113,10 +110,9 @@ async def order(tx: aiosqlite.Connection, span: Gathered) -> int | None:
     return int(cursor.lastrowid or 0) if cursor.rowcount else None
 
 
-async def call_due(tx: aiosqlite.Connection, session_id: str) -> bool:
-    """A session pauses or is over: read what has gathered of it without waiting for more. Whether there is anything."""
-    changed = await tx.execute("UPDATE model_readings SET due = 1 WHERE session_id = ? AND tokens > 0", (session_id,))
-    return changed.rowcount > 0
+async def call_due(tx: aiosqlite.Connection, session_id: str) -> None:
+    """A session pauses or is over: read what has gathered of it without waiting for more."""
+    await tx.execute("UPDATE model_readings SET due = 1 WHERE session_id = ? AND tokens > 0", (session_id,))
 
 
 async def next_due(database: Database, now: float) -> Span | None:

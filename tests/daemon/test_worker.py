@@ -22,6 +22,7 @@ from daemon.worker import Workers
 from subconscious.errors import TranscriptError
 from subconscious.flow import Mind
 from subconscious.home import Home
+from subconscious.llm.client import LLMClient
 from subconscious.projects import Identity
 from subconscious.settings import Settings
 from subconscious.store import jobs, memories, sessions
@@ -34,7 +35,8 @@ NAME = "00000000000000000001-1-aa.entry"
 
 @pytest.fixture
 def core(home: Home, database: Database) -> Core:
-    return Core(home, Settings(embedder="none", job_attempts=3), database, Embedding("none", database))
+    settings = Settings(embedder="none", job_attempts=3)
+    return Core(home, settings, database, Embedding("none", database), LLMClient(database, settings))
 
 
 def entry(core: Core, name: str = NAME) -> Path:
