@@ -66,6 +66,8 @@ async def gather(
     loop would look, see nothing yet, and rest.
     """
     if not wanted(core, mind):
+        # Turned off: what waited is not read when it is turned on again some day, or that would be billed unasked.
+        await model_readings.forget_unread(tx)
         return
     gained = Gathered(
         path=place.path,
@@ -94,11 +96,8 @@ class Refining:
         return not self._core.llm.on or await model_readings.next_due(self._core.database, time()) is None
 
     async def run(self) -> None:
-        """Read whatever is due, until cancelled; without a provider there is nothing to do, ever."""
+        """Read whatever is due, until cancelled."""
         async with self._core.database.write() as tx:
-            if not wanted(self._core, self._core.mind()):
-                await model_readings.forget_unread(tx)
-                return
             await model_readings.unlock(tx)
         while True:
             self._core.gathered.clear()
@@ -110,8 +109,8 @@ class Refining:
                 await asyncio.sleep(self._pause(1))
 
     async def _read_next(self) -> bool:
-        """Read a chunk of what is due; whether there was anything."""
-        span = await model_readings.next_due(self._core.database, time())
+        """Read a chunk of what is due; whether there was anything, and anybody to ask."""
+        span = await model_readings.next_due(self._core.database, time()) if self._core.llm.on else None
         if span is None:
             return False
         self._busy = True
@@ -122,7 +121,7 @@ class Refining:
         return True
 
     async def _rest(self) -> None:
-        due = await model_readings.next_retry(self._core.database)
+        due = await model_readings.next_retry(self._core.database) if self._core.llm.on else None
         pause = LONGEST_REST if due is None else min(LONGEST_REST, max(0.05, due - time()))
         with suppress(TimeoutError):
             await asyncio.wait_for(self._core.gathered.wait(), pause)

@@ -23,9 +23,10 @@ def candidate(turn: int, quote: str, *, sure: float = 0.95, **own: Any) -> Row:
 
 
 def numbered(text: str, words: str) -> int:
-    """The number of the turn that holds ``words``, as the text that a model is given tells it."""
+    """The number of the turn that holds ``words``, as the text that a model is given tells it; 0 where none does."""
     turns = re.split(r"^\[(\d+)\] ", text, flags=re.MULTILINE)
-    return next(int(number) for number, told in zip(turns[1::2], turns[2::2], strict=True) if words in told)
+    told = zip(turns[1::2], turns[2::2], strict=True)
+    return next((int(number) for number, said in told if words in said), 0)
 
 
 class FakeModel:

@@ -28,7 +28,7 @@ def turn(text: str, role: Role = Role.USER, origin: Origin | None = None, **own:
     return Turn(f"id-{text[:20]}", "s", role, origin, text, 5.0, "f.jsonl", 10, 90, branch="main", **own)
 
 
-def proposed(number: int, quote: str, content: str = "", **own: Any) -> Proposal:
+def proposed(number: int, quote: str, content: str = "", /, **own: Any) -> Proposal:
     said = {"kind": "decision", "summary": content or quote, "content": content or quote}
     return Proposal.model_validate({"turn": number, "quote": quote, **said, **SURE, **own})
 
@@ -218,7 +218,7 @@ def test_no_more_candidates_than_were_asked_for() -> None:
 
 
 def test_a_quote_of_the_named_turn_is_evidence() -> None:
-    candidate, admission = judged(proposed(2, "integer cents,\n because floats lost a cent"), turn("Hm."), turn(CENTS))
+    candidate, _ = judged(proposed(2, "integer cents,\n because floats lost a cent"), turn("Hm."), turn(CENTS))
     assert candidate.evidence.quote == "integer cents, because floats lost a cent"
     assert (candidate.evidence.turn_id, candidate.evidence.start, candidate.evidence.end) == (turn(CENTS).id, 10, 90)
     assert (candidate.origin, candidate.time, candidate.branch) == (Origin.USER, 5.0, "main")
@@ -236,7 +236,7 @@ def test_of_two_turns_that_hold_a_quote_the_least_trusted_counts() -> None:
 
 
 def test_what_nobody_said_is_discarded_with_its_reason() -> None:
-    candidate, admission = judged(proposed(1, "We use floats for all amounts."), turn(CENTS))
+    _, admission = judged(proposed(1, "We use floats for all amounts."), turn(CENTS))
     assert (admission.decision, admission.reason) == (Decision.DISCARD, "its evidence is not in the transcript")
 
 
