@@ -72,7 +72,7 @@ async def learn(core: Core, mind: Mind, source: Source, *, final: bool = False) 
 async def learn_batch(core: Core, mind: Mind, source: Source, *, final: bool = False) -> Gain:
     """Read one batch on, as one transaction: what was learned, and how far was read."""
     async with core.reading[source.path]:
-        gain = await _learn_batch(core, mind, source, final)
+        gain = await _learn_batch(mind, source, final)
     if gain.new:
         core.embedding.wake()
     if source.watched:
@@ -80,7 +80,7 @@ async def learn_batch(core: Core, mind: Mind, source: Source, *, final: bool = F
     return gain
 
 
-async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> Gain:
+async def _learn_batch(mind: Mind, source: Source, final: bool) -> Gain:
     place = await sessions.position(mind.database, source.path, source.session_id)
     reading, judged = await asyncio.to_thread(_read, mind, source.path, place, final)
     if reading.offset == place.position and not reading.turns:
@@ -99,7 +99,7 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         new = sessions.Position(source.path, source.session_id, reading.offset, json.dumps(reading.state.to_json()))
         await sessions.advance(tx, new, time())
         if source.watched:
-            await refining.gather(core, mind, tx, source.project_id, place, reading)
+            await refining.gather(mind, tx, source.project_id, place, reading)
     return Gain(reading, tuple(capture_id for capture_id, _ in kept), len(judged) - len(kept))
 
 

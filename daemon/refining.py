@@ -30,6 +30,7 @@ from subconscious.errors import (
 )
 from subconscious.flow import Mind, Provenance
 from subconscious.llm.client import Answered
+from subconscious.providers import NONE
 from subconscious.refining import Gone, Piece
 from subconscious.store import events, model_readings, sessions
 from subconscious.store.captures import Place
@@ -52,20 +53,20 @@ LONGEST_REST = 300.0
 INTENT_LENGTH = 500
 
 
-def wanted(core: Core, mind: Mind) -> bool:
-    """Whether a model is to read what is said now."""
-    return core.llm.on and mind.settings.refine and mind.settings.capture
+def wanted(mind: Mind) -> bool:
+    """Whether a model is to read what is said now, be there one to ask at this moment or not."""
+    return mind.settings.provider != NONE and mind.settings.refine and mind.settings.capture
 
 
 async def gather(
-    core: Core, mind: Mind, tx: aiosqlite.Connection, project_id: str, place: sessions.Position, reading: Reading
+    mind: Mind, tx: aiosqlite.Connection, project_id: str, place: sessions.Position, reading: Reading
 ) -> None:
     """Note what a transcript gained, in the transaction of what was learned from it offline.
 
     Whoever calls this, or makes a span due, sets ``core.gathered`` when the transaction is over, and not before: the
     loop would look, see nothing yet, and rest.
     """
-    if not wanted(core, mind):
+    if not wanted(mind):
         # Turned off: what waited is not read when it is turned on again some day, or that would be billed unasked.
         await model_readings.forget_unread(tx)
         return

@@ -54,7 +54,7 @@ def kill(home: Home) -> None:
 
 
 def captured(home: Home) -> list[Row]:
-    found: list[Row] = client.call(home, "captures")["captures"]
+    found: list[Row] = client.call(home, "captures", {"limit": 1000})["captures"]
     return found
 
 
