@@ -24,6 +24,8 @@ NAMES = {
 }
 """What each status is called, in the order of a capture's life."""
 
+SPENT = {"days": "spent by day", "sessions": "by session", "purposes": "by purpose", "models": "by model"}
+
 LEGEND = (
     "worth: what the gate takes the stated confidence for. Old decisions count less, and so do captures that were"
     " given to sessions without objection."
@@ -55,10 +57,41 @@ def _tell_counts(answer: dict[str, Any]) -> None:
             ("captures", _counted(captures["status"]) or "none yet"),
             ("reviews", _reviews(answer["reviews"])),
             ("surfaces", given),
+            ("models", _spend(answer["spend"])),
         ]
     )
     for title in ("kinds", "extractors"):
         _tell_table(title, captures[title])
+    if answer["spend"]["total"]["calls"]:
+        for title in SPENT:
+            _tell_spend(title, answer["spend"][title])
+
+
+def _spend(spend: dict[str, Any]) -> str:
+    total, today = spend["total"], spend["today"]
+    if not total["calls"]:
+        return "none was asked"
+    unknown = (
+        f" and {total['unknown']} of unknown cost, which count as {dollars(total['assumed'])} against the caps"
+        if total["unknown"]
+        else ""
+    )
+    state = "" if today["state"] == "free" else f", the cap is {today['state']}"
+    spent = f"{dollars(total['cost'])} in {screen.counted(total['calls'], 'call')}{unknown}"
+    return f"{spent}; today {dollars(today['spent_today'])} of {dollars(today['cap'])}{state}"
+
+
+def dollars(amount: float) -> str:
+    """Cents, and what is less in as many digits as it takes."""
+    return f"${amount:.2f}" if amount >= 0.01 or not amount else f"${amount:.2g}"
+
+
+def _tell_spend(title: str, rows: list[dict[str, Any]]) -> None:
+    screen.heading(f"{SPENT[title]:<32}{'calls':>8}{'tokens':>12}{'cost':>11}{'unknown':>9}")
+    for row in rows:
+        tokens = row["input_tokens"] + row["output_tokens"]
+        name = screen.line(row["name"])[:31] or "-"
+        print(f"{name:<32}{row['calls']:>8}{tokens:>12}{dollars(row['cost']):>11}{row['unknown'] or '':>9}".rstrip())
 
 
 def _counted(counts: dict[str, int]) -> str:

@@ -52,6 +52,7 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
             f"{_counts(answer['jobs'])}; {screen.counted(answer['spool'], 'entry', 'entries')} in the spool",
         ),
         ("embedder", _embedder(answer)),
+        ("model", _provider(answer.get("provider") or {})),
         ("state", answer["home"]),
     ]
 
@@ -64,6 +65,26 @@ def _embedder(answer: dict[str, Any]) -> str:
     embedder = answer["embedder"]
     told = [f"{embedder['name']}, {embedder['state']}", f"{embedder['pending']} pending"]
     return screen.listed([*told, f"{answer['vector_index']} index", *filter(None, [embedder.get("error")])])
+
+
+def _provider(provider: dict[str, Any]) -> str:
+    """Which models are asked, how they stand, what they cost today."""
+    asked = [_standing(each) for each in provider.get("providers", ())]
+    if not asked:
+        return "none: everything works without one"
+    spending, waiting = provider["spending"], provider["waiting"]
+    waits = sum(waiting[state] for state in ("waiting", "sent"))
+    told = f"${spending['spent_today']:.2f} of ${spending['cap']:g} spent today"
+    return f"{', then '.join(asked)}; {told}{f'; {waits} wait for an answer' if waits else ''}"
+
+
+def _standing(each: dict[str, Any]) -> str:
+    error = each["error"]
+    if each["refused"]:
+        return f"{each['name']}, not asked ({error['code']} {error['message']})"
+    rest = "" if each["breaker"] == "closed" else f", {each['breaker']}"
+    last = f", last error {screen.ago(error['at'])}: {error['code']} {error['message']}" if error else ""
+    return f"{each['name']} {each['model']}{rest}{last}".rstrip()
 
 
 def _settings(options: Namespace) -> None:
@@ -92,6 +113,6 @@ def _values() -> tuple[dict[str, Any], SettingsError | None]:
         return dict(call(place, "status", {"cwd": here()})["settings"]), None
     except DaemonError:
         try:
-            return load_settings(place.root).model_dump(), None
+            return load_settings(place.root).model_dump(mode="json"), None
         except SettingsError as error:
-            return Settings.model_construct().model_dump(), error
+            return Settings.model_construct().model_dump(mode="json"), error

@@ -21,7 +21,7 @@ from subconscious.flow import Provenance, clean, recall
 from subconscious.kinds import KINDS
 from subconscious.model import Hit, Origin, Scope
 from subconscious.projects import head
-from subconscious.store import captures, events, jobs, memories, model_readings, sessions, surfaces
+from subconscious.store import asked, captures, events, jobs, memories, model_readings, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.memories import Filter
 from subconscious.store.projects import Project
@@ -66,6 +66,7 @@ class Args(BaseModel):
     version: str = ""
     all: bool = False
     details: bool = False
+    check: bool = False
 
 
 PERSONAL = frozenset({"approve", "edit", "reject", "restore", "undo"})
@@ -128,6 +129,7 @@ class Commands:
             "spool": len(await asyncio.to_thread(entry_names, core.home.spool)),
             "sessions": await sessions.counts(core.database),
             "embedder": await self._embedder(),
+            "provider": await self._provider(),
             "vector_index": core.embedding.index.name if core.embedding.index else "none",
             "warnings": await self._warnings(),
             "settings": core.settings.model_dump(mode="json"),
@@ -143,10 +145,31 @@ class Commands:
             "error": embedding.error,
         }
 
+    async def _provider(self) -> dict[str, Any]:
+        return await self._core.llm.state() | {"waiting": await asked.counts(self._core.database)}
+
+    async def cmd_provider(self, args: Args) -> dict[str, Any]:
+        """Say how the providers are; with ``check`` try them first."""
+        found = await self._core.llm.check() if args.check else {}
+        state = await self._provider()
+        for provider in state["providers"] if args.check else ():
+            provider["reachable"] = found.get(provider["name"]) is None
+        return state
+
     async def _warnings(self) -> list[str]:
         buried = (await jobs.counts(self._core.database))["buried"]
         found = [f"{buried} jobs failed for good: `subconscious doctor` says why"] if buried else []
-        return found + ([self._core.embedding.error] if self._core.embedding.error else [])
+        found += [self._core.embedding.error] if self._core.embedding.error else []
+        return found + await self._of_providers()
+
+    async def _of_providers(self) -> list[str]:
+        state = await self._core.llm.state()
+        refused = [provider["error"] for provider in state["providers"] if provider["refused"]]
+        found = [f"{error['code']} {error['message']}: {error['remedy']}" for error in refused]
+        spending = state["spending"]
+        if state["providers"] and spending["state"] != "free":
+            found.append(f"${spending['spent_today']:.2f} of today's ${spending['cap']:g} for models are spent")
+        return found
 
     async def cmd_remember(self, args: Args) -> dict[str, Any]:
         """Store what a person asks for; queue what the assistant asks for (SPEC N13)."""

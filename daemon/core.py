@@ -15,14 +15,18 @@ from subconscious.errors import SettingsError
 from subconscious.flow import UNCALIBRATED, Mind, calibrate
 from subconscious.home import Home
 from subconscious.llm.client import LLMClient
+from subconscious.llm.later import Later
 from subconscious.projects import identify
-from subconscious.settings import Settings, load_settings
+from subconscious.settings import KEYS, Settings, load_settings
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project, project_at, settle
 
 from .embedding import Embedding
 
 log = logging.getLogger("subconscious.daemon")
+
+OF_PROVIDERS = KEYS | {"provider"}
+"""The plugin's options that say which model is asked, for all sessions alike: there is one client for all."""
 
 HURRIED_LOOK = 0.3
 """Seconds that a project's history may take to look up while somebody waits."""
@@ -36,14 +40,20 @@ class Core:
     settings: Settings
     database: Database
     embedding: Embedding
-    llm: LLMClient
     started_at: float = field(default_factory=time)
     last_heard: float = field(default_factory=time)
     calibration: Calibration = UNCALIBRATED
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     spooled: asyncio.Event = field(default_factory=asyncio.Event)
     queued: asyncio.Event = field(default_factory=asyncio.Event)
+    # Set after a transcript gained something that a model is to read, once that is committed.
     gathered: asyncio.Event = field(default_factory=asyncio.Event)
+    # Set after a question that can wait was put on record, once that is committed.
+    questioned: asyncio.Event = field(default_factory=asyncio.Event)
+    # One for all sessions; nothing is opened before the first question.
+    llm: LLMClient = field(init=False)
+    later: Later = field(init=False)
+    adopted: dict[str, str] = field(default_factory=dict, repr=False)
     # The session that was resumed last in each project. Of a fork the client tells as of a resumption of its parent;
     # the fork itself is first heard of when it speaks, under an id of its own.
     resumed: dict[str, str] = field(default_factory=dict)
@@ -53,6 +63,10 @@ class Core:
     # A session's answers go one after the other: a prompt that is answered while an abandoned start is being taken back
     # would find everything in the ledger, say nothing, and be the session's greeting.
     answering: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+
+    def __post_init__(self) -> None:
+        self.llm = LLMClient(self.database, self.settings)
+        self.later = Later(self.database, self.llm)
 
     def heard(self) -> None:
         """Somebody spoke to us: the idle time begins anew."""
@@ -66,6 +80,19 @@ class Core:
     async def calibrate(self) -> None:
         """Learn anew from what was decided: at the start and after every decision."""
         self.calibration = await calibrate(self.database, self.settings)
+
+    def adopt(self, options: Mapping[str, str]) -> None:
+        """Take over what a session's plugin options say of providers and their keys (SPEC N14).
+
+        They are kept in memory alone; a daemon that starts anew hears them with the next prompt.
+        """
+        chosen = {name: value for name, value in options.items() if name in OF_PROVIDERS and value}
+        if chosen == self.adopted:
+            return
+        self.adopted = chosen
+        self.llm.reconfigure(self._settings_for(chosen))
+        self.questioned.set()
+        self.gathered.set()
 
     def _settings_for(self, options: Mapping[str, str]) -> Settings:
         """Settings with the plugin's options below config.toml; a bad option is left out, the others hold."""

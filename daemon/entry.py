@@ -113,6 +113,15 @@ def _split_option(pair: str) -> tuple[str, str]:
     return key, value
 
 
+def parse_secrets(text: str) -> dict[str, str]:
+    """The sensitive options, as they come beside an entry that a hook asks about: never in it, for it lies on disk."""
+    pairs = (_split_option(pair) for pair in text.split(";") if "=" in pair)
+    try:
+        return {key: bytes.fromhex(value).decode("utf-8", "replace") for key, value in pairs}
+    except ValueError:
+        return {}
+
+
 def _unescape(text: str) -> str:
     """Undo the header's escapes, left to right."""
     parts: list[str] = []

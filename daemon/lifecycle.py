@@ -19,6 +19,7 @@ from subconscious.settings import Settings
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
 
+from .asking import Asking
 from .core import Core
 from .embedding import Embedding
 from .lock import Lock
@@ -32,6 +33,9 @@ log = logging.getLogger("subconscious.daemon")
 
 LEAVING_SECONDS = 20.0
 """Time that jobs under way have once the daemon is told to stop."""
+
+CLOSING_SECONDS = 5.0
+"""Time that providers have to close their connections and children."""
 
 CHECK_SECONDS = 5.0
 """Pause between two looks at whether it is time to leave."""
@@ -60,39 +64,50 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
     try:
         await migrate(database)
         embedding = Embedding(settings.embedder, database)
-        llm = LLMClient(database, settings)
         try:
-            core = Core(home, settings, database, embedding, llm)
+            core = Core(home, settings, database, embedding)
             await core.calibrate()
-            yield core
+            try:
+                yield core
+            finally:
+                await _close(core.llm)
         finally:
-            await llm.close()
             await embedding.close()
     finally:
         await database.close()
 
 
+async def _close(llm: LLMClient) -> None:
+    """A provider that doesn't let go must not keep the next daemon waiting for the lock."""
+    try:
+        await asyncio.wait_for(llm.close(), CLOSING_SECONDS)
+    except Exception:
+        log.exception("the providers can't be closed")
+
+
 async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server, lock: Lock) -> None:
     """Run every loop; if one fails, the daemon leaves as if told to, and the next hook starts a new one."""
     schedule = Schedule(core, spool)
-    reader = Refining(core)
-    beside = [asyncio.create_task(part) for part in (core.embedding.run(), reader.run())]
+    asking, reader = Asking(core), Refining(core)
+    # What these are at can be broken off at any time, and is taken up again.
+    loops = (core.embedding.run(), asking.run(), reader.run())
+    interruptible = [asyncio.create_task(loop) for loop in loops]
     parts = [
         asyncio.create_task(_part(core, part))
         for part in (
             spool.watch(),
             workers.run(),
             schedule.run(),
-            _leave_in_time(core, workers, reader, schedule, lambda: lock.held and server.reachable),
+            _leave_in_time(core, workers, asking, reader, schedule, lambda: lock.held and server.reachable),
         )
     ]
     await core.stopping.wait()
     core.queued.set()
     core.spooled.set()
     _, late = await asyncio.wait(parts, timeout=LEAVING_SECONDS)
-    for task in (*late, *beside):
+    for task in (*late, *interruptible):
         task.cancel()
-    await asyncio.gather(*parts, *beside, return_exceptions=True)
+    await asyncio.gather(*parts, *interruptible, return_exceptions=True)
 
 
 async def _part(core: Core, part: Coroutine[Any, Any, None]) -> None:
@@ -106,7 +121,7 @@ async def _part(core: Core, part: Coroutine[Any, Any, None]) -> None:
 
 
 async def _leave_in_time(
-    core: Core, workers: Workers, reader: Refining, schedule: Schedule, sound: Callable[[], bool]
+    core: Core, workers: Workers, asking: Asking, reader: Refining, schedule: Schedule, sound: Callable[[], bool]
 ) -> None:
     """Leave when nobody needs us, after the upkeep that is due, or at once when nobody can reach us any more."""
     while not core.stopping.is_set():
@@ -117,7 +132,7 @@ async def _leave_in_time(
             return
         quiet = time() - core.last_heard > core.settings.idle_exit_minutes * 60
         # An entry that came this very moment keeps us here; one that comes later finds no socket and wakes another.
-        if quiet and workers.idle and not entry_names(core.home.spool):
+        if quiet and workers.idle and asking.idle and not entry_names(core.home.spool):
             await schedule.round()
             if not await reader.idle():
                 continue  # the round has closed a session, say, which a model is to read

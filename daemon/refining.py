@@ -24,7 +24,6 @@ from subconscious.errors import (
     BadAnswerError,
     BadRequestError,
     CapReachedError,
-    KeyRefusedError,
     ProviderError,
     TranscriptError,
 )
@@ -203,8 +202,6 @@ class Refining:
         """When it is worth asking again after an error that is not the chunk's."""
         if isinstance(error, CapReachedError):
             return max(error.retry_at, time() + self._pause(1))
-        if isinstance(error, KeyRefusedError):
-            return time() + self._core.settings.provider_recheck_minutes * 60
         return time() + max(getattr(error, "retry_after", None) or 0.0, self._pause(self._failures))
 
     def _pause(self, failures: int) -> float:

@@ -13,7 +13,7 @@ from subconscious import review
 from subconscious.errors import RequestError
 from subconscious.flow import Mind, Provenance, clean, memory_of, recall
 from subconscious.model import Admission, Decision, Hit, Memory
-from subconscious.store import captures, events, memories
+from subconscious.store import captures, events, memories, spend
 from subconscious.store import stats as counts
 from subconscious.store.captures import Place
 
@@ -140,6 +140,11 @@ async def stats(core: Core, project_id: str | None) -> dict[str, Any]:
             "aim": ACCEPTANCE_AIM,
         },
         "surfaces": await counts.surfaces(core.database, project_id),
+        "spend": {
+            **await spend.tables(core.database, project_id),
+            "total": await spend.total(core.database, project_id),
+            "today": await core.llm.spending.state(),
+        },
         "calibration": {name: [asdict(t) for t in curve.tenths] for name, curve in core.calibration.curves.items()},
     }
 

@@ -18,7 +18,7 @@ from subconscious.home import Home
 from .answers import Answers
 from .commands import Commands
 from .core import Core
-from .entry import BrokenEntryError, Entry, parse_entry
+from .entry import BrokenEntryError, Entry, parse_entry, parse_secrets
 from .peers import peer_of
 from .spool import Spool
 
@@ -119,7 +119,7 @@ class Server:
 
     async def _ask(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Tell the hook what to print. Silence for what can't be understood: the entry is in the spool anyway."""
-        _, name, length = line.decode("utf-8", "replace").split()
+        _, name, length, *secrets = line.decode("utf-8", "replace").split()
         if int(length) > ENTRY_LIMIT:
             raise ValueError("the entry is too large to be asked about")
         raw = await asyncio.wait_for(reader.readexactly(int(length)), REQUEST_SECONDS)
@@ -129,6 +129,8 @@ class Server:
         except BrokenEntryError as error:
             log.warning("asked about a broken entry: %s", error)
             return
+        if secrets:
+            self._core.adopt(dict(entry.options) | parse_secrets(secrets[0]))
         async with self._core.answering[entry.payload.session_id]:
             await self._tell(entry, reader, writer)
 

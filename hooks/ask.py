@@ -18,6 +18,7 @@ except ImportError:
 STARTED = time.monotonic()
 DEADLINES = {"SessionStart": 0.8, "UserPromptSubmit": 0.3, "PreCompact": 0.8}
 OTHER_DEADLINE = 0.15
+SECRETS = ("ANTHROPIC_KEY", "OPENAI_KEY")
 PAUSE = 0.01
 LARGEST_QUESTION = 1 << 20
 SOCKET_PATH_LIMIT = 100
@@ -102,7 +103,14 @@ def answer(home: str, event: str, name: str, entry: bytes) -> bytes:
         if event != "SessionStart":
             _wake()
         return b""
-    return request(link, b"ask %s %d\n" % (os.fsencode(name), len(entry)) + entry, until)
+    return request(link, b"ask %s %d %s\n" % (os.fsencode(name), len(entry), _secrets()) + entry, until)
+
+
+def _secrets() -> bytes:
+    """The sensitive options: told to the daemon's socket, which is ours alone, and never written to the spool."""
+    chosen = ((key.lower(), os.environ.get("CLAUDE_PLUGIN_OPTION_" + key)) for key in SECRETS)
+    told = ("%s=%s" % (key, os.fsencode(value).hex()) for key, value in chosen if value)
+    return ";".join(told).encode() or b"-"
 
 
 def main(event: str) -> None:

@@ -9,7 +9,7 @@ import stat
 import time
 
 VERSION = "0.1.0"
-OPTIONS = ("CAPTURE", "SURFACE", "START_TOKENS")
+OPTIONS = ("CAPTURE", "SURFACE", "START_TOKENS", "PROVIDER")
 
 
 def find_home() -> "str | None":

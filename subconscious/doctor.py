@@ -22,8 +22,8 @@ from time import time
 from typing import Any
 
 from subconscious import __version__
-from subconscious.client import AbsentError, hello, last_words, newer
-from subconscious.errors import DaemonError, SettingsError, StoreError
+from subconscious.client import AbsentError, call, hello, last_words, newer
+from subconscious.errors import DaemonError, SettingsError, StoreError, SubconsciousError
 from subconscious.home import Home, find_home
 from subconscious.settings import Settings, load_settings
 from subconscious.store.check import UPDATE, Health, check
@@ -50,6 +50,10 @@ LEAST_FREE = 200 * 2**20
 """Bytes below which the disk counts as full."""
 WAITING = 24 * 3600.0
 """Seconds after which something that still waits is a fault: an embedding (SPEC B25), a spool entry."""
+PROVIDER_SECONDS = 8.0
+"""Time that the daemon has to try the providers; each has five seconds."""
+NONE = "none"
+OFFLINE = "none: everything works without one"
 DRAIN = "subconscious daemon drain"
 
 _USUAL_LINE = re.compile(r"\d{4}-\d\d-\d\d \S+ (DEBUG|INFO|WARNING) ")
@@ -334,6 +338,42 @@ def _vectors(_: Patient) -> Iterator[Finding]:
     yield Finding("vector index", ok=True, detail=detail)
 
 
+def _provider(patient: Patient) -> Iterator[Finding]:
+    """Ask the daemon to try the keys and models, at no cost; without a daemon say what is set."""
+    settings = _limits(patient.home)
+    try:
+        found = call(patient.home, "provider", {"check": True}, PROVIDER_SECONDS)
+    except SubconsciousError as error:
+        if settings.provider == NONE:
+            yield _fine("model", OFFLINE)
+        elif isinstance(error, AbsentError):
+            yield _fine("model", f"{settings.provider}; it is tried only while the daemon runs")
+        else:
+            yield _fault("model", f"{settings.provider} could not be tried: {error.message}", error.remedy)
+        return
+    for provider in found["providers"]:
+        yield _tried(provider)
+    if not found["providers"]:
+        yield _fine("model", OFFLINE)
+    yield from _unspent(found)
+
+
+def _tried(provider: dict[str, Any]) -> Finding:
+    name, error = f"{provider['name']} {provider['model']}".strip(), provider["error"]
+    if not provider["reachable"] and error:
+        return _fault("model", f"{name}: {error['code']} {error['message']}", error["remedy"])
+    if provider["breaker"] != "closed":
+        return _fault("model", f"{name} answers, but failed too often", "nothing: it is tried again within a minute")
+    return _fine("model", f"{name} answers")
+
+
+def _unspent(found: dict[str, Any]) -> Iterator[Finding]:
+    spending = found["spending"]
+    if found["providers"] and spending["state"] == "reached":
+        detail = f"the cap of ${spending['cap']:g} a day is reached: work waits until tomorrow"
+        yield _fault("spend", detail, "subconscious stats # or raise cost_per_day in config.toml")
+
+
 def _plugin(patient: Patient) -> Iterator[Finding]:
     """Best effort, so a note and never a fault: the client has more places for its settings than this one."""
     chosen = patient.environ.get("CLAUDE_CONFIG_DIR", "")
@@ -364,6 +404,7 @@ CHECKS: tuple[Check, ...] = (
     _database,
     _spool,
     _vectors,
+    _provider,
     _plugin,
 )
 """To add a check, write a function and add it here."""

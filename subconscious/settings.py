@@ -82,7 +82,11 @@ class Settings(BaseSettings):
     ollama_url: str = Field(default="", description="another place of Ollama than this machine")
     ollama_key: SecretStr = Field(default=SecretStr(""), description="key, where Ollama asks for one (N14)")
     claude_code_model: str = Field(default="", description="the model that Claude Code is asked for")
-    provider_options: dict[str, Any] = Field(default={}, description="further options of a provider, by its name")
+    claude_code_command: str = Field(default="", description="its command, where `claude` isn't found")
+    claude_code_config_dir: str = Field(default="", description="its CLAUDE_CONFIG_DIR, where that isn't the usual")
+    provider_options: dict[str, dict[str, Any]] = Field(
+        default={}, description="further options, a table for each provider"
+    )
     provider_timeout_seconds: float = Field(default=60, gt=0, description="time one call may take (A2)")
     provider_attempts: int = Field(default=4, ge=1, le=20, description="tries of a call before its job waits")
     provider_patience_seconds: float = Field(

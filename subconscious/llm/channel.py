@@ -22,7 +22,7 @@ from subconscious.errors import (
 )
 from subconscious.llm.breaker import Breaker
 from subconscious.llm.limiter import Limiter, Turn, Window
-from subconscious.llm.spending import Purse, Sold, Spending, estimate
+from subconscious.llm.spending import Purse, Sold, Spending
 from subconscious.providers import Access, Provider, Reply, Request, Usage
 from subconscious.providers.prices import default_model
 from subconscious.providers.structured import answer
@@ -180,7 +180,7 @@ class Metered:
 
     async def ask(self, request: Request) -> Reply:
         """Ask once. Raises CapReachedError before the call, ProviderError of it."""
-        most = estimate(request)
+        most = self._sold.most(request)
         async with self._channel.limiter.turn(most.input + most.output) as turn:
             turn.made = False
             # Looked at again: much may have happened while others had their turn.
@@ -306,8 +306,13 @@ def access(name: str, settings: Settings) -> Access:
         key=key.get_secret_value(),
         base_url=getattr(settings, f"{name}_url", ""),
         timeout=settings.provider_timeout_seconds,
-        options=settings.provider_options.get(name, {}),
+        options=_options(name, settings),
     )
+
+
+def _options(name: str, settings: Settings) -> dict[str, Any]:
+    own = {option: getattr(settings, f"{name}_{option}", "") for option in ("command", "config_dir")}
+    return {option: value for option, value in own.items() if value} | settings.provider_options.get(name, {})
 
 
 def _pause(error: RateLimitedError | UnavailableError, attempt: int) -> float:

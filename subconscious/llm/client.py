@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from subconscious.errors import CapReachedError, KeyRefusedError, ProviderError, RateLimitedError, UnavailableError
-from subconscious.llm.channel import Channel, Opener
+from subconscious.llm.channel import Channel, Opener, access
 from subconscious.llm.joining import Joiner
 from subconscious.llm.spending import Purse, Spending
 from subconscious.providers import NONE, Ask, Request, open_provider
@@ -46,6 +46,9 @@ class LLMClient:
         self.settings = settings
         self.spending = Spending(database, settings)
         self.channels = [Channel(name, settings, self.spending, opener) for name in _order(settings)]
+        self._opener = opener
+        self._former: list[Channel] = []
+        self._closing: set[asyncio.Future[Any]] = set()
         self._joiner = Joiner(self.ask, settings)
 
     @property
@@ -64,7 +67,7 @@ class LLMClient:
         CapReachedError until ``retry_at``, KeyRefusedError until a person did something about it,
         RateLimitedError and UnavailableError when trying again in ``retry_after`` seconds may help.
         """
-        request = await _guarded(request)
+        request = await guarded(request)
         met: list[ProviderError] = []
         for channel in self.channels:
             try:
@@ -89,6 +92,14 @@ class LLMClient:
             return partial(self._joiner.ask, purse=Purse(session_id, project_id))
         return partial(self.ask, session_id=session_id, project_id=project_id)
 
+    def channel(self, name: str) -> Channel:
+        """The way to one provider; opened anew for one that the settings no longer name but that owes us a batch."""
+        for channel in (*self.channels, *self._former):
+            if channel.name == name:
+                return channel
+        self._former.append(Channel(name, self.settings, self.spending, self._opener))
+        return self._former[-1]
+
     async def check(self) -> Mapping[str, ProviderError | None]:
         """Try key and model of each provider, at no cost, within five seconds."""
         return dict(
@@ -99,10 +110,23 @@ class LLMClient:
         """Which providers there are and how they stand; what was spent today."""
         return {"providers": [channel.state() for channel in self.channels], "spending": await self.spending.state()}
 
+    def reconfigure(self, settings: Settings) -> None:
+        """Let other settings hold. A provider that is reached as before keeps its limits, its rest and its refusal."""
+        kept = {channel.name: channel for channel in self.channels if channel.access == access(channel.name, settings)}
+        gone = [channel for channel in self.channels if channel.name not in kept]
+        self.settings = self.spending.settings = settings
+        self.channels = [
+            kept.get(name) or Channel(name, settings, self.spending, self._opener) for name in _order(settings)
+        ]
+        closing = asyncio.gather(*(channel.close() for channel in gone), return_exceptions=True)
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
+
     async def close(self) -> None:
         """Let all go that was opened. May be called twice."""
         await self._joiner.close()
-        await asyncio.gather(*(channel.close() for channel in self.channels))
+        await asyncio.gather(*self._closing)
+        await asyncio.gather(*(channel.close() for channel in (*self.channels, *self._former)))
 
 
 def _order(settings: Settings) -> list[str]:
@@ -110,7 +134,7 @@ def _order(settings: Settings) -> list[str]:
     return [name for name in dict.fromkeys(names) if name != NONE]
 
 
-async def _guarded(request: Request) -> Request:
+async def guarded(request: Request) -> Request:
     """The last look before words leave: who asks has redacted them already, and should they not have, we do."""
     short = len(request.text) < LONG_TEXT
     text = _clean(request.text) if short else await asyncio.to_thread(_clean, request.text)

@@ -17,7 +17,7 @@ import aiosqlite
 
 from subconscious.errors import CapReachedError
 from subconscious.providers import Reply, Request, Usage
-from subconscious.providers.prices import price
+from subconscious.providers.prices import model_row, price
 from subconscious.settings import Settings
 from subconscious.store import events, spend
 from subconscious.store.connect import Database
@@ -32,10 +32,10 @@ OVERHEAD_TOKENS = 400
 """What a provider adds of its own: the tool's description, the frame of the messages."""
 
 
-def estimate(request: Request) -> Usage:
-    """The tokens that a request takes at the most."""
+def estimate(request: Request, room: int = 0) -> Usage:
+    """The tokens that a request takes at the most; ``room`` is what a model may think beyond its answer."""
     words = request.system + request.text + json.dumps(request.schema.model_json_schema())
-    return Usage(len(words.encode("utf-8", "replace")) // BYTES_A_TOKEN + OVERHEAD_TOKENS, request.max_tokens)
+    return Usage(len(words.encode("utf-8", "replace")) // BYTES_A_TOKEN + OVERHEAD_TOKENS, request.max_tokens + room)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,17 @@ class Sold:
     base_url: str = ""
     batch: bool = False
 
+    def most(self, request: Request) -> Usage:
+        """The tokens that a request takes of this model at the most."""
+        return estimate(request, model_row(self.provider, self.model).get("room", 0))
+
 
 class Spending:
     """The caps over one database."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
+        self.settings = settings
         self._database = database
-        self._settings = settings
 
     def dollars(self, sold: Sold, usage: Usage) -> float | None:
         """What a usage costs; None where nobody can tell. A server that tells no tokens tells no cost either."""
@@ -72,7 +76,7 @@ class Spending:
     def counted(self, sold: Sold, usage: Usage) -> float:
         """What a usage counts against the caps: its price, or where there is none the one that is assumed."""
         known = self.dollars(sold, usage)
-        return (usage.input + usage.output) * self._settings.cost_assumed / 1e6 if known is None else known
+        return (usage.input + usage.output) * self.settings.cost_assumed / 1e6 if known is None else known
 
     def answered(self, sold: Sold, reply: Reply, most: Usage) -> Outcome:
         """The record of a call that was answered."""
@@ -107,14 +111,14 @@ class Spending:
         return await spend.begin(tx, call)
 
     async def _hold(self, tx: aiosqlite.Connection, scope: str, which: str, spent: float, more: float) -> None:
-        cap: float = getattr(self._settings, f"cost_per_{scope}")
+        cap: float = getattr(self.settings, f"cost_per_{scope}")
         if spent + more > cap:
             raise CapReachedError(
                 f"the cap of ${cap:g} a {scope} is reached: ${spent:.2f} spent, the next call may take ${more:.2f}",
                 f"wait, or raise cost_per_{scope} in config.toml and run `subconscious daemon stop`",
                 tomorrow(),
             )
-        if more > 0 and spent + more >= cap * self._settings.cost_warning:
+        if more > 0 and spent + more >= cap * self.settings.cost_warning:
             await self._warn(tx, scope, which, f"${spent + more:.2f} of the ${cap:g} a {scope} are spent or reserved")
 
     async def _warn(self, tx: aiosqlite.Connection, scope: str, which: str, words: str) -> None:
@@ -136,8 +140,8 @@ class Spending:
     async def state(self) -> dict[str, float | str]:
         """The day's cap, for `status`."""
         spent = await spend.since(self._database.reader, _today().timestamp())
-        cap = self._settings.cost_per_day
-        near = spent >= cap * self._settings.cost_warning
+        cap = self.settings.cost_per_day
+        near = spent >= cap * self.settings.cost_warning
         return {"spent_today": spent, "cap": cap, "state": "reached" if spent >= cap else "near" if near else "free"}
 
 

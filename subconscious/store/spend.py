@@ -63,6 +63,11 @@ async def complete(tx: aiosqlite.Connection, call_id: int, outcome: Outcome) -> 
     )
 
 
+async def close(tx: aiosqlite.Connection, call_id: int, outcome: str) -> None:
+    """Nobody will ever tell what a call cost: what was reserved goes on counting."""
+    await tx.execute("UPDATE llm_calls SET outcome = ? WHERE id = ? AND outcome = 'asked'", (outcome, call_id))
+
+
 async def withdraw(tx: aiosqlite.Connection, call_id: int) -> None:
     """Take back the record of a call that was never made."""
     await tx.execute("DELETE FROM llm_calls WHERE id = ?", (call_id,))

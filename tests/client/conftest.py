@@ -20,7 +20,12 @@ from tests.client.machine import CHECKOUT, Machine
 
 @pytest.fixture(scope="session")
 def claude() -> str:
-    """Where the real client is. Without one a person's run skips these tests; CI must have it."""
+    """Where the real client is."""
+    return find_claude()
+
+
+def find_claude() -> str:
+    """Find the real client. Without one a person's run skips the tests that need it; CI must have it."""
     found = os.environ.get("SUBCONSCIOUS_TEST_CLAUDE") or shutil.which("claude")
     if found:
         return found

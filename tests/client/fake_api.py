@@ -129,6 +129,10 @@ class FakeApi:
         left = [answer]
         self._rules.insert(0, lambda request: left.pop() if left and prompt in request.prompt else None)
 
+    def answer_by(self, rule: Rule) -> None:
+        """Answer by this rule where no earlier one does."""
+        self._rules.append(rule)
+
     def answer(self, request: Request) -> Answer:
         """Keep the request and find its answer."""
         with self._lock:

@@ -22,7 +22,6 @@ from daemon.worker import Workers
 from subconscious.errors import TranscriptError
 from subconscious.flow import Mind
 from subconscious.home import Home
-from subconscious.llm.client import LLMClient
 from subconscious.projects import Identity
 from subconscious.settings import Settings
 from subconscious.store import jobs, memories, sessions
@@ -35,8 +34,7 @@ NAME = "00000000000000000001-1-aa.entry"
 
 @pytest.fixture
 def core(home: Home, database: Database) -> Core:
-    settings = Settings(embedder="none", job_attempts=3)
-    return Core(home, settings, database, Embedding("none", database), LLMClient(database, settings))
+    return Core(home, Settings(embedder="none", job_attempts=3), database, Embedding("none", database))
 
 
 def entry(core: Core, name: str = NAME) -> Path:

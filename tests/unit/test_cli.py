@@ -85,7 +85,22 @@ CAPTURE: dict[str, Any] = {
     "proposal": {"sort": "passing", "decision": "edit", "why": "it holds for a while only: 'today'"},
 }
 TENTH: dict[str, Any] = {"low": 0.9, "samples": 41.0, "right": 35.4, "stated": 0.93, "worth": 0.88}
+SPENT: dict[str, Any] = {
+    "name": "2026-11-22",
+    "calls": 120,
+    "input_tokens": 90_000,
+    "output_tokens": 10_000,
+    "cost": 0.42,
+    "unknown": 3,
+    "assumed": 0.004,
+    "batched": 40,
+}
 STATS: dict[str, Any] = {
+    "spend": {
+        "total": SPENT,
+        "today": {"spent_today": 0.1, "cap": 10.0, "state": "free"},
+        **{title: [SPENT | {"name": title}] for title in ("days", "sessions", "purposes", "models")},
+    },
     "memories": {"active": 48, "archived": 3, "project": 12},
     "captures": {
         "status": {"captured": 40, "review": 3, "approved": 8, "rejected": 2, "expired": 1, "discarded": 900},
@@ -144,6 +159,20 @@ STATUS: dict[str, Any] = {
     "spool": 1,
     "sessions": {"open": 1, "ended": 14, "interrupted": 1},
     "embedder": {"name": "local", "state": "ready", "pending": 0, "error": ""},
+    "provider": {
+        "providers": [
+            {
+                "name": "anthropic",
+                "model": "claude-haiku-5-5",
+                "open": True,
+                "breaker": "open",
+                "refused": False,
+                "error": {"at": time() - 90, "code": "E062", "message": "Anthropic answered 529", "remedy": "wait"},
+            }
+        ],
+        "spending": {"spent_today": 8.5, "cap": 10.0, "state": "near"},
+        "waiting": {"waiting": 2, "sent": 40, "buried": 0},
+    },
     "vector_index": "sqlite-vec",
     "warnings": ["the spool was full on Tuesday"],
     "settings": {},
@@ -577,6 +606,30 @@ def test_stats_tell_the_aim(daemon: StubDaemon, capsys: pytest.CaptureFixture[st
     assert re.search(r"decision +20 +2", out)
     daemon.answers["stats"] = STATS | {"reviews": STATS["reviews"] | {"accepted": None}}
     assert "none decided yet" in run(capsys, "stats")[1]
+
+
+def test_stats_tell_what_models_cost(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "stats")
+    told = " ".join(out.split())
+    assert "$0.42 in 120 calls and 3 of unknown cost, which count as $0.004 against the caps" in told
+    assert "today $0.10 of $10.00" in told
+    assert re.search(r"purposes +120 +100000 +\$0\.42 +3", out)
+    nothing = SPENT | {"calls": 0}
+    daemon.answers["stats"] = STATS | {"spend": STATS["spend"] | {"total": nothing}}
+    assert "none was asked" in run(capsys, "stats")[1]
+
+
+def test_status_tells_how_the_models_are(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    told = " ".join(run(capsys, "status")[1].split())
+    assert "anthropic claude-haiku-5-5, open, last error 1 minute ago: E062 Anthropic answered 529" in told
+    assert "$8.50 of $10 spent today; 42 wait for an answer" in told
+    refused = {"name": "openai", "model": "m", "open": True, "breaker": "closed", "refused": True}
+    error = {"at": time(), "code": "E050", "message": "the key is refused", "remedy": "check it"}
+    provider = STATUS["provider"] | {"providers": [refused | {"error": error}]}
+    daemon.answers["status"] = STATUS | {"provider": provider}
+    assert "openai, not asked (E050 the key is refused)" in " ".join(run(capsys, "status")[1].split())
+    daemon.answers["status"] = STATUS | {"provider": STATUS["provider"] | {"providers": []}}
+    assert "none: everything works without one" in run(capsys, "status")[1]
 
 
 @pytest.mark.parametrize("words", ["approve", "approve 3 --all", "edit 3", "undo", "approve x"])

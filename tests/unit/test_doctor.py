@@ -65,6 +65,42 @@ def test_an_idle_daemon_is_no_fault(home: Home) -> None:
     assert faults(home) == {}
 
 
+def _answering(**changes: object) -> dict[str, object]:
+    provider = {"name": "openai", "model": "m", "reachable": True, "breaker": "closed", "error": None} | changes
+    spending = {"spent_today": 1.0, "cap": 10.0, "state": changes.get("state", "free")}
+    return {"provider": {"providers": [provider], "spending": spending, "waiting": {"buried": 0}}}
+
+
+def test_a_model_is_tried_through_the_daemon(home: Home) -> None:
+    with StubDaemon(home, _answering()) as daemon:
+        assert faults(home) == {}
+    assert [request.args for request in daemon.requests] == [{"check": True}]
+    error = {"at": 0, "code": "E050", "message": "the key is refused", "remedy": "make a new key"}
+    with StubDaemon(home, _answering(reachable=False, error=error)):
+        found = faults(home)["model"]
+    assert "E050" in found.detail
+    assert found.remedy == "make a new key"
+    with StubDaemon(home, _answering(breaker="open")):
+        assert "failed too often" in faults(home)["model"].detail
+    with StubDaemon(home, _answering(state="reached")):
+        assert "cost_per_day" in faults(home)["spend"].remedy
+
+
+def test_a_model_that_is_set_but_can_not_be_tried(home: Home) -> None:
+    (home.root / "config.toml").write_text('provider = "openai"\n')
+    (home.root / "config.toml").chmod(0o600)
+    assert faults(home) == {}
+    with StubDaemon(home):
+        assert "could not be tried" in faults(home)["model"].detail
+
+
+def test_a_key_that_others_may_read(home: Home) -> None:
+    config = home.root / "config.toml"
+    config.write_text('openai_key = "k"\n')
+    config.chmod(0o644)
+    assert "go-rwx" in faults(home)["permissions"].remedy
+
+
 def test_a_daemon_that_cannot_start(home: Home) -> None:
     log = home.log / "daemon.log"
     log.write_text("2026-11-22 03:00:00,000 INFO subconscious.daemon: left\n")

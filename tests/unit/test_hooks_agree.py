@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -16,7 +17,8 @@ import subconscious
 from daemon.entry import parse_entry
 from hooks import ask, cap, drop
 from subconscious import home as library
-from subconscious.settings import Settings
+from subconscious.settings import KEYS, Settings
+from tests.unit.hook_calls import CHECKOUT
 
 PLACES = ("", "relative", "whole", "missing/below", "file", "file/below", "link", "loop", "dangling", "open", "locked")
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
@@ -84,3 +86,7 @@ def test_the_same_numbers() -> None:
 
 def test_options_are_settings_and_declared_by_the_plugin() -> None:
     assert {option.lower() for option in drop.OPTIONS} <= set(Settings.model_fields)
+    declared = json.loads((CHECKOUT / "plugin.json").read_text())["userConfig"]
+    sensitive = {name for name, option in declared.items() if option.get("sensitive")}
+    assert {option.lower() for option in ask.SECRETS} == sensitive <= KEYS
+    assert {option.lower() for option in drop.OPTIONS} == set(declared) - sensitive

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from daemon.entry import parse_secrets
 from tests.unit.hook_calls import Hooks, copy_plugin, daemon, framed, listening, make_hooks
 
 STUB = "import pathlib\ndef main(event):\n    pathlib.Path({told!r}).write_text(event)\n"
@@ -49,7 +50,22 @@ def test_the_answer_is_printed_as_it_came(hooks: Hooks) -> None:
     (entry,) = hooks.entries
     content = entry.read_bytes()
     assert done.stdout == CONTEXT
-    assert questions == [f"ask {entry.name} {len(content)}\n".encode() + content]
+    assert questions == [f"ask {entry.name} {len(content)} -\n".encode() + content]
+
+
+def test_keys_go_over_the_socket_and_never_to_the_disk(hooks: Hooks) -> None:
+    environ = {"CLAUDE_PLUGIN_OPTION_ANTHROPIC_KEY": "a; b=\u00e4\n", "CLAUDE_PLUGIN_OPTION_PROVIDER": "anthropic"}
+    with daemon(hooks.home, lambda _: framed(CONTEXT)) as questions:
+        hooks.call("ask", "UserPromptSubmit", b'{"prompt": "x"}', **environ)
+    (entry,) = hooks.entries
+    secrets = questions[0].partition(b"\n")[0].decode().split()[3]
+    assert parse_secrets(secrets) == {"anthropic_key": "a; b=\u00e4\n"}
+    for path in hooks.home.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes().lower()
+            assert b"anthropic_key" not in content
+            assert b"a; b" not in content
+    assert b"provider=anthropic" in entry.read_bytes()
 
 
 @pytest.mark.parametrize("answer", [b"0\n", b"", b"10\nshort", b"garbage\n", b"5"])

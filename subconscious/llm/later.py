@@ -1,0 +1,402 @@
+"""Questions that can wait: asked in a provider's own batches at half the price, or one by one (SPEC A21).
+
+Every step is a transaction, so that a death between two of them repeats nothing that was used:
+
+1. *Intended*: the batch, its requests and what they may cost are on record before the provider hears of them.
+2. *Running*: the provider's name for the batch is on record. Between 1 and 2 lies the one gap that no record can close:
+   who dies there can't know whether the provider took the batch, and none of the APIs takes a key of ours that would
+   make a second submission the same as the first. Such a batch is given up and its requests are asked anew; what it may
+   have cost stays on record as unknown, counts against the caps, and is told in the log. It is never read.
+3. *Answered*: one by one, each in the transaction that claims its request, uses the answer and records its cost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import time
+from typing import Any
+
+import aiosqlite
+from pydantic import BaseModel
+
+from subconscious.errors import (
+    BadRequestError,
+    CapReachedError,
+    KeyRefusedError,
+    ProviderError,
+    RateLimitedError,
+    UnavailableError,
+)
+from subconscious.llm.channel import Channel, may_be_charged
+from subconscious.llm.client import LLMClient, guarded
+from subconscious.llm.spending import Sold
+from subconscious.providers import BatchProvider, BatchState, Reply, Request
+from subconscious.providers.structured import UnreadableError, read
+from subconscious.store import asked, spend
+from subconscious.store.asked import Asked, Batch
+from subconscious.store.connect import Database
+from subconscious.store.spend import Call, Outcome
+
+log = logging.getLogger("subconscious.llm")
+
+SIDE_BY_SIDE = 4
+"""Questions that are asked at once where there are no batches."""
+
+FEWEST = 2
+"""Requests that are worth a batch."""
+
+LONGEST_PAUSE = 900.0
+"""Seconds between two looks at a batch, at the most."""
+
+GIVEN_UP = 3 * 86_400.0
+"""Seconds after which a batch that can't be looked at is given up: no provider keeps one running for longer."""
+
+AGAIN_SECONDS = 60.0
+"""Pause of a request that failed in a way that passes, where the provider names none."""
+
+Apply = Callable[[aiosqlite.Connection, Asked, Any], Awaitable[None]]
+GiveUp = Callable[[aiosqlite.Connection, Asked, str], Awaitable[None]]
+
+
+async def _nothing(tx: aiosqlite.Connection, question: Asked, reason: str) -> None:
+    del tx, question, reason
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What becomes of answers: ``apply`` is called once for each, within the transaction that marks it as used.
+
+    ``give_up`` is called likewise for what is buried; ``after`` when either has been committed.
+    """
+
+    schema: type[BaseModel]
+    apply: Apply
+    give_up: GiveUp = _nothing
+    after: Callable[[], None] = lambda: None
+
+
+class Later:
+    """The questions of one database that can wait."""
+
+    def __init__(self, database: Database, client: LLMClient) -> None:
+        self._database = database
+        self._client = client
+        self._purposes: dict[str, Purpose] = {}
+        self._recovered = False
+
+    def register(self, name: str, purpose: Purpose) -> None:
+        """Say what becomes of the answers of a purpose; before the first round."""
+        self._purposes[name] = purpose
+
+    async def put(
+        self,
+        tx: aiosqlite.Connection,
+        key: str,
+        request: Request,
+        payload: Mapping[str, Any] | None = None,
+        session_id: str = "",
+        project_id: str = "",
+    ) -> bool:
+        """Ask when it suits, in the transaction of whatever makes the question necessary.
+
+        ``payload`` (JSON) is given back with the answer. The same key again, of one purpose, changes nothing and
+        returns False. Wake the loop once the transaction is committed.
+        """
+        if request.purpose not in self._purposes:
+            raise KeyError(f"nobody registered for {request.purpose}")
+        safe = await guarded(request)
+        question = asked.Question(
+            safe.purpose, key, safe.system, safe.text, safe.max_tokens, payload or {}, session_id, project_id, time()
+        )
+        return await asked.put(tx, question)
+
+    async def round(self) -> None:
+        """Look at batches that run, then ask what waits. Work that can't be done now waits for the next round."""
+        if not self._recovered:
+            await self._recover()
+            self._recovered = True
+        for batch in await asked.batches(self._database, "running", time()):
+            await self._look(batch)
+        if self._client.on:
+            await self._ask_waiting()
+
+    async def _recover(self) -> None:
+        """Give up batches of which a process that died never learned the name."""
+        for batch in await asked.batches(self._database, "intended", time()):
+            await self._lose(batch, "the program ended before it knew whether the batch was taken")
+
+    async def _lose(self, batch: Batch, reason: str) -> None:
+        requests = await asked.of_batch(self._database, batch.id)
+        log.warning(
+            "batch %d of %d requests to %s is given up, they are asked anew; it may have been charged: %s",
+            batch.id,
+            len(requests),
+            batch.provider,
+            reason,
+        )
+        async with self._database.write() as tx:
+            for request in requests:
+                await self._close_call(tx, request, "lost")
+                await asked.again(tx, request.id, 0.0, reason, alone=False, counts=True)
+            await asked.over(tx, batch.id, "lost", reason, time())
+
+    async def _close_call(self, tx: aiosqlite.Connection, request: Asked, outcome: str) -> None:
+        """A call whose price nobody will tell: what was reserved for it goes on counting."""
+        call_id = await spend.of_request(tx, request.id)
+        if call_id is not None:
+            await spend.close(tx, call_id, outcome)
+
+    # -- batches that run ------------------------------------------------------------------------------------------
+
+    async def _look(self, batch: Batch) -> None:
+        try:
+            await self._read(batch)
+        except BadRequestError as error:
+            # It was refused as a whole, after it had been taken: nothing of it was done.
+            await self._unsubmit(batch, await asked.of_batch(self._database, batch.id), error)
+        except ProviderError as error:
+            log.info("batch %d can't be looked at (%s): %s", batch.id, error.code, error.message)
+            if time() - batch.created_at > GIVEN_UP:
+                await self._lose(batch, error.message)
+            else:
+                await self._look_again(batch)
+
+    async def _read(self, batch: Batch) -> None:
+        channel = self._client.channel(batch.provider)
+        channel.allow()
+        provider = await channel.provider()
+        if not isinstance(provider, BatchProvider) or batch.name is None:
+            await self._lose(batch, f"{batch.provider} has no batches")
+            return
+        with channel.noting():
+            async with channel.limiter.turn(0):
+                state = await provider.poll(batch.name)
+            if state is BatchState.RUNNING:
+                await self._look_again(batch)
+                return
+            if state is BatchState.LOST:
+                await self._lose(batch, "the provider does not know it any more")
+                return
+            requests = {str(request.id): request for request in await asked.of_batch(self._database, batch.id)}
+            async for key, result in provider.results(batch.name):
+                if key in requests:
+                    await self._take(batch, channel, requests[key], result)
+        await self._end(batch, state)
+
+    async def _look_again(self, batch: Batch) -> None:
+        pause = min(LONGEST_PAUSE, self._client.settings.native_batch_seconds * 1.5 ** min(batch.polls, 50))
+        async with self._database.write() as tx:
+            await asked.polled(tx, batch.id, time() + pause)
+
+    async def _end(self, batch: Batch, state: BatchState) -> None:
+        """What the batch left unanswered is asked again; nobody charges for what was not done."""
+        left = await asked.of_batch(self._database, batch.id)
+        async with self._database.write() as tx:
+            for request in left:
+                call_id = await spend.of_request(tx, request.id)
+                if call_id is not None:
+                    await spend.withdraw(tx, call_id)
+                await asked.again(tx, request.id, 0.0, f"the batch {state}", alone=False, counts=True)
+            await asked.over(tx, batch.id, "ended", str(state), time())
+
+    async def _take(self, batch: Batch, channel: Channel, request: Asked, result: Reply | ProviderError) -> None:
+        """Use one result of a batch, or let the request be asked by itself."""
+        sold = Sold(batch.provider, batch.model, channel.access.base_url, batch=True)
+        purpose = self._purposes.get(request.purpose)
+        if purpose is None:
+            await self._leave_unread(request)
+            return
+        most = sold.most(self._request(request, purpose))
+        if isinstance(result, ProviderError):
+            outcome = channel.spending.failed(sold, most, result.code, charged=False)
+            await self._fail(request, result.message, outcome)
+            return
+        outcome = channel.spending.answered(sold, result, most)
+        try:
+            value = read(result.text, purpose.schema)
+        except UnreadableError as error:
+            await self._fail(request, error.kinds, outcome)
+            return
+        await self._use(request, purpose, value, outcome)
+
+    async def _leave_unread(self, request: Asked) -> None:
+        """Another version's question: it waits until somebody registers for it again."""
+        async with self._database.write() as tx:
+            await self._close_call(tx, request, "unread")
+            await asked.again(tx, request.id, 0.0, "nobody registered for it", alone=False, counts=True)
+
+    async def _use(self, request: Asked, purpose: Purpose, value: BaseModel, outcome: Outcome | None) -> None:
+        """Claim, use and record as one transaction: exactly once, whoever brings the answer how often."""
+        try:
+            async with self._database.write() as tx:
+                if not await asked.claim(tx, request.id, time()):
+                    return
+                await self._complete(tx, request, outcome)
+                await purpose.apply(tx, request, value)
+        except sqlite3.OperationalError:
+            raise  # a full disk, say: the answer is there to be read again
+        except Exception as error:
+            log.exception("the answer to %s %s can't be used", request.purpose, request.key)
+            await self._bury(request, f"its answer can't be used: {type(error).__name__}: {error}", outcome)
+            return
+        purpose.after()
+
+    async def _fail(self, request: Asked, reason: str, outcome: Outcome | None = None) -> None:
+        """One more try by itself, or the end."""
+        if request.attempts + 1 >= self._client.settings.later_attempts:
+            await self._bury(request, reason, outcome)
+            return
+        async with self._database.write() as tx:
+            await self._complete(tx, request, outcome)
+            await asked.again(tx, request.id, 0.0, reason, alone=True, counts=True)
+
+    async def _bury(self, request: Asked, reason: str, outcome: Outcome | None) -> None:
+        log.error("%s %s is given up: %s", request.purpose, request.key, reason)
+        purpose = self._purposes[request.purpose]
+        try:
+            await self._bury_with(request, reason, outcome, purpose.give_up)
+        except sqlite3.OperationalError:
+            raise
+        except Exception:
+            log.exception("nobody could be told that %s %s is given up", request.purpose, request.key)
+            await self._bury_with(request, reason, outcome, _nothing)
+        purpose.after()
+
+    async def _bury_with(self, request: Asked, reason: str, outcome: Outcome | None, give_up: GiveUp) -> None:
+        async with self._database.write() as tx:
+            await self._complete(tx, request, outcome)
+            await asked.bury(tx, request.id, reason, time())
+            await give_up(tx, request, reason)
+
+    async def _complete(self, tx: aiosqlite.Connection, request: Asked, outcome: Outcome | None) -> None:
+        """Record what a request within a batch cost; those asked alone are recorded by the client."""
+        call_id = await spend.of_request(tx, request.id) if outcome is not None else None
+        if call_id is not None and outcome is not None:
+            await spend.complete(tx, call_id, outcome)
+
+    # -- what waits --------------------------------------------------------------------------------------------------
+
+    async def _ask_waiting(self) -> None:
+        size = self._client.settings.native_batch_size
+        waits = await asked.waiting(self._database, list(self._purposes), time(), size)
+        if not waits:
+            return
+        channel = self._client.channels[0]
+        together = [request for request in waits if not request.alone] if await self._has_batches(channel) else []
+        if len(together) >= FEWEST:
+            await self._submit(channel, together)
+        else:
+            together = []
+        taken = {request.id for request in together}
+        await self._ask_alone([request for request in waits if request.id not in taken])
+
+    async def _has_batches(self, channel: Channel) -> bool:
+        """Whether the first provider has batches and can be asked; while it can't, its fallbacks may be."""
+        if not self._client.settings.native_batches:
+            return False
+        try:
+            channel.allow()
+            with channel.noting():
+                return isinstance(await channel.provider(), BatchProvider)
+        except ProviderError:
+            return False
+
+    async def _submit(self, channel: Channel, requests: Sequence[Asked]) -> None:
+        provider = await channel.provider()
+        batch_id, sent = await self._intend(channel, provider.model, requests)
+        if not sent or not isinstance(provider, BatchProvider):
+            return
+        batch = Batch(batch_id, channel.name, provider.model, None, 0, time())
+        items = {str(request.id): self._request(request, self._purposes[request.purpose]) for request in sent}
+        try:
+            with channel.noting():
+                async with channel.limiter.turn(0):
+                    name = await provider.submit(items)
+        except ProviderError as error:
+            await (self._lose(batch, error.message) if may_be_charged(error) else self._unsubmit(batch, sent, error))
+            return
+        async with self._database.write() as tx:
+            await asked.named(tx, batch_id, name, time() + self._client.settings.native_batch_seconds)
+        log.info("batch %d: %d requests at %s as %s", batch_id, len(sent), channel.name, name)
+
+    async def _intend(self, channel: Channel, model: str, requests: Sequence[Asked]) -> tuple[int, list[Asked]]:
+        """Reserve and write down what goes out; what the caps don't allow waits until they do."""
+        sent: list[Asked] = []
+        async with self._database.write() as tx:
+            for request in requests:
+                try:
+                    await channel.spending.reserve_in(tx, self._call(channel, model, request))
+                    sent.append(request)
+                except CapReachedError as error:
+                    await asked.again(tx, request.id, error.retry_at, error.message, alone=False, counts=False)
+            if not sent:
+                return 0, []
+            return await asked.intend(tx, channel.name, model, [request.id for request in sent], time()), sent
+
+    def _call(self, channel: Channel, model: str, request: Asked) -> Call:
+        sold = Sold(channel.name, model, channel.access.base_url, batch=True)
+        most = sold.most(self._request(request, self._purposes[request.purpose]))
+        return Call(
+            time(),
+            channel.name,
+            model,
+            request.purpose,
+            request.session_id,
+            request.project_id,
+            channel.spending.counted(sold, most),
+            batch=True,
+            request_id=request.id,
+        )
+
+    async def _unsubmit(self, batch: Batch, requests: Sequence[Asked], error: ProviderError) -> None:
+        """The provider refused the batch: nothing was spent. Which request spoils it shows when each is asked alone."""
+        alone = isinstance(error, BadRequestError)
+        async with self._database.write() as tx:
+            for request in requests:
+                call_id = await spend.of_request(tx, request.id)
+                if call_id is not None:
+                    await spend.withdraw(tx, call_id)
+                due = 0.0 if alone else time() + pause_of(error)
+                await asked.again(tx, request.id, due, error.message, alone=alone, counts=False)
+            await asked.over(tx, batch.id, "lost", f"refused: {error.message}", time())
+
+    async def _ask_alone(self, requests: Sequence[Asked]) -> None:
+        line = iter(requests)
+
+        async def work() -> None:
+            for request in line:
+                await self._ask_one(request)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(SIDE_BY_SIDE, len(requests))):
+                group.create_task(work())
+
+    async def _ask_one(self, request: Asked) -> None:
+        purpose = self._purposes[request.purpose]
+        try:
+            value = await self._client.ask(self._request(request, purpose), request.session_id, request.project_id)
+        except (RateLimitedError, UnavailableError, CapReachedError, KeyRefusedError) as error:
+            # The provider's fault, or the caps': nothing is dropped for it, however long it takes.
+            async with self._database.write() as tx:
+                due = time() + pause_of(error)
+                await asked.again(tx, request.id, due, error.message, alone=False, counts=False)
+        except ProviderError as error:
+            await self._fail(request, error.message)
+        else:
+            await self._use(request, purpose, value, None)
+
+    def _request(self, request: Asked, purpose: Purpose) -> Request:
+        return Request(request.purpose, request.system, request.text, purpose.schema, request.max_tokens)
+
+
+def pause_of(error: ProviderError) -> float:
+    """Seconds until what failed so is worth another try: whoever has a queue of its own waits so long."""
+    if isinstance(error, CapReachedError):
+        return max(AGAIN_SECONDS, error.retry_at - time())
+    if isinstance(error, RateLimitedError | UnavailableError):
+        return error.retry_after or AGAIN_SECONDS
+    return 60 * AGAIN_SECONDS

@@ -1,0 +1,60 @@
+"""Where settings come from, and that keys come from where they may and are shown to nobody (SPEC N14)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from subconscious.errors import SettingsError
+from subconscious.settings import KEYS, Settings, load_settings
+
+KEY = "the-key"
+
+
+def write(home: Path, text: str, mode: int = 0o600) -> None:
+    config = home / "config.toml"
+    config.write_text(text)
+    config.chmod(mode)
+
+
+def test_keys_come_from_the_file_then_the_options_then_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUBCONSCIOUS_OPENAI_KEY", "environment")
+    monkeypatch.setenv("OPENAI_API_KEY", "lying about")
+    assert load_settings(tmp_path).openai_key.get_secret_value() == "environment"
+    assert load_settings(tmp_path, {"openai_key": "option"}).openai_key.get_secret_value() == "option"
+    write(tmp_path, 'openai_key = "file"')
+    assert load_settings(tmp_path, {"openai_key": "option"}).openai_key.get_secret_value() == "file"
+    monkeypatch.delenv("SUBCONSCIOUS_OPENAI_KEY")
+    write(tmp_path, "")
+    assert load_settings(tmp_path).openai_key.get_secret_value() == ""
+
+
+def test_other_settings_come_from_the_environment_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUBCONSCIOUS_PROVIDER", "ollama")
+    write(tmp_path, 'provider = "openai"\nprovider_fallback = ["anthropic"]')
+    found = load_settings(tmp_path, {"provider": "anthropic"})
+    assert (found.provider, found.provider_fallback) == ("ollama", ("anthropic",))
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o602])
+def test_a_key_that_others_may_reach_is_not_used(tmp_path: Path, mode: int, caplog: pytest.LogCaptureFixture) -> None:
+    write(tmp_path, f'openai_key = "{KEY}"\nprovider = "openai"', mode)
+    found = load_settings(tmp_path)
+    assert (found.provider, found.openai_key.get_secret_value()) == ("openai", "")
+    assert "chmod 600" in caplog.text
+    assert KEY not in caplog.text
+
+
+def test_keys_are_masked_wherever_settings_are_shown(tmp_path: Path) -> None:
+    settings = Settings.model_validate(dict.fromkeys(KEYS, KEY))
+    assert KEY not in f"{settings} {settings!r} {settings.model_dump()} {settings.model_dump_json()}"
+
+
+def test_a_bad_value_of_a_key_is_not_repeated(tmp_path: Path) -> None:
+    write(tmp_path, f'openai_key = ["{KEY}"]')
+    with pytest.raises(SettingsError) as caught:
+        load_settings(tmp_path)
+    assert KEY not in str(caught.value) + caught.value.remedy
