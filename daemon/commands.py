@@ -26,7 +26,7 @@ from subconscious.store.captures import Place
 from subconscious.store.memories import Filter
 from subconscious.store.projects import Project
 
-from . import acts, importing, peers, reviewing
+from . import acts, import_model, importing, peers, reviewing
 from .core import Core
 from .reviewing import Wish
 from .spool import Spool, entry_names
@@ -52,6 +52,7 @@ class Args(BaseModel):
     transcript: str = Field(default="", max_length=WORDY)
     paths: tuple[str, ...] = ()
     vouched: bool = False
+    with_model: bool = False
     tokens: int = Field(default=2000, ge=50, le=20_000)
     limit: int = Field(default=20, ge=1, le=1000)
     offset: int = Field(default=0, ge=0)
@@ -210,7 +211,8 @@ class Commands:
     async def cmd_import_plan(self, args: Args) -> dict[str, Any]:
         """Say what an import would read, changing nothing."""
         project = "" if args.everywhere or not args.cwd else args.cwd
-        return {"files": await importing.plan(self._core, args.paths, project)}
+        files = await importing.plan(self._core, args.paths, project)
+        return {"files": files, "model": await import_model.price_tags(self._core, files, whole=args.with_model)}
 
     async def cmd_import_file(self, args: Args) -> dict[str, Any]:
         """Read one file on by a batch; a person's deed, for what stands in a file they vouch for."""
@@ -218,6 +220,11 @@ class Commands:
         if not self._core.settings.capture:
             raise RequestError("learning is switched off", "set capture = true in config.toml, then import")
         return asdict(await importing.import_file(self._core, Path(args.transcript), args.cwd, vouched=args.vouched))
+
+    async def cmd_import_read(self, args: Args) -> dict[str, Any]:
+        """Have a model read an imported session; a person's deed, for it costs their money."""
+        self._refuse_forgery(args)
+        return asdict(await import_model.order(self._core, Path(args.transcript)))
 
     async def cmd_recall(self, args: Args) -> dict[str, Any]:
         """Answer a question with framed text, as the model is given it."""

@@ -19,6 +19,7 @@ from subconscious.settings import Settings
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
 
+from . import import_model
 from .asking import Asking
 from .core import Core
 from .embedding import Embedding
@@ -88,6 +89,7 @@ async def _close(llm: LLMClient) -> None:
 async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server, lock: Lock) -> None:
     """Run every loop; if one fails, the daemon leaves as if told to, and the next hook starts a new one."""
     schedule = Schedule(core, spool)
+    import_model.register(core)
     asking, reader = Asking(core), Refining(core)
     # What these are at can be broken off at any time, and is taken up again.
     loops = (core.embedding.run(), asking.run(), reader.run())

@@ -87,27 +87,54 @@ def _values(new: Gathered, enough: int) -> dict[str, Any]:
     }
 
 
-async def order(tx: aiosqlite.Connection, span: Gathered) -> int | None:
-    """Put a span that an import wants read on record, due at once; None where that, or more of the file, is known."""
-    known = await tx.execute_fetchall(
-        "SELECT 1 FROM model_readings WHERE path = ? AND begin <= ? AND until >= ?", (span.path, span.begin, span.until)
-    )
-    if list(known):
-        return None
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """A part of a file that a model has read or is to read; ``open`` while that is under way."""
+
+    begin: int
+    until: int
+    place: Place
+    open: bool
+
+
+async def reaches(database: Database) -> dict[str, list[Reach]]:
+    """How far a model has come in every file, by path."""
+    found: dict[str, list[Reach]] = {}
+    for row in await database.rows("SELECT *, due OR tokens > 0 AS open FROM model_readings ORDER BY path, begin"):
+        place = Place(row["anchor"], row["state"], row["seen"])
+        found.setdefault(row["path"], []).append(Reach(row["begin"], row["until"], place, bool(row["open"])))
+    return found
+
+
+async def order(tx: aiosqlite.Connection, span: Span, last: Place) -> bool:
+    """Put on record that a span was handed over to be read for an import; False where another has done so.
+
+    It goes on the span before it, if one ends there, and ends at ``last``.
+    """
     values = {
         "path": span.path,
         "session_id": span.session_id,
         "project_id": span.project_id,
         "begin": span.begin,
         "until": span.until,
-        "anchor": span.begin,
-        "state": span.state,
-        "tokens": span.tokens,
-        "due": 1,
+        "anchor": last.anchor,
+        "state": last.state,
+        "seen": last.seen,
         "imported": 1,
+        "read_at": time(),
     }
-    cursor = await tx.execute(*insertion("model_readings", values, "ON CONFLICT DO NOTHING"))
-    return int(cursor.lastrowid or 0) if cursor.rowcount else None
+    grown = await tx.execute(
+        "UPDATE model_readings SET until = :until, anchor = :anchor, state = :state, seen = :seen, read_at = :read_at"
+        " WHERE path = :path AND until = :begin AND NOT due AND tokens = 0",
+        values,
+    )
+    if grown.rowcount:
+        return True
+    overlaps = "SELECT 1 FROM model_readings WHERE path = :path AND begin < :until AND until > :begin"
+    if list(await tx.execute_fetchall(overlaps, values)):
+        return False
+    added = await tx.execute(*insertion("model_readings", values, "ON CONFLICT DO NOTHING"))
+    return added.rowcount > 0
 
 
 async def call_due(tx: aiosqlite.Connection, session_id: str) -> None:

@@ -14,7 +14,7 @@ from bench.sessions import Speaker
 from subconscious import client
 from subconscious.home import Home
 from tests.daemon.conftest import configure, drained, eventually, new_session, processes_of
-from tests.fake_model import FakeModel, Row, candidate, numbered
+from tests.fake_openai import FakeOpenAI, Row, candidate, numbered
 
 STATED = "We decided to keep all amounts in integer cents, because floats lost a cent."
 PATIENCE = 40.0
@@ -24,13 +24,13 @@ HINTED = "The bank rounds half to even, so whatever we show must do the same in 
 
 
 @pytest.fixture
-def model() -> Iterator[FakeModel]:
-    with FakeModel() as model:
+def model() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as model:
         yield model
 
 
 @pytest.fixture
-def reading(stopped: Home, model: FakeModel) -> Home:
+def reading(stopped: Home, model: FakeOpenAI) -> Home:
     """A state folder whose daemon has a model to ask."""
     configure(stopped, **model.config)
     client.ensure_daemon(stopped)
@@ -67,7 +67,7 @@ def waits(home: Home) -> Row:
     return found
 
 
-def test_what_offline_misses_is_found_when_the_session_ends(reading: Home, talker: Speaker, model: FakeModel) -> None:
+def test_what_offline_misses_is_found_when_the_session_ends(reading: Home, talker: Speaker, model: FakeOpenAI) -> None:
     model.script = sees(HINTED)
     talker.say(STATED)
     talker.say(HINTED)
@@ -89,7 +89,7 @@ def test_what_offline_misses_is_found_when_the_session_ends(reading: Home, talke
 
 
 def test_a_pause_for_compaction_and_enough_words_are_reasons_to_read(
-    stopped: Home, model: FakeModel, tmp_path: Path
+    stopped: Home, model: FakeOpenAI, tmp_path: Path
 ) -> None:
     configure(stopped, **model.config, refine_tokens=60)
     client.ensure_daemon(stopped)
@@ -107,7 +107,7 @@ def test_a_pause_for_compaction_and_enough_words_are_reasons_to_read(
     assert "[1] user: Short.\n[2] user: A longer word" in model.told[1]
 
 
-def test_a_session_that_falls_silent_is_read(stopped: Home, model: FakeModel, tmp_path: Path) -> None:
+def test_a_session_that_falls_silent_is_read(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> None:
     configure(stopped, **model.config, silent_minutes=0.01)
     client.ensure_daemon(stopped)
     model.script = sees(HINTED)
@@ -122,7 +122,7 @@ def test_a_session_that_falls_silent_is_read(stopped: Home, model: FakeModel, tm
     assert eventually(lambda: bool(of_model(stopped)), PATIENCE)
 
 
-def test_what_waits_for_review_gets_the_models_words(reading: Home, talker: Speaker, model: FakeModel) -> None:
+def test_what_waits_for_review_gets_the_models_words(reading: Home, talker: Speaker, model: FakeOpenAI) -> None:
     hinted = "let's use sqlite for the cache"
     model.script = sees(hinted, sure=0.8, content="The cache uses SQLite: let's use sqlite for the cache.")
     talker.say(hinted)
@@ -140,7 +140,7 @@ def test_what_waits_for_review_gets_the_models_words(reading: Home, talker: Spea
 
 
 def test_a_provider_that_is_down_changes_nothing_and_is_made_up_for(
-    reading: Home, talker: Speaker, model: FakeModel
+    reading: Home, talker: Speaker, model: FakeOpenAI
 ) -> None:
     model.script = sees(HINTED)
     model.stop()
@@ -155,7 +155,7 @@ def test_a_provider_that_is_down_changes_nothing_and_is_made_up_for(
     assert (len(captured(reading)), waits(reading)["due"]) == (2, 0)
 
 
-def test_killed_while_it_asks_it_reads_on_and_stores_once(reading: Home, talker: Speaker, model: FakeModel) -> None:
+def test_killed_while_it_asks_it_reads_on_and_stores_once(reading: Home, talker: Speaker, model: FakeOpenAI) -> None:
     model.script = sees(HINTED)
     model.held.clear()
     talker.say(HINTED)
@@ -171,7 +171,7 @@ def test_killed_while_it_asks_it_reads_on_and_stores_once(reading: Home, talker:
 
 
 def test_killed_over_and_over_a_long_session_is_read_whole_and_each_thing_stored_once(
-    stopped: Home, model: FakeModel, tmp_path: Path
+    stopped: Home, model: FakeOpenAI, tmp_path: Path
 ) -> None:
     """Chunk by chunk; what was answered before a death is not asked for again."""
     said = [f"The glaze number {number} wants {number} hours in the kiln, as the potter found." for number in range(24)]
@@ -200,7 +200,7 @@ def test_killed_over_and_over_a_long_session_is_read_whole_and_each_thing_stored
     assert len(asked) - len(set(asked)) <= 3  # one that was under way at each death
 
 
-def test_at_the_cap_nothing_is_sent_and_nothing_dropped(stopped: Home, model: FakeModel, tmp_path: Path) -> None:
+def test_at_the_cap_nothing_is_sent_and_nothing_dropped(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> None:
     model.script = sees(HINTED)
     configure(stopped, **model.config, cost_per_day=0)
     client.ensure_daemon(stopped)
@@ -216,7 +216,7 @@ def test_at_the_cap_nothing_is_sent_and_nothing_dropped(stopped: Home, model: Fa
     assert eventually(lambda: bool(of_model(stopped)), PATIENCE)
 
 
-def test_a_provider_that_is_turned_on_reads_from_then_on(stopped: Home, model: FakeModel, tmp_path: Path) -> None:
+def test_a_provider_that_is_turned_on_reads_from_then_on(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> None:
     client.ensure_daemon(stopped)
     talker = new_session(stopped, tmp_path / "project")
     talker.say("Said before there was a model.")
@@ -238,7 +238,7 @@ def test_a_provider_that_is_turned_on_reads_from_then_on(stopped: Home, model: F
 
 
 def test_a_chunk_that_the_model_cannot_answer_is_left_at_what_was_found_offline(
-    stopped: Home, model: FakeModel, tmp_path: Path
+    stopped: Home, model: FakeOpenAI, tmp_path: Path
 ) -> None:
     configure(stopped, **{**model.config, "refine_pause_seconds": 0.01})
     client.ensure_daemon(stopped)
@@ -255,7 +255,7 @@ def test_a_chunk_that_the_model_cannot_answer_is_left_at_what_was_found_offline(
     assert [row["content"] for row in captured(stopped)] == [STATED, HINTED]
 
 
-def test_a_found_instruction_of_a_page_waits_for_a_person(reading: Home, talker: Speaker, model: FakeModel) -> None:
+def test_a_found_instruction_of_a_page_waits_for_a_person(reading: Home, talker: Speaker, model: FakeOpenAI) -> None:
     page = "The settings page says to keep max_connections at 500 for the pool."
     model.script = sees(page, sure=1.0)
     talker.say("What does the page say?")
@@ -304,7 +304,7 @@ PARTS = [
 ]
 
 
-def test_no_secret_and_nothing_private_leaves_the_machine(stopped: Home, model: FakeModel, tmp_path: Path) -> None:
+def test_no_secret_and_nothing_private_leaves_the_machine(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> None:
     """At the wire, byte by byte: in prompts, answers, commands; amid a turn and where one is cut; chunk after chunk."""
     configure(stopped, **model.config, chunk_tokens=300)
     client.ensure_daemon(stopped)

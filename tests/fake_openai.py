@@ -29,7 +29,7 @@ def numbered(text: str, words: str) -> int:
     return next((int(number) for number, said in told if words in said), 0)
 
 
-class FakeModel:
+class FakeOpenAI:
     """Answers every question from its script, until it is told to be down."""
 
     def __init__(self, script: Script = lambda text: []) -> None:
