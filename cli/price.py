@@ -61,7 +61,7 @@ def check(options: Namespace, tags: Row) -> None:
         if options.max_cost is not None:
             raise RequestError("offline an import costs nothing", "give --max-cost with --with-model")
         return
-    offer = next((offer for offer in tags["offers"] if offer["configured"]), None)
+    offer = next((offer for offer in tags.get("offers", ()) if offer["configured"]), None)
     if offer is None:
         raise RequestError(
             "no provider is set, so there is no model to read with",
