@@ -31,6 +31,12 @@ from subconscious.store.spend import Call, Outcome
 
 Opener = Callable[[str, Access], Provider]
 
+AT_ONCE = 16
+"""Calls of one provider that are under way at once; its connections are about twice as many."""
+
+CHILDREN_AT_ONCE = {"claude_code": 1}
+"""Where a call is a process: who waits for his turn there would use up the call's time."""
+
 CHECK_SECONDS = 5.0
 """Time that a check of key and model may take (SPEC B22)."""
 
@@ -52,6 +58,14 @@ class Trouble:
     error: ProviderError
 
 
+class RestingError(UnavailableError):
+    """It is we who don't ask: the breaker is open."""
+
+
+class PausedError(RateLimitedError):
+    """It is we who don't ask: the provider told us to wait."""
+
+
 class Channel:
     """A provider that is opened when it is first asked."""
 
@@ -63,6 +77,7 @@ class Channel:
         self.limiter = Limiter(
             Window(settings.requests_per_minute, settings.tokens_per_minute, settings.rate_window_seconds)
         )
+        self.at_once = asyncio.Semaphore(CHILDREN_AT_ONCE.get(name, AT_ONCE))
         self.breaker = Breaker(settings.breaker_failures, settings.breaker_seconds)
         self._settings = settings
         self._opener = opener
@@ -95,19 +110,21 @@ class Channel:
             refusal = self._refused[1]
             raise KeyRefusedError(refusal.message, refusal.remedy)
         if rest := self.breaker.closed_for():
-            raise UnavailableError(
+            raise RestingError(
                 f"{self.name} failed {self._settings.breaker_failures} times in a row and is left alone for a while",
                 "wait; `subconscious status` says what it answered last",
                 rest,
             )
         if self.limiter.paused > self._settings.provider_patience_seconds:
-            raise RateLimitedError(f"{self.name} asked for a pause", "wait, or ask less", self.limiter.paused)
+            raise PausedError(f"{self.name} asked for a pause", "wait, or ask less", self.limiter.paused)
 
     @contextmanager
     def noting(self) -> Iterator[None]:
         """Remember what went wrong, for `status`; a refused key also so that it is not tried again and again."""
         try:
             yield
+        except (RestingError, PausedError):
+            raise  # what led to it is remembered already
         except ProviderError as error:
             self.trouble = Trouble(time(), error)
             if isinstance(error, KeyRefusedError):
@@ -181,7 +198,7 @@ class Metered:
     async def ask(self, request: Request) -> Reply:
         """Ask once. Raises CapReachedError before the call, ProviderError of it."""
         most = self._sold.most(request)
-        async with self._channel.limiter.turn(most.input + most.output) as turn:
+        async with self._channel.at_once, self._channel.limiter.turn(most.input + most.output) as turn:
             turn.made = False
             # Looked at again: much may have happened while others had their turn.
             self._channel.allow()

@@ -10,6 +10,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator, create_model
@@ -141,6 +142,7 @@ def joined(requests: Sequence[Request]) -> Request:
     )
 
 
+@lru_cache(maxsize=64)
 def list_of(schema: type[BaseModel]) -> type[BaseModel]:
     """The schema of a joined answer. An entry that doesn't fit becomes None instead of spoiling the list."""
     entry = create_model(

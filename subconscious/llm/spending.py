@@ -11,9 +11,11 @@ import json
 import logging
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from time import time
 
 import aiosqlite
+from pydantic import BaseModel
 
 from subconscious.errors import CapReachedError
 from subconscious.providers import Reply, Request, Usage
@@ -34,8 +36,13 @@ OVERHEAD_TOKENS = 400
 
 def estimate(request: Request, room: int = 0) -> Usage:
     """The tokens that a request takes at the most; ``room`` is what a model may think beyond its answer."""
-    words = request.system + request.text + json.dumps(request.schema.model_json_schema())
-    return Usage(len(words.encode("utf-8", "replace")) // BYTES_A_TOKEN + OVERHEAD_TOKENS, request.max_tokens + room)
+    words = len((request.system + request.text).encode("utf-8", "replace")) + _length_of(request.schema)
+    return Usage(words // BYTES_A_TOKEN + OVERHEAD_TOKENS, request.max_tokens + room)
+
+
+@lru_cache(maxsize=64)
+def _length_of(schema: type[BaseModel]) -> int:
+    return len(json.dumps(schema.model_json_schema()).encode())
 
 
 @dataclass(frozen=True, slots=True)

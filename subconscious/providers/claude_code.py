@@ -157,11 +157,13 @@ class ClaudeCodeProvider:
     def _reply(self, result: Mapping[str, Any]) -> Reply:
         usage, model = _usage(result)
         said = result.get("result")
+        if "structured_output" in str(result.get("subtype")):  # the client itself has asked for repairs
+            raise charged(BadAnswerError("the model's answer doesn't fit its schema", "choose another model"), usage)
         if result.get("is_error"):
             raise charged(_failure(result.get("api_error_status"), str(said or "")), usage)
         if result.get("stop_reason") == "refusal":
             raise charged(BadAnswerError("the model refused to answer", "nothing is to be done"), usage)
-        if result.get("stop_reason") == "max_tokens" or str(result.get("subtype")).startswith("error_"):
+        if result.get("stop_reason") == "max_tokens":
             raise charged(BadAnswerError("the model's answer was cut off at its limit", "choose another model"), usage)
         value = result.get("structured_output")
         text = json.dumps(value) if isinstance(value, dict) else said

@@ -25,8 +25,6 @@ from subconscious.providers.wire import (
 T = TypeVar("T")
 END: Any = object()
 
-hush("httpx2", "httpcore2")
-
 
 def open_http(base_url: str, headers: Mapping[str, str], seconds: float) -> httpx2.AsyncClient:
     """A client that nothing in the process environment has a say in, and that follows nobody elsewhere."""
@@ -43,7 +41,8 @@ class Calls:
     """Waits for calls of one SDK and says what became of those that failed."""
 
     def __init__(self, sdk: ModuleType, http: httpx2.AsyncClient, seller: str, base_url: str, seconds: float) -> None:
-        hush(sdk.__name__)
+        # Here and not on import: each SDK may raise the levels again, when its variable says so.
+        hush(sdk.__name__, "httpx2", "httpcore2")
         self._sdk = sdk
         self._http = http
         self._seller = seller

@@ -127,7 +127,7 @@ def read(text: str, model: type[BaseModel]) -> BaseModel:
     if len(text) > MAX_CHARACTERS:
         raise UnreadableError("it is far too long", f"it has more than {MAX_CHARACTERS} characters")
     refused: UnreadableError | None = None
-    for value in _values(text):
+    for value in _values(text, {field.alias or name for name, field in model.model_fields.items()}):
         try:
             # Through JSON, for pydantic takes more from it (dates, tuples); escapes may hold what UTF-8 can't.
             return model.model_validate_json(clean(json.dumps(value, ensure_ascii=False)))
@@ -143,18 +143,17 @@ def _explained(error: ValidationError) -> UnreadableError:
     return UnreadableError(told, f"it doesn't fit ({kinds})")
 
 
-def _values(text: str) -> Iterator[Any]:
-    """Objects in a text, the likeliest first."""
+def _values(text: str, fields: set[str]) -> Iterator[Any]:
+    """Objects in a text, the likeliest first; among prose those alone that have a field in common with the shape."""
     whole = _loaded(text)
     if isinstance(whole, dict):
         yield whole
         return
     after_thought = text.rpartition("</think>")[2]
-    for fenced in FENCE.findall(after_thought)[:TRIES]:
-        value = _loaded(fenced)
-        if isinstance(value, dict):
+    fenced = (_loaded(block) for block in FENCE.findall(after_thought)[:TRIES])
+    for value in (*fenced, *_scanned(after_thought)):
+        if isinstance(value, dict) and fields & set(value):
             yield value
-    yield from _scanned(after_thought)
 
 
 def _scanned(text: str) -> Iterator[Any]:

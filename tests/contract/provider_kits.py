@@ -81,6 +81,11 @@ class Kit(Protocol):
         ...
 
 
+def whole(word: str) -> str:
+    """An answer with every field of the suite's shape: Claude Code refuses any other by itself."""
+    return json.dumps({"word": word, "kind": "plain", "items": [], "best": None})
+
+
 class Spoken:
     """What a model says: what was queued, then the question itself."""
 
@@ -92,7 +97,7 @@ class Spoken:
         self._next.extend(texts)
 
     def __call__(self, text: str) -> str:
-        return self._next.popleft() if self._next else json.dumps({"word": text})
+        return self._next.popleft() if self._next else whole(text)
 
 
 class HttpKit:
@@ -229,7 +234,7 @@ class ClaudeCodeKit:
     """The real Claude Code, against the fake API that the client tests use."""
 
     name = "claude_code"
-    faults = (STATUSES - {"403"}) | {"401", "unknown_model", "too_long", "empty", "stall"}
+    faults = STATUSES | {"unknown_model", "too_long", "stall"}
 
     def __init__(self, command: str, api: fake_api.FakeApi, folder: Path) -> None:
         self.opened: list[Provider] = []
@@ -258,7 +263,9 @@ class ClaudeCodeKit:
         return self.opened[-1]
 
     def fail(self, *faults: str) -> None:
-        self._faults.extend(faults)
+        for fault in faults:
+            # The client asks twice for a model before it believes that there is none.
+            self._faults.extend([fault] * (2 if fault == "unknown_model" else 1))
 
     def asked(self) -> list[tuple[str, str]]:
         return [(request.body["system"][-1]["text"], _typed(request)) for request in self._api.requests]

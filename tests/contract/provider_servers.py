@@ -242,6 +242,9 @@ ODD = frozenset({"$ref", "$defs", "oneOf", "discriminator", "default"})
 class AnthropicServer(FakeServer):
     """The Messages API and Message Batches."""
 
+    results_at = ""
+    """Where it says that results are, if not here."""
+
     def error(self, status: int, kind: str, message: str) -> Any:
         names = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
         names |= {400: "invalid_request_error", 529: "overloaded_error"}
@@ -296,17 +299,18 @@ class AnthropicServer(FakeServer):
         }
 
     def _block(self, body: dict[str, Any], text: str) -> dict[str, Any]:
-        said = self.says(text)
         shape = body.get("output_config", {}).get("format")
         if shape is not None:
             self._accept("format", "output_config: Extra inputs are not permitted")
             self._check(shape["schema"])
-        if "tools" in body:
+        tool = "tools" in body
+        if tool:
             self._accept("tool", "tools: Extra inputs are not permitted")
             self._check(body["tools"][0]["input_schema"])
             assert body["tool_choice"] == {"type": "tool", "name": body["tools"][0]["name"]}
-            if said.startswith("{"):
-                return {"type": "tool_use", "id": "toolu_1", "name": "answer", "input": json.loads(said)}
+        said = self.says(text)
+        if tool and said.startswith("{"):
+            return {"type": "tool_use", "id": "toolu_1", "name": "answer", "input": json.loads(said)}
         return {"type": "text", "text": said}
 
     def _accept(self, way: str, message: str) -> None:
@@ -339,7 +343,7 @@ class AnthropicServer(FakeServer):
             "created_at": "2026-01-01T00:00:00Z",
             "expires_at": "2026-01-02T00:00:00Z",
             "ended_at": "2026-01-01T01:00:00Z" if ended else None,
-            "results_url": f"{self.url}/v1/messages/batches/{name}/results" if readable else None,
+            "results_url": f"{self.results_at or self.url}/v1/messages/batches/{name}/results" if readable else None,
         }
 
     def _results(self, name: str) -> bytes:

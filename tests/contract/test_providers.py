@@ -21,7 +21,7 @@ from subconscious.errors import (
 )
 from subconscious.providers import PROVIDERS, BatchProvider, BatchState, Provider, Reply, Request
 from subconscious.providers.structured import answer
-from tests.contract.provider_kits import SECONDS, ClaudeCodeKit, HttpKit, Kit, ScriptedKit
+from tests.contract.provider_kits import SECONDS, ClaudeCodeKit, HttpKit, Kit, ScriptedKit, whole
 from tests.contract.provider_servers import KEY
 
 NAMES = [*PROVIDERS, "openai-compatible"]
@@ -119,9 +119,7 @@ async def test_the_schema_goes_out_the_way_the_api_wants_it(kit: Kit) -> None:
 async def test_an_answer_that_does_not_fit_is_repaired_once(kit: Kit) -> None:
     provider = kit.open()
     wrong = '{"word":"w","kind":"whispered","items":[],"best":null}'
-    kit.say(
-        wrong, 'Sure!\n```json\n{"word": "mended"}\n```' if not isinstance(kit, ClaudeCodeKit) else '{"word":"mended"}'
-    )
+    kit.say(wrong, whole("mended") if isinstance(kit, ClaudeCodeKit) else f"Sure!\n```json\n{whole('mended')}\n```")
     value, reply = await answer(provider, make_request())
     assert value == Said(word="mended")
     if isinstance(kit, ClaudeCodeKit):  # the client shows the model what is wrong itself, within one call
@@ -320,7 +318,7 @@ async def test_any_text_can_be_asked(kit: Kit) -> None:
 @over_all
 async def test_a_megabyte_can_be_asked(kit: Kit) -> None:
     provider = kit.open()
-    kit.say('{"word":"read"}')
+    kit.say(whole("read"))
     text = "wörd " * 200_000
     value, _ = await answer(provider, make_request(text))
     assert value == Said(word="read")
@@ -330,7 +328,7 @@ async def test_a_megabyte_can_be_asked(kit: Kit) -> None:
 @over_all
 async def test_an_escaped_lone_surrogate_in_an_answer_is_no_failure(kit: Kit) -> None:
     provider = kit.open()
-    kit.say('{"word":"a\\ud800b"}')
+    kit.say(whole("a\ud800b"))
     value, _ = await answer(provider, make_request())
     assert isinstance(value, Said)
     assert value.word in {"a\ufffdb", "a\ufffd\ufffdb", "a\ufffd\ufffd\ufffdb"}

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from bench.fake_models import FakeModel
 from bench.sessions import ROOT, Speaker
 from subconscious import client
 from subconscious.home import Home
 from tests.daemon.conftest import configure, eventually, new_session
-from tests.daemon.fake_model import FakeModel
 
 KEY = "sk-test-for-the-fake-model-only"
 

@@ -166,7 +166,8 @@ async def test_the_breaker_spares_a_dead_provider(database: Database) -> None:
     for _ in range(10):
         assert await client.ask(REQUEST) == FINE
     assert stage.asked("main") == 5
-    assert (await client.state())["providers"][0]["breaker"] == "open"
+    (main, _) = (await client.state())["providers"]
+    assert (main["breaker"], main["error"]["message"]) == ("open", "down")
 
 
 async def test_a_provider_that_says_nothing_is_left_in_time(database: Database, monkeypatch: Any) -> None:
@@ -183,6 +184,23 @@ async def test_a_provider_that_says_nothing_is_left_in_time(database: Database, 
     (call,) = await calls(database)
     assert (call["outcome"], call["cost"]) == ("E062", None)
     assert call["reserved"] > 0
+
+
+async def test_who_waits_for_a_child_does_not_use_up_its_time(database: Database) -> None:
+    """Calls of a provider with one child at a time come one after the other, each with the whole of its time."""
+    under_way: list[int] = []
+
+    async def slow(_: Request) -> Step:
+        under_way.append(1)
+        assert len(under_way) == 1
+        await asyncio.sleep(0)
+        under_way.pop()
+        return FINE
+
+    stage = Stage(claude_code=slow)
+    client = made(database, stage, provider="claude_code", cost_per_day=1000)
+    assert await asyncio.gather(*(client.ask(REQUEST) for _ in range(5))) == [FINE] * 5
+    assert stage.asked("claude_code") == 5
 
 
 async def test_a_repair_is_paid_for_too(database: Database) -> None:

@@ -1,4 +1,4 @@
-"""A server on loopback that speaks as Anthropic does: messages and batches, with the failures it is told to have.
+"""A server on loopback that speaks as Anthropic, OpenAI and Ollama do, with the failures it is told to have.
 
 It keeps its own books: when each request came, how many tokens it took, what was charged. Batches live in its memory,
 so they survive the daemons that asked for them.
@@ -19,7 +19,7 @@ from time import monotonic, sleep
 from typing import Any
 
 INPUT_PRICE, OUTPUT_PRICE = 0.10e-6, 0.50e-6
-"""Dollars a token of claude-haiku-5-5, as in models.toml."""
+"""Dollars a token of claude-haiku-5-5 and gpt-6-luna, as in models.toml; what Ollama answers costs nothing."""
 
 
 @dataclass
@@ -70,14 +70,45 @@ class FakeModel:
     def usage(self, text: str, said: str) -> dict[str, int]:
         return {"input_tokens": len(text) // 4 + 10, "output_tokens": len(said) // 4 + 5}
 
-    def message(self, params: dict[str, Any], factor: float = 1.0) -> dict[str, Any]:
+    def say(self, params: dict[str, Any], factor: float) -> tuple[str, dict[str, int]]:
         """Answer one request, and charge for it."""
-        text = params["messages"][0]["content"]
+        text = params["messages"][-1]["content"]
         said = self.answer(text)
-        usage = self.usage(text, said)
+        usage = self.usage(words_of(params), said)
         with self.books.lock:
             self.books.asked.append(text)
             self.books.charged += factor * cost(usage)
+        return said, usage
+
+    def completion(self, params: dict[str, Any]) -> dict[str, Any]:
+        """As OpenAI answers."""
+        said, usage = self.say(params, 1.0)
+        told = {"prompt_tokens": usage["input_tokens"], "completion_tokens": usage["output_tokens"]}
+        return {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": params["model"],
+            "choices": [{"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}],
+            "usage": told | {"total_tokens": sum(told.values())},
+        }
+
+    def chat(self, params: dict[str, Any]) -> dict[str, Any]:
+        """As Ollama answers."""
+        said, usage = self.say(params, 0.0)
+        return {
+            "model": params["model"],
+            "created_at": DATE,
+            "message": {"role": "assistant", "content": said},
+            "done": True,
+            "done_reason": "stop",
+            "prompt_eval_count": usage["input_tokens"],
+            "eval_count": usage["output_tokens"],
+        }
+
+    def message(self, params: dict[str, Any], factor: float = 1.0) -> dict[str, Any]:
+        """As Anthropic answers."""
+        said, usage = self.say(params, factor)
         return {
             "id": "msg_1",
             "type": "message",
@@ -102,6 +133,11 @@ class FakeModel:
             server.shutdown()
             server.server_close()
             thread.join()
+
+
+def words_of(params: dict[str, Any]) -> str:
+    """All that a request says, wherever its API puts the system prompt."""
+    return str(params.get("system", "")) + "".join(message["content"] for message in params["messages"])
 
 
 def cost(usage: dict[str, int]) -> float:
@@ -181,7 +217,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path.startswith("/v1/messages/batches"):
             self._submit(body)
         else:
-            self._message(body)
+            self._ask(body)
 
     def _submit(self, body: dict[str, Any]) -> None:
         model = self.server.model
@@ -199,12 +235,11 @@ class _Handler(BaseHTTPRequestHandler):
         sleep(model.submit_seconds)
         self._json(200, self._batch(name, ended=False))
 
-    def _message(self, body: dict[str, Any]) -> None:
+    def _ask(self, body: dict[str, Any]) -> None:
         model = self.server.model
-        text = body["messages"][0]["content"]
         arrived = monotonic()
         failure = model.failure()
-        tokens = sum(model.usage(text, model.answer(text)).values())
+        tokens = sum(model.usage(words_of(body), model.answer(body["messages"][-1]["content"])).values())
         with model.books.lock:
             model.books.arrivals.append((arrived, 0 if failure else tokens))
         sleep(model.dawdle)
@@ -214,6 +249,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._error(500, "api_error")
         elif failure == "cut":
             self._cut()
+        elif self.path.endswith("/chat/completions"):
+            self._json(200, model.completion(body))
+        elif self.path == "/api/chat":
+            self._json(200, model.chat(body))
         else:
             self._json(200, model.message(body))
 
