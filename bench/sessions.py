@@ -31,11 +31,24 @@ class Speaker:
 
     def say(self, text: str, role: str = "user", prompt_id: str = "") -> None:
         """Append one line to the transcript."""
+        self._write(role, text, prompt_id)
+
+    def run(self, command: str) -> None:
+        """Have the assistant give a shell command."""
+        self._write("assistant", [_use("Bash", {"command": command})])
+
+    def tool(self, name: str, output: str) -> None:
+        """Have the assistant use a tool, and the tool answer."""
+        use = _use(name, {})
+        self._write("assistant", [use])
+        self._write("user", [{"type": "tool_result", "tool_use_id": use["id"], "content": output}])
+
+    def _write(self, role: str, content: object, prompt_id: str = "") -> None:
         line = {
             "parentUuid": None,
             "isSidechain": False,
             "type": role,
-            "message": {"role": role, "content": text},
+            "message": {"role": role, "content": content},
             "uuid": str(uuid4()),
             "promptId": prompt_id or str(uuid4()),
             "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z"),
@@ -78,6 +91,10 @@ class Speaker:
         draft.write_bytes(entry)
         draft.rename(home.spool / name)
         return client.exchange(home, b"ask %s %d\n" % (name.encode(), len(entry)) + entry, 20)
+
+
+def _use(name: str, given: Mapping[str, str]) -> dict[str, object]:
+    return {"type": "tool_use", "id": f"toolu_{uuid4().hex[:12]}", "name": name, "input": dict(given)}
 
 
 def run_hook(script: str, event: str, payload: bytes, environment: Mapping[str, str]) -> bytes:

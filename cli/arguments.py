@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from math import inf
 from typing import TypeAlias
 
 from subconscious import __version__
@@ -75,6 +76,8 @@ def _add_import(verbs: Verbs) -> None:
     which.add_argument("--project", metavar="FOLDER", help="that project's sessions; with PATH, the notes' project")
     which.add_argument("--all", action="store_true", help="the sessions of every project")
     verb.add_argument("--yes", action="store_true", help="don't ask whether to begin")
+    verb.add_argument("--with-model", action="store_true", help="have the provider's model read the sessions too")
+    verb.add_argument("--max-cost", metavar="DOLLARS", type=_dollars, help="what the model may cost at the very most")
 
 
 def _add_ids(verb: argparse.ArgumentParser) -> None:
@@ -161,6 +164,16 @@ def _positive(text: str) -> int:
     if number == 0:
         raise argparse.ArgumentTypeError("must be 1 or more")
     return number
+
+
+def _dollars(text: str) -> float:
+    try:
+        sum_of = float(text.lstrip("$"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a sum") from None
+    if not 0 <= sum_of < inf:
+        raise argparse.ArgumentTypeError("must be 0 or more")
+    return sum_of
 
 
 def _natural(text: str) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 from subconscious.errors import RequestError
 
-from . import screen
+from . import price, screen
 from .ask import ask, here
 from .origin import require_person
 from .progress import Progress
@@ -34,23 +34,27 @@ Row = dict[str, Any]
 def import_past(options: Namespace) -> int:
     """Import what a person names, or the sessions of this project; goes on where it was stopped."""
     require_person("import")
-    files = _plan(options)
+    found = _plan(options)
+    files, tags = found["files"], found.get("model") or {}
+    price.check(options, tags)
     chosen = [file for file in files if file["sort"] != "foreign" and file["read"] < file["bytes"]]
     if options.json and not options.yes:
-        screen.as_json({"files": files})
+        screen.as_json({"files": files, "model": tags})
         return 0
     if not options.json:
         _tell_plan(files, chosen)
+        price.tell(tags, files, options)
     vouched = False
-    if chosen and not options.yes:
+    for_model = price.afford(files, options.max_cost) if options.with_model else []
+    if (chosen or for_model) and not options.yes:
         if not _confirmed("Import?"):
             print("Nothing was imported.")
             return 0
         vouched = _vouched(chosen)
-    return _carry_out(options, files, chosen, vouched)
+    return _carry_out(options, files, chosen, for_model, vouched)
 
 
-def _plan(options: Namespace) -> list[Row]:
+def _plan(options: Namespace) -> Row:
     folder = str(Path(options.project).expanduser().absolute()) if options.project else here()
     named = [str(Path(path).expanduser().absolute()) for path in options.paths]
     missing = [path for path in named if not Path(path).exists()]
@@ -58,7 +62,7 @@ def _plan(options: Namespace) -> list[Row]:
         raise RequestError(f"there is no {missing[0]}", "give transcripts, markdown files, or folders of them")
     everywhere = options.all or bool(named)
     args = {"paths": named or [str(_transcripts())], "cwd": folder, "everywhere": everywhere or None}
-    found: list[Row] = ask("import_plan", READING_SECONDS, **args)["files"]
+    found: Row = ask("import_plan", READING_SECONDS, **args, with_model=options.with_model or None)
     return found
 
 
@@ -88,7 +92,7 @@ def _tell_plan(files: Sequence[Row], chosen: Sequence[Row]) -> None:
     for file in foreign[:SHOWN]:
         print(screen.paint(screen.wrapped(f"{file['path']}: {file['reason']}", 6), "dim"))
     if chosen:
-        print("It is done on this machine, without a language model, and costs nothing.")
+        print("Offline it is done on this machine, without a language model, and costs nothing.")
     else:
         print("Everything was imported before.")
 
@@ -132,7 +136,9 @@ def _vouched(chosen: Sequence[Row]) -> bool:
     return _confirmed("Do you vouch for them, so that they count as your own words?")
 
 
-def _carry_out(options: Namespace, files: Sequence[Row], chosen: Sequence[Row], vouched: bool) -> int:
+def _carry_out(
+    options: Namespace, files: Sequence[Row], chosen: Sequence[Row], for_model: Sequence[Row], vouched: bool
+) -> int:
     folder = str(Path(options.project).expanduser().absolute()) if options.project and options.paths else None
     fates: list[Row] = []
     stopped = False
@@ -144,7 +150,8 @@ def _carry_out(options: Namespace, files: Sequence[Row], chosen: Sequence[Row], 
                 progress.advance(file["bytes"] - file["read"], Path(file["path"]).name)
         except KeyboardInterrupt:
             stopped = True
-    _report(options, files, fates, stopped)
+    handed = price.read(for_model) if for_model and not stopped else None
+    _report(options, files, fates, stopped, handed)
     return STOPPED if stopped else 0
 
 
@@ -157,17 +164,20 @@ def _read(file: Row, folder: str | None, vouched: bool) -> Iterator[Row]:
         more = fate["more"]
 
 
-def _report(options: Namespace, files: Sequence[Row], fates: Sequence[Row], stopped: bool) -> None:
+def _report(options: Namespace, files: Sequence[Row], fates: Sequence[Row], stopped: bool, handed: Row | None) -> None:
     total = {name: sum(fate[name] for fate in fates) for name in COUNTS}
     skipped: Counter[str] = Counter()
     for fate in fates:
         skipped.update(fate["skipped"])
     reasons = {file["path"]: file["reason"] for file in (*files, *fates) if file["reason"]}
     if options.json:
-        screen.as_json(total | {"skipped": dict(skipped), "not_imported": reasons, "stopped": stopped})
+        told = {"skipped": dict(skipped), "not_imported": reasons, "stopped": stopped, "model": handed}
+        screen.as_json(total | told)
         return
     if fates:
         _tell_fates(total, skipped)
+    if handed:
+        price.tell_read(handed)
     if stopped:
         print("Stopped. What was read is kept; the same command goes on from here.")
 

@@ -53,8 +53,17 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
         ),
         ("embedder", _embedder(answer)),
         ("model", _provider(answer.get("provider") or {})),
+        ("to be read by it", _refining(answer.get("refining") or {})),
         ("state", answer["home"]),
     ]
+
+
+def _refining(left: dict[str, Any]) -> str:
+    """What a model has still to read, and why it waits; nothing where there is none."""
+    if not (left.get("due") or left.get("gathering")):
+        return ""
+    waits = f"; {screen.line(left['reason'])}" if left["reason"] else ""
+    return f"{left['due']} now, {left['gathering']} when they pause, {left['tokens']} tokens{waits}"
 
 
 def _counts(counts: dict[str, int]) -> str:

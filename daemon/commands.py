@@ -21,12 +21,12 @@ from subconscious.flow import Provenance, clean, recall
 from subconscious.kinds import KINDS
 from subconscious.model import Hit, Origin, Scope
 from subconscious.projects import head
-from subconscious.store import asked, captures, events, jobs, memories, sessions, surfaces
+from subconscious.store import asked, captures, events, jobs, memories, model_readings, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.memories import Filter
 from subconscious.store.projects import Project
 
-from . import acts, importing, peers, reviewing
+from . import acts, import_model, importing, peers, reviewing
 from .core import Core
 from .reviewing import Wish
 from .spool import Spool, entry_names
@@ -52,6 +52,7 @@ class Args(BaseModel):
     transcript: str = Field(default="", max_length=WORDY)
     paths: tuple[str, ...] = ()
     vouched: bool = False
+    with_model: bool = False
     tokens: int = Field(default=2000, ge=50, le=20_000)
     limit: int = Field(default=20, ge=1, le=1000)
     offset: int = Field(default=0, ge=0)
@@ -125,6 +126,7 @@ class Commands:
             "memories": await memories.counts(core.database, project.id if project else None),
             "review": await captures.waiting(core.database),
             "jobs": await jobs.counts(core.database),
+            "refining": await model_readings.counts(core.database),
             "spool": len(await asyncio.to_thread(entry_names, core.home.spool)),
             "sessions": await sessions.counts(core.database),
             "embedder": await self._embedder(),
@@ -209,7 +211,8 @@ class Commands:
     async def cmd_import_plan(self, args: Args) -> dict[str, Any]:
         """Say what an import would read, changing nothing."""
         project = "" if args.everywhere or not args.cwd else args.cwd
-        return {"files": await importing.plan(self._core, args.paths, project)}
+        files = await importing.plan(self._core, args.paths, project)
+        return {"files": files, "model": await import_model.price_tags(self._core, files, whole=args.with_model)}
 
     async def cmd_import_file(self, args: Args) -> dict[str, Any]:
         """Read one file on by a batch; a person's deed, for what stands in a file they vouch for."""
@@ -217,6 +220,11 @@ class Commands:
         if not self._core.settings.capture:
             raise RequestError("learning is switched off", "set capture = true in config.toml, then import")
         return asdict(await importing.import_file(self._core, Path(args.transcript), args.cwd, vouched=args.vouched))
+
+    async def cmd_import_read(self, args: Args) -> dict[str, Any]:
+        """Have a model read an imported session; a person's deed, for it costs their money."""
+        self._refuse_forgery(args)
+        return asdict(await import_model.order(self._core, Path(args.transcript)))
 
     async def cmd_recall(self, args: Args) -> dict[str, Any]:
         """Answer a question with framed text, as the model is given it."""

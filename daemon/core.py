@@ -46,6 +46,8 @@ class Core:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     spooled: asyncio.Event = field(default_factory=asyncio.Event)
     queued: asyncio.Event = field(default_factory=asyncio.Event)
+    # Set after a transcript gained something that a model is to read, once that is committed.
+    gathered: asyncio.Event = field(default_factory=asyncio.Event)
     # Set after a question that can wait was put on record, once that is committed.
     questioned: asyncio.Event = field(default_factory=asyncio.Event)
     # One for all sessions; nothing is opened before the first question.
@@ -91,6 +93,7 @@ class Core:
         self.llm.reconfigure(self._settings_for(chosen))
         self.later.begin_anew()
         self.questioned.set()
+        self.gathered.set()
 
     def _settings_for(self, options: Mapping[str, str]) -> Settings:
         """Settings with the plugin's options below config.toml; a bad option is left out, the others hold."""

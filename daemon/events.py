@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from subconscious.projects import identify
-from subconscious.store import sessions, surfaces
+from subconscious.store import model_readings, sessions, surfaces
 from subconscious.store.projects import Project, confirm
 
 from . import typed
@@ -55,6 +55,9 @@ async def read(work: Work) -> None:
     await learn(work.core, work.core.mind(work.entry.options), _source(work, project))
     async with work.commit() as tx:
         await note(tx, work.entry, project)
+        if work.job.event == "PreCompact":
+            await model_readings.call_due(tx, work.entry.payload.session_id)
+    work.core.gathered.set()
 
 
 async def ended(work: Work) -> None:
@@ -68,6 +71,8 @@ async def ended(work: Work) -> None:
         await sessions.end(
             tx, work.entry.payload.session_id, work.entry.at, "ended", work.entry.payload.reason or "other"
         )
+        await model_readings.call_due(tx, work.entry.payload.session_id)
+    work.core.gathered.set()
 
 
 EVENTS: dict[str, Callable[[Work], Awaitable[None]]] = {
@@ -90,4 +95,4 @@ async def _known(work: Work) -> Project:
 
 def _source(work: Work, project: Project) -> Source:
     payload = work.entry.payload
-    return Source(payload.session_id, project.id, payload.transcript_path, work.entry.folder)
+    return Source(payload.session_id, project.id, payload.transcript_path, work.entry.folder, watched=True)

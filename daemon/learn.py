@@ -19,6 +19,7 @@ from subconscious.store.captures import Place
 from subconscious.summaries import Sketch, read_deeds, tell
 from subconscious.transcripts import Reading, State, read_turns
 
+from . import refining
 from .core import Core
 from .entry import Entry
 
@@ -31,12 +32,16 @@ PROMPT_LENGTH = 500
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Which transcript is read, and for whom."""
+    """Which transcript is read, and for whom.
+
+    ``watched`` says that it is being written: what it gains is for the model too, where there is one.
+    """
 
     session_id: str
     project_id: str
     path: str
     folder: str = ""
+    watched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,8 @@ async def learn_batch(core: Core, mind: Mind, source: Source, *, final: bool = F
         gain = await _learn_batch(mind, source, final)
     if gain.new:
         core.embedding.wake()
+    if source.watched:
+        core.gathered.set()
     return gain
 
 
@@ -91,6 +98,8 @@ async def _learn_batch(mind: Mind, source: Source, final: bool) -> Gain:
         await sessions.progress(tx, source.session_id, branch=reading.branch, prompts=prompts)
         new = sessions.Position(source.path, source.session_id, reading.offset, json.dumps(reading.state.to_json()))
         await sessions.advance(tx, new, time())
+        if source.watched:
+            await refining.gather(mind, tx, source.project_id, place, reading)
     return Gain(reading, tuple(capture_id for capture_id, _ in kept), len(judged) - len(kept))
 
 

@@ -19,10 +19,12 @@ from subconscious.settings import Settings
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
 
+from . import import_model
 from .asking import Asking
 from .core import Core
 from .embedding import Embedding
 from .lock import Lock
+from .refining import Refining
 from .schedule import Schedule
 from .server import Server
 from .spool import Spool, entry_names
@@ -87,16 +89,18 @@ async def _close(llm: LLMClient) -> None:
 async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server, lock: Lock) -> None:
     """Run every loop; if one fails, the daemon leaves as if told to, and the next hook starts a new one."""
     schedule = Schedule(core, spool)
-    asking = Asking(core)
+    import_model.register(core)
+    asking, reader = Asking(core), Refining(core)
     # What these are at can be broken off at any time, and is taken up again.
-    interruptible = [asyncio.create_task(core.embedding.run()), asyncio.create_task(asking.run())]
+    loops = (core.embedding.run(), asking.run(), reader.run())
+    interruptible = [asyncio.create_task(loop) for loop in loops]
     parts = [
         asyncio.create_task(_part(core, part))
         for part in (
             spool.watch(),
             workers.run(),
             schedule.run(),
-            _leave_in_time(core, workers, asking, schedule, lambda: lock.held and server.reachable),
+            _leave_in_time(core, workers, asking, reader, schedule, lambda: lock.held and server.reachable),
         )
     ]
     await core.stopping.wait()
@@ -119,7 +123,7 @@ async def _part(core: Core, part: Coroutine[Any, Any, None]) -> None:
 
 
 async def _leave_in_time(
-    core: Core, workers: Workers, asking: Asking, schedule: Schedule, sound: Callable[[], bool]
+    core: Core, workers: Workers, asking: Asking, reader: Refining, schedule: Schedule, sound: Callable[[], bool]
 ) -> None:
     """Leave when nobody needs us, after the upkeep that is due, or at once when nobody can reach us any more."""
     while not core.stopping.is_set():
@@ -132,6 +136,8 @@ async def _leave_in_time(
         # An entry that came this very moment keeps us here; one that comes later finds no socket and wakes another.
         if quiet and workers.idle and asking.idle and not entry_names(core.home.spool):
             await schedule.round()
+            if not await reader.idle():
+                continue  # the round has closed a session, say, which a model is to read
             log.info("idle for %g minutes: leaving", core.settings.idle_exit_minutes)
             return
 

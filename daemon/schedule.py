@@ -11,7 +11,7 @@ from time import time
 
 from subconscious.errors import TranscriptError
 from subconscious.model import Session
-from subconscious.store import captures, jobs, sessions
+from subconscious.store import captures, jobs, model_readings, sessions
 
 from .core import Core
 from .learn import Source, learn, learn_unwritten
@@ -64,7 +64,7 @@ class Schedule:
         return len(silent)
 
     async def _close(self, session: Session) -> None:
-        source = Source(session.id, session.project_id, session.transcript, session.cwd)
+        source = Source(session.id, session.project_id, session.transcript, session.cwd, watched=True)
         mind = self._core.mind(json.loads(session.options))
         try:
             await learn(self._core, mind, source, final=True)
@@ -73,6 +73,8 @@ class Schedule:
         await learn_unwritten(self._core, mind, source)
         async with self._core.database.write() as tx:
             await sessions.end(tx, session.id, session.last_event_at, "interrupted", "silence")
+            await model_readings.call_due(tx, session.id)
+        self._core.gathered.set()
         log.info("session %s closed: it fell silent", session.id)
 
     async def expire(self) -> None:

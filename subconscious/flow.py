@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from time import time
 from typing import TYPE_CHECKING
@@ -35,6 +35,9 @@ Embed = Callable[[str], Awaitable["numpy.ndarray | None"]]
 Judged = tuple[Candidate, Admission]
 
 DAY = 86_400.0
+ECHO = "repeats a memory that was given to this session"
+"""Why a candidate that a session only gives back is discarded (SPEC N2)."""
+
 UNCALIBRATED = Calibration()
 """Before any decision: every extractor is taken at its word."""
 
@@ -75,11 +78,16 @@ def clean(text: str) -> str:
 
 def judge(turns: Sequence[Turn], settings: Settings, calibration: Calibration = UNCALIBRATED) -> list[Judged]:
     """Extract candidates and admit them by what their confidence is worth. Pure and CPU-bound: run it in a thread."""
-    if not settings.capture:
-        return []
+    return weigh(extract(turns), turns, settings, calibration) if settings.capture else []
+
+
+def weigh(
+    candidates: Iterable[Candidate], turns: Sequence[Turn], settings: Settings, calibration: Calibration = UNCALIBRATED
+) -> list[Judged]:
+    """Admit candidates, whoever extracted them: each against the turn that it quotes (SPEC N1)."""
     heard = {turn.id: turn.heard for turn in turns}
     judged = []
-    for candidate in extract(turns):
+    for candidate in candidates:
         worth = calibration.at(candidate.extractor, candidate.raw_confidence)
         quoted = heard.get(candidate.evidence.turn_id, "")
         judged.append((candidate, admit(candidate, settings, heard=quoted, confidence=worth)))
@@ -108,18 +116,17 @@ async def keep(
     kept = []
     for candidate, admission in judged:
         if content_hash(candidate.content) in given:
-            echo = "repeats a memory that was given to this session"
-            admission = Admission(Decision.DISCARD, admission.confidence, echo)
+            admission = Admission(Decision.DISCARD, admission.confidence, ECHO)
         expiry = mind.settings.review_expiry_days
         capture_id = await captures.insert(tx, candidate, admission, where.place, expiry)
         if capture_id is not None:
-            kept.append((capture_id, await _admit_memory(mind, tx, capture_id, (candidate, admission), where)))
+            kept.append((capture_id, await admit_memory(mind, tx, capture_id, (candidate, admission), where)))
     if kept and where.place.session_id:
-        await _hold_cap(tx, where.place.session_id, mind.settings.session_captures)
+        await hold_cap(tx, where.place.session_id, mind.settings.session_captures)
     return kept
 
 
-async def _hold_cap(tx: aiosqlite.Connection, session_id: str, cap: int) -> None:
+async def hold_cap(tx: aiosqlite.Connection, session_id: str, cap: int) -> None:
     """Let the strongest of a session's captures wait for a person, and no more than ``cap`` of them."""
     entries = [
         Entry(row["id"], row["confidence"], row["content"], fixed=row["status"] != "review")
@@ -129,9 +136,10 @@ async def _hold_cap(tx: aiosqlite.Connection, session_id: str, cap: int) -> None
         await captures.displace(tx, int(str(capture_id)), reason)
 
 
-async def _admit_memory(
+async def admit_memory(
     mind: Mind, tx: aiosqlite.Connection, capture_id: int, judged: Judged, where: Provenance
 ) -> Memory | None:
+    """Make a memory of a capture that is stored at once, or let the one that says the same recur."""
     if judged[1].decision is not Decision.AUTO:
         return None
     memory = memory_of(*judged, where)

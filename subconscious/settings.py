@@ -44,6 +44,16 @@ class Settings(BaseSettings):
         default=15, ge=0, description="captures that one session may bring, the strongest first"
     )
     dedupe: bool = Field(default=True, description="merge a repeated statement into its memory (D11)")
+    refine: bool = Field(default=True, description="let the provider's model read sessions too, where there is one")
+    refine_tokens: int = Field(
+        default=12_000, ge=1, description="tokens of new turns from which it reads on before a session pauses or ends"
+    )
+    refine_pause_seconds: float = Field(
+        default=30, gt=0, description="pause after the provider could not be asked; doubles with every failure"
+    )
+    chunk_tokens: int = Field(default=50_000, ge=200, description="tokens of a transcript that it reads at once (A8)")
+    chunk_overlap: int = Field(default=4, ge=0, description="turns that two such chunks share (A8)")
+    known_summaries: int = Field(default=20, ge=0, description="memories it is told of, so as not to repeat them (A8)")
 
     start_tokens: int = Field(default=2000, ge=0, le=2300, description="budget at session start (A25)")
     start_characters: int = Field(default=9500, ge=0, le=9900, description="characters at session start (A25)")

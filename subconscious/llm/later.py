@@ -16,7 +16,7 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import time
 from typing import Any
 
@@ -227,7 +227,7 @@ class Later:
         except UnreadableError as error:
             await self._fail(request, error.kinds, outcome)
             return
-        await self._use(request, purpose, value, outcome)
+        await self._use(replace(request, provider=batch.provider, model=batch.model), purpose, value, outcome)
 
     async def _leave_unread(self, request: Asked) -> None:
         """Another version's question: it waits until somebody registers for it again."""
@@ -384,7 +384,8 @@ class Later:
     async def _ask_one(self, request: Asked) -> None:
         purpose = self._purposes[request.purpose]
         try:
-            value = await self._client.ask(self._request(request, purpose), request.session_id, request.project_id)
+            question = self._request(request, purpose)
+            answered = await self._client.answer(question, request.session_id, request.project_id)
         except (RateLimitedError, UnavailableError, CapReachedError, KeyRefusedError) as error:
             # The provider's fault, or the caps': nothing is dropped for it, however long it takes.
             async with self._database.write() as tx:
@@ -393,7 +394,8 @@ class Later:
         except ProviderError as error:
             await self._fail(request, error.message)
         else:
-            await self._use(request, purpose, value, None)
+            request = replace(request, provider=answered.provider, model=answered.model)
+            await self._use(request, purpose, answered.value, None)
 
     def _request(self, request: Asked, purpose: Purpose) -> Request:
         return Request(request.purpose, request.system, request.text, purpose.schema, request.max_tokens)

@@ -26,7 +26,10 @@ EMPTIED = "system = '', text = '', payload = '{}', batch_id = NULL"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question on record. ``payload`` is the asker's own: what the answer is for."""
+    """A question on record. ``payload`` is the asker's own: what the answer is for.
+
+    ``provider`` and ``model`` say who answered, once somebody has.
+    """
 
     id: int
     purpose: str
@@ -39,6 +42,8 @@ class Asked:
     project_id: str
     attempts: int
     alone: bool
+    provider: str = ""
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

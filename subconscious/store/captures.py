@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from time import time
 from typing import Any
 
@@ -180,6 +180,54 @@ async def reopen(
         reason=reason,
         before={"status": capture["status"]},
         after={"status": status},
+    )
+
+
+REWORDED = (
+    "kind",
+    "summary",
+    "content",
+    "rationale",
+    "sentiment",
+    "tags",
+    "files",
+    "raw_confidence",
+    "extractor",
+)
+"""What a better reading of a capture's evidence may change."""
+
+
+async def reword(
+    tx: aiosqlite.Connection, capture: dict[str, Any], worded: Candidate, admission: Admission, expiry_days: float
+) -> None:
+    """Give a capture another reader's words and what the gate says of them; those it had stand in its history."""
+    status = STATUS[admission.decision]
+    read = {name: value for name, value in stored(worded).items() if name in REWORDED}
+    expires = time() + expiry_days * DAY if status == "review" else None
+    values = read | {
+        "content_hash": content_hash(worded.content),
+        "confidence": admission.confidence,
+        "decision": admission.decision.value,
+        "reason": admission.reason,
+        "status": status,
+        "expires_at": expires if capture["status"] != status else capture["expires_at"],
+    }
+    settings = ", ".join(f"{name} = :{name}" for name in values)
+    await tx.execute(
+        f"UPDATE implicit_captures SET {settings} WHERE id = :id",  # noqa: S608 - names of our own
+        values | {"id": capture["id"]},
+    )
+    told = (*REWORDED, "confidence", "status")
+    after = asdict(worded) | {"confidence": admission.confidence, "status": status}
+    await events.record(
+        tx,
+        "refined",
+        "capture",
+        capture["id"],
+        session_id=capture["session_id"],
+        reason=admission.reason,
+        before={name: capture[name] for name in told},
+        after={name: after[name] for name in told},
     )
 
 

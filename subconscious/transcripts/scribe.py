@@ -187,7 +187,8 @@ class Scribe:
         """Return the shell command of a tool use, or ""; the end of a very long one is no statement."""
         if string(use, "name") != "Bash":
             return ""
-        return self._clean(string(use, "input", "command")[:_LONGEST_COMMAND]).strip()
+        # Cleaned before it is cut: half a secret is not known for one any more.
+        return self._clean(string(use, "input", "command"))[:_LONGEST_COMMAND].strip()
 
     def _aim(self, use: Record) -> str:
         return (self._command(use) or next(iter(_files([use])), ""))[:_LONGEST_AIM]

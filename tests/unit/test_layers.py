@@ -14,7 +14,7 @@ PURE = {"decay", "errors", "home", "kinds", "model", "settings"}
 GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
 WORKSHOP = {"capture", "llm", "search", "sources"}
 SHOWS = {"doctor", "review", "summaries", "surfacing"}
-LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"})
+LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"}, {"refining"})
 """From the ground up. A room sees those below it; the pure ones see each other too."""
 
 # `__version__` belongs to everybody.

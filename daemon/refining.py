@@ -1,0 +1,230 @@
+"""Has a model read what was learned from offline already: in the background, durably, and in nobody's way (SPEC A22).
+
+What a session gains is gathered. It is read when enough has come together, or when the session pauses or ends; a
+provider that is down, or a cap that is reached, makes it wait and costs nothing but time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+import sqlite3
+from contextlib import suppress
+from time import time
+
+import aiosqlite
+
+from subconscious import refining
+from subconscious.capture import model
+from subconscious.capture.chunks import Measure, tokens
+from subconscious.capture.proposals import Proposals
+from subconscious.errors import (
+    BadAnswerError,
+    BadRequestError,
+    CapReachedError,
+    ProviderError,
+    TranscriptError,
+)
+from subconscious.flow import Mind, Provenance
+from subconscious.llm.client import Answered
+from subconscious.providers import NONE
+from subconscious.refining import Gone, Piece
+from subconscious.store import events, model_readings, sessions
+from subconscious.store.captures import Place
+from subconscious.store.model_readings import Gathered, Span
+from subconscious.transcripts import Reading
+
+from .core import Core
+
+log = logging.getLogger("subconscious.daemon")
+
+GIVE_UP = 3
+"""Tries of one chunk that a model can't answer, before it is left at what was found offline."""
+
+LONGEST_PAUSE = 900.0
+"""Seconds between two tries, at the most, where the provider does not say more."""
+
+LONGEST_REST = 300.0
+"""Seconds after which the queue is looked at without a signal: clocks are set."""
+
+INTENT_LENGTH = 500
+
+
+def wanted(mind: Mind) -> bool:
+    """Whether a model is to read what is said now, be there one to ask at this moment or not."""
+    return mind.settings.provider != NONE and mind.settings.refine and mind.settings.capture
+
+
+async def gather(
+    mind: Mind, tx: aiosqlite.Connection, project_id: str, place: sessions.Position, reading: Reading
+) -> None:
+    """Note what a transcript gained, in the transaction of what was learned from it offline.
+
+    Whoever calls this, or makes a span due, sets ``core.gathered`` when the transaction is over, and not before: the
+    loop would look, see nothing yet, and rest.
+    """
+    if not wanted(mind):
+        # Turned off: what waited is not read when it is turned on again some day, or that would be billed unasked.
+        await model_readings.forget_unread(tx)
+        return
+    gained = Gathered(
+        path=place.path,
+        session_id=place.session_id,
+        project_id=project_id,
+        begin=0 if reading.restarted else place.position,
+        state="" if reading.restarted else place.state,
+        until=reading.offset,
+        tokens=tokens(reading.turns),
+    )
+    await model_readings.gather(tx, gained, mind.settings.refine_tokens)
+
+
+class Refining:
+    """The loop that reads what is due, one chunk after the other."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._busy = False
+        self._failures = 0
+
+    async def idle(self) -> bool:
+        """Whether nothing is being read, nor could be at once."""
+        if self._busy:
+            return False
+        return not self._core.llm.on or await model_readings.next_due(self._core.database, time()) is None
+
+    async def run(self) -> None:
+        """Read whatever is due, until cancelled."""
+        async with self._core.database.write() as tx:
+            await model_readings.unlock(tx)
+        while True:
+            self._core.gathered.clear()
+            try:
+                if not await self._read_next():
+                    await self._rest()
+            except sqlite3.Error as error:
+                log.error("what is to be read is not known: %s", error)  # noqa: TRY400 - a full disk, again and again
+                await asyncio.sleep(self._pause(1))
+
+    async def _read_next(self) -> bool:
+        """Read a chunk of what is due; whether there was anything, and anybody to ask."""
+        span = await model_readings.next_due(self._core.database, time()) if self._core.llm.on else None
+        if span is None:
+            return False
+        self._busy = True
+        try:
+            await self._attempt(span)
+        finally:
+            self._busy = False
+        return True
+
+    async def _rest(self) -> None:
+        due = await model_readings.next_retry(self._core.database) if self._core.llm.on else None
+        pause = LONGEST_REST if due is None else min(LONGEST_REST, max(0.05, due - time()))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._core.gathered.wait(), pause)
+
+    async def _attempt(self, span: Span) -> None:
+        """Read one chunk; whatever comes in between makes it wait, and never the rest of the daemon."""
+        try:
+            await self._read(span)
+            self._failures = 0
+        except (BadAnswerError, BadRequestError) as error:
+            await self._failed(span, error)
+        except ProviderError as error:
+            self._failures += 1
+            await self._wait(span, self._when(error), f"{error.message}; {error.remedy}".rstrip("; "))
+        except (TranscriptError, sqlite3.Error) as error:
+            await self._wait(span, time() + self._pause(1), str(error))
+        except Exception as error:
+            # One transcript that can't be worked on must not keep the model from all others.
+            log.exception("%s can't be read on", span.path)
+            await self._failed(span, error)
+
+    async def _read(self, span: Span) -> None:
+        chosen = self._core.settings
+        measure = Measure(chosen.chunk_tokens, chosen.chunk_overlap)
+        piece = await asyncio.to_thread(refining.read_on, span, measure)
+        if piece is None or isinstance(piece, Gone):
+            await self._close(span, piece.reason if piece else "")
+        elif piece.chunk.speaks:
+            mind = await self._mind(span)
+            request = await refining.ask_of(mind, piece.chunk, span.project_id)
+            answered = await self._core.llm.answer(request, span.session_id, span.project_id)
+            await keep(self._core, mind, span, piece, answered)
+        else:
+            await self._skip(span, piece)
+
+    async def _mind(self, span: Span) -> Mind:
+        """The settings that hold for the session, as when it was read offline."""
+        session = await sessions.get(self._core.database, span.session_id)
+        return self._core.mind(json.loads(session.options) if session else None)
+
+    async def _close(self, span: Span, reason: str) -> None:
+        if reason:
+            log.info("not read by the model: %s", reason)
+        async with self._core.database.write() as tx:
+            await model_readings.close(tx, span.id, reason)
+
+    async def _skip(self, span: Span, piece: Piece) -> None:
+        async with self._core.database.write() as tx:
+            await model_readings.advance(tx, span, piece.place, piece.left, more=piece.more)
+
+    async def _failed(self, span: Span, error: Exception) -> None:
+        """The chunk itself is at fault: try again some time, and leave it in the end at what was found offline."""
+        reason = f"{type(error).__name__}: {error}"
+        if span.attempts + 1 < GIVE_UP:
+            await self._wait(span, time() + self._pause(span.attempts + 1), reason, failed=True)
+            return
+        log.warning("%s: a chunk is left as it was found offline: %s", span.path, reason)
+        chosen = self._core.settings
+        measure = Measure(chosen.chunk_tokens, chosen.chunk_overlap)
+        piece = await asyncio.to_thread(refining.read_on, span, measure)
+        async with self._core.database.write() as tx:
+            await events.record(tx, "given up", "reading", span.id, session_id=span.session_id, reason=reason)
+            if isinstance(piece, Piece):
+                await model_readings.advance(tx, span, piece.place, piece.left, more=piece.more)
+            else:
+                await model_readings.close(tx, span.id, reason)
+
+    async def _wait(self, span: Span, at: float, reason: str, *, failed: bool = False) -> None:
+        log.info("%s is read on later: %s", span.path, reason)
+        try:
+            async with self._core.database.write() as tx:
+                await model_readings.wait(tx, span.id, at, reason, failed=failed)
+        except sqlite3.Error as error:
+            log.error("nothing can be written: %s", error)  # noqa: TRY400 - a full disk, again and again
+            await asyncio.sleep(self._pause(1))
+
+    def _when(self, error: ProviderError) -> float:
+        """When it is worth asking again after an error that is not the chunk's."""
+        if isinstance(error, CapReachedError):
+            return max(error.retry_at, time() + self._pause(1))
+        return time() + max(getattr(error, "retry_after", None) or 0.0, self._pause(self._failures))
+
+    def _pause(self, failures: int) -> float:
+        """Doubles with each failure; jittered, so that not everybody comes back together."""
+        pause = self._core.settings.refine_pause_seconds * 2.0 ** (min(failures, 10) - 1)
+        return min(LONGEST_PAUSE, pause) * (0.5 + random.random() / 2)  # noqa: S311 - no secret
+
+
+async def keep(core: Core, mind: Mind, span: Span, piece: Piece, answered: Answered) -> None:
+    """Join what a model made of a chunk with what stands, and go on behind it: one transaction, so it happens once."""
+    assert isinstance(answered.value, Proposals)  # noqa: S101 - the request's schema
+    extractor = model.extractor(answered.provider, answered.model)
+    judged = await asyncio.to_thread(refining.judge, mind, answered.value, piece.chunk, extractor)
+    where = await _provenance(mind, span)
+    findings = await refining.compare(mind, judged, where.place)
+    async with core.database.write() as tx:
+        if await model_readings.advance(tx, span, piece.place, piece.left, more=piece.more):
+            await refining.join(mind, tx, findings, where)
+    core.embedding.wake()
+
+
+async def _provenance(mind: Mind, span: Span) -> Provenance:
+    """Where it was said. No commit: what is checked out now need not be what was then."""
+    session = await sessions.get(mind.database, span.session_id)
+    intent = session.first_prompt if session else ""
+    return Provenance(Place(span.project_id, span.session_id), intent=intent[:INTENT_LENGTH])

@@ -1,0 +1,55 @@
+"""Finds in a text what somebody claims to quote from it, and gives it back letter by letter (SPEC N1).
+
+A model quotes nearly right: white space, apostrophes and the marks around it differ. What is found is always a span of
+the text itself, so that what is shown as evidence stands there.
+"""
+
+from __future__ import annotations
+
+from subconscious.capture.wording import content_words
+
+LEAST_WORDS = 2
+"""Words with a meaning that a quote must have, unless it is all that was said: a single word stands anywhere."""
+
+_TWINS = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"})
+"""Typographer's marks and the typist's: of one length, so that places stay the same."""
+
+_WRAPPING = " \t\r\n\"'\u2018\u2019\u201c\u201d.\u2026"
+
+
+def find(quote: str, text: str) -> str:
+    """Return the span of ``text`` that ``quote`` means, verbatim; "" where there is none, or any would do."""
+    found = _exact(quote.strip(), text) or _alike(quote, text) or _alike(quote.strip(_WRAPPING), text)
+    return found if says_enough(found, text) else ""
+
+
+def says_enough(quote: str, text: str) -> bool:
+    """Whether a quote says something of its own: two words at least, or all there is."""
+    return bool(quote.strip()) and (len(content_words(quote)) >= LEAST_WORDS or quote.strip() == text.strip())
+
+
+def _exact(quote: str, text: str) -> str:
+    return quote if quote and quote in text else ""
+
+
+def _alike(quote: str, text: str) -> str:
+    """Find the quote where only white space and the shape of marks differ."""
+    wanted = " ".join(quote.translate(_TWINS).split())
+    if not wanted:
+        return ""
+    plain, places = _plain(text)
+    at = plain.find(wanted)
+    return text[places[at] : places[at + len(wanted) - 1] + 1] if at >= 0 else ""
+
+
+def _plain(text: str) -> tuple[str, list[int]]:
+    """Return ``text`` with single spaces and plain marks, and for each of its characters the place in ``text``."""
+    kept: list[str] = []
+    places: list[int] = []
+    for place, sign in enumerate(text.translate(_TWINS)):
+        blank = sign.isspace()
+        if blank and (not kept or kept[-1] == " "):
+            continue
+        kept.append(" " if blank else sign)
+        places.append(place)
+    return "".join(kept), places
