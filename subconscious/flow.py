@@ -17,7 +17,10 @@ from subconscious.capture.offline import extract
 from subconscious.kinds import KINDS
 from subconscious.model import Admission, Candidate, Decision, Hit, Memory, Scope, Surface, Turn
 from subconscious.redaction import cut_own, cut_private, redact
+from subconscious.search.context import Around, lift
 from subconscious.search.engines import OVERFETCH, Fusion, Query, find, projects_of
+from subconscious.search.fusion import Fused
+from subconscious.search.relevance import Asked, relevance
 from subconscious.settings import Settings
 from subconscious.store import captures, memories, outcomes, sessions, surfaces
 from subconscious.store.captures import Place
@@ -48,6 +51,11 @@ class Mind:
     settings: Settings
     embed: Embed
     calibration: Calibration = UNCALIBRATED
+
+    @property
+    def around(self) -> Around:
+        """How much what stands around a hit counts."""
+        return Around(self.settings.fusion_near, self.settings.fusion_session)
 
     @property
     def fusion(self) -> Fusion:
@@ -181,19 +189,29 @@ def memory_of(candidate: Candidate, admission: Admission, where: Provenance) -> 
 
 
 async def recall(mind: Mind, text: str, project_id: str | None, limit: int, kind: str | None = None) -> list[Hit]:
-    """Find memories by words and by meaning, best first; decay orders them and hides none."""
+    """Find memories by words, by meaning and by what stands around them, best first; decay orders and hides none."""
     # The kind is filtered after the engines have answered: a rare one must not drown among the others.
     wanted = OVERFETCH if kind is None else 20 * OVERFETCH
     query = Query(text, tuple(projects_of(project_id)), await mind.embed(text), wanted)
     fused = await find(mind.database, mind.index, query, mind.fusion)
-    found = await memories.get_many(mind.database, [hit.id for hit in fused])
-    now = time()
+    sessions_found = await memories.in_sessions(mind.database, [hit.id for hit in fused], project_id)
+    lifted = lift(fused, sessions_found, mind.around)
+    found = await memories.get_many(mind.database, [hit.id for hit in lifted])
+    asked, now = Asked.of(text), time()
     hits = [
-        Hit(found[hit.id], hit.relevance, fade(mind, found[hit.id], now), hit.engines)
-        for hit in fused
+        _hit(mind, asked, hit, found[hit.id], now)
+        for hit in lifted
         if hit.id in found and found[hit.id].archived_at is None and kind in (None, found[hit.id].kind)
     ]
     return sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))[:limit]
+
+
+def _hit(mind: Mind, asked: Asked, fused: Fused, memory: Memory, now: float) -> Hit:
+    about = " ".join((*memory.tags, *memory.files))
+    told = f"{memory.content} {memory.rationale} {about}"
+    share = mind.settings.fusion_names
+    rank = (fused.relevance + share * asked.met(about)) / (1.0 + share)
+    return Hit(memory, relevance(asked, told, fused.engines), fade(mind, memory, now), fused.engines, rank)
 
 
 def fade(mind: Mind, memory: Memory, now: float) -> float:
@@ -286,7 +304,7 @@ async def _ranked(mind: Mind, start: Start) -> list[Hit]:
 def _worth(hit: Hit, branch: str) -> float:
     """How much a session is likely to need a memory it has not asked for: fit, trust and branch, faded by age."""
     here = 1.0 if branch and hit.memory.branch == branch else 0.0
-    return (0.5 * hit.relevance + 0.4 * hit.memory.confidence + 0.1 * here) * hit.decay
+    return (0.5 * hit.rank + 0.4 * hit.memory.confidence + 0.1 * here) * hit.decay
 
 
 def _why(hit: Hit, asked: str) -> str:
