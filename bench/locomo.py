@@ -66,7 +66,13 @@ def turns_of(conversation: dict[str, Any]) -> Iterator[tuple[str, str, float, st
         at = datetime.strptime(told, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC).timestamp()
         for number, turn in enumerate(conversation[key]):
             caption = f" [shared image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
-            yield turn["dia_id"], key, at + number, turn["speaker"], f"[{told}] {turn['speaker']}: {turn['text']}{caption}"
+            yield (
+                turn["dia_id"],
+                key,
+                at + number,
+                turn["speaker"],
+                f"[{told}] {turn['speaker']}: {turn['text']}{caption}",
+            )
 
 
 async def store(database: Database, folder: Path, embedder: Embedder) -> list[Question]:

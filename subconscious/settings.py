@@ -32,6 +32,10 @@ class Settings(BaseSettings):
     calibration_silence: float = Field(
         default=0.2, ge=0, le=1, description="what a capture given to sessions without objection counts for (N3)"
     )
+    surface_relevance: float = Field(
+        default=0.6, ge=0, le=1, description="relevance from which a memory is given unasked (A19)"
+    )
+    prompt_memories: int = Field(default=3, ge=0, le=10, description="memories given to a prompt at most")
     session_captures: int = Field(
         default=15, ge=0, description="captures that one session may bring, the strongest first"
     )

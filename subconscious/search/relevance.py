@@ -2,8 +2,8 @@
 
 Fused scores order the hits of one query and say nothing between queries: the best of a bad lot has score 1 too. What is
 given unasked needs an absolute measure. It is a logistic function of what is absolute: the cosine, the share of the
-query's terms that a memory has, their weight (BM25), and above all whether it has the things that the query names. The
-coefficients were set on real prompts against memories of other projects (`bench/surfacing.py` measures both sides).
+query's terms that a memory has, their weight (BM25), whether it has the things that the query names, and how much was
+asked at all. The coefficients are rounded; `bench/surfacing.py` measures what .6 lets through, wrongly and rightly.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from dataclasses import dataclass
 from subconscious.model import EngineHit
 from subconscious.search.words import names, stem, terms
 
-CONSTANT = -9.0
-COSINE = 3.0
-SHARE = 3.0
-WEIGHT = 0.18
-NAMES_ASKED = 1.5
-NAMES_MET = 2.5
-MOST_WEIGHT = 20.0
+CONSTANT = -5.4
+COSINE = 2.0
+UNSEEN = 0.4
+"""The cosine of what the words alone found: that of an ordinary hit, for nobody has measured it."""
+SHARE = 3.3
+WEIGHT, MOST_WEIGHT = 0.09, 20.0
+NAMES = 1.5
+SIZE, LARGE = 1.3, 6
+"""What a query of so many terms is worth: one or two words are shared by accident."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +59,11 @@ def relevance(asked: Asked, text: str, engines: Sequence[EngineHit]) -> float:
     score = {hit.engine: hit.score for hit in engines}
     raw = (
         CONSTANT
-        + COSINE * max(0.0, score.get("vector", 0.0))
+        + COSINE * score.get("vector", UNSEEN)
         + SHARE * asked.share(text)
         + WEIGHT * min(MOST_WEIGHT, score.get("text", 0.0))
-        + (NAMES_ASKED if asked.names else 0.0)
-        + NAMES_MET * asked.met(text)
+        + NAMES * asked.met(text)
+        + SIZE * min(LARGE, len(asked.stems)) / LARGE
     )
     return 1.0 / (1.0 + math.exp(-raw))
 
