@@ -1,7 +1,7 @@
 """Measure recall on long conversations: `python -m bench.locomo DIR` (DIR holds locomo*.json).
 
-LoCoMo (Maharana et al., ACL 2024), categories 1 to 4, questions whose evidence resolves. Each turn is one memory with its
-speaker as tag and its session's date; a conversation is a project. recall@k is the share of a question's evidence
+LoCoMo (Maharana et al., ACL 2024), categories 1 to 4, questions whose evidence resolves. Each turn is one memory with
+its speaker as tag and its session's date; a conversation is a project. recall@k is the share of a question's evidence
 among the first k, as MODELS.md and MemPalace count it. Everything runs through `flow.recall` on a real store.
 """
 
@@ -36,7 +36,7 @@ from subconscious.store.rows import content_hash
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop"}
 PLAIN = {"fusion_near": 0.0, "fusion_session": 0.0, "fusion_names": 0.0}
-STILL = {"ranking_decay": 0.0, "stale_factor": 1.0}
+STILL: dict[str, Any] = {"ranking_decay": 0.0, "stale_factor": 1.0}
 """Decay off: the conversations are years old, and age says nothing about the questions."""
 ROWS: dict[str, dict[str, Any]] = {
     "words (BM25)": {**PLAIN, **STILL, "fusion_alpha": 0.0},

@@ -21,6 +21,7 @@ from subconscious.search.context import Around, lift
 from subconscious.search.engines import OVERFETCH, Fusion, Query, find, projects_of
 from subconscious.search.fusion import Fused
 from subconscious.search.relevance import Asked, relevance
+from subconscious.search.words import terms
 from subconscious.settings import Settings
 from subconscious.store import captures, memories, outcomes, sessions, surfaces
 from subconscious.store.captures import Place
@@ -220,6 +221,11 @@ def fade(mind: Mind, memory: Memory, now: float) -> float:
     return decay.ranking_decay(memory, now, chosen.ranking_decay, chosen.stale_days, chosen.stale_factor)
 
 
+PROMPTED = "prompt"
+"""The event of what a prompt was given."""
+
+FITS = "fits the prompt"
+
 GREETING = "start/"
 """What the events begin with by which a session is given what it starts with."""
 
@@ -254,6 +260,41 @@ async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
     context = surfacing.compose(ranked, budget, start.branch, start.extra)
     await save_given(mind, start, context.hits)
+    return context
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a person has just typed, free of secrets and private spans, and where."""
+
+    session_id: str
+    project_id: str
+    text: str
+    branch: str = ""
+
+
+async def surface_prompt(mind: Mind, prompt: Prompt) -> surfacing.Context:
+    """Give a prompt the few memories that it is about; mostly that is silence (SPEC A19, D8, B12)."""
+    chosen, now = mind.settings, time()
+    given = await surfaces.unasked(mind.database, prompt.session_id, PROMPTED)
+    left = min(chosen.prompt_memories, chosen.session_surfaces - len(given))
+    if left <= 0 or not terms(prompt.text):
+        return surfacing.SILENCE
+    known = await surfaces.ledger(mind.database, prompt.session_id)
+    cooling = {one for one, at in given if now - at < chosen.surface_cooldown_minutes * 60}
+    fits = [
+        hit
+        for hit in await recall(mind, prompt.text, prompt.project_id, 2 * surfacing.MOST)
+        if hit.relevance >= chosen.surface_relevance
+        and hit.memory.kind not in chosen.surface_kinds_off
+        and hit.memory.content_hash not in known
+        and hit.memory.id not in cooling
+        and hit.memory.session_id != prompt.session_id
+    ]
+    budget = surfacing.Budget(chosen.prompt_tokens, chosen.start_characters, left)
+    context = surfacing.compose(fits, budget, prompt.branch)
+    if context.hits:
+        await save_given(mind, Start(prompt.session_id, prompt.project_id, PROMPTED, asked=FITS), context.hits)
     return context
 
 

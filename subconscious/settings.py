@@ -32,10 +32,6 @@ class Settings(BaseSettings):
     calibration_silence: float = Field(
         default=0.2, ge=0, le=1, description="what a capture given to sessions without objection counts for (N3)"
     )
-    surface_relevance: float = Field(
-        default=0.6, ge=0, le=1, description="relevance from which a memory is given unasked (A19)"
-    )
-    prompt_memories: int = Field(default=3, ge=0, le=10, description="memories given to a prompt at most")
     session_captures: int = Field(
         default=15, ge=0, description="captures that one session may bring, the strongest first"
     )
@@ -44,6 +40,14 @@ class Settings(BaseSettings):
     start_tokens: int = Field(default=2000, ge=0, le=2300, description="budget at session start (A25)")
     start_characters: int = Field(default=9500, ge=0, le=9900, description="characters at session start (A25)")
     start_memories: int = Field(default=10, ge=0, le=50, description="memories given at once (D10)")
+
+    surface_prompts: bool = Field(default=True, description="give memories that fit a prompt (A19)")
+    surface_relevance: float = Field(default=0.6, ge=0, le=1, description="relevance from which one is given unasked")
+    surface_kinds_off: tuple[str, ...] = Field(default=(), description="kinds that are never given unasked")
+    session_surfaces: int = Field(default=10, ge=0, description="memories given unasked in one session, start apart")
+    surface_cooldown_minutes: float = Field(default=5, ge=0, description="pause before a memory is given again (A19)")
+    prompt_memories: int = Field(default=3, ge=0, le=10, description="memories given to one prompt")
+    prompt_tokens: int = Field(default=500, ge=0, le=2300, description="budget of what one prompt is given")
 
     embedder: Literal["local", "none"] = Field(default="local", description="what makes embeddings (B23)")
     fusion: Literal["relative", "rrf"] = Field(default="relative", description="how engines are fused (B1)")

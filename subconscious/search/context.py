@@ -38,9 +38,9 @@ def lift(found: Sequence[Fused], sessions: Sequence[Sequence[int]], around: Arou
     most = max(whole, default=0.0) or 1.0
     for ids, said in zip(sessions, whole, strict=True):
         for place, one in enumerate(ids):
-            near = sum(own.get(other, 0.0) for other in _near(ids, place))
+            near = around.near * sum(own.get(other, 0.0) for other in _near(ids, place))
             if near or one in own:
-                lifted[one] = lifted.get(one, 0.0) + around.near * near + around.session * said / most
+                lifted[one] = lifted.get(one, 0.0) + near + around.session * said / most
     top = max(1.0, *lifted.values()) if lifted else 1.0
     order = sorted(lifted, key=lambda one: (-lifted[one], one))
     return [Fused(one, lifted[one] / top, engines.get(one, ())) for one in order]

@@ -62,5 +62,6 @@ def stem(word: str) -> str:
     """A word without its commonest English endings: enough to see whether two texts share it."""
     for ending in ("ing", "ed", "es", "s", "ly"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
+            word = word[: -len(ending)]
+            break
+    return word[:-1] + "i" if len(word) > 3 and word.endswith("y") else word
