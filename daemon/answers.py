@@ -9,7 +9,7 @@ from contextlib import suppress
 from time import time
 
 from subconscious import surfacing
-from subconscious.flow import Start, surface_start
+from subconscious.flow import Prompt, Start, clean, surface_prompt, surface_start
 from subconscious.model import Session
 from subconscious.projects import head
 from subconscious.store import captures, events, jobs, memories, sessions, surfaces
@@ -18,7 +18,7 @@ from subconscious.store.projects import Project
 from . import typed
 from .core import Core
 from .entry import Entry
-from .learn import Source, learn
+from .learn import NOT_TYPED, Source, learn
 from .spool import Spool
 from .work import FORGETFUL, note
 
@@ -27,6 +27,9 @@ CATCH_UP = 0.3
 
 COMPACT_CATCH_UP = 0.5
 """Seconds a compaction waits for the reading of what it is about to shorten."""
+
+PROMPT_LETTERS = 4000
+"""Characters of a prompt by which memories are looked for."""
 
 FIT = "fits the branch and the latest words"
 """Why the engines' hits are given at a start."""
@@ -107,7 +110,7 @@ class Answers:
         """Carry out a command of ours; give a session what it starts with, should that not have reached it."""
         text, message = await typed.answer(self._core, entry, project, caller)
         if not text and self._core.mind(entry.options).settings.surface:
-            text = await self._late_greeting(entry, project)
+            text = await self._late_greeting(entry, project) or await self._fitting(entry, project)
         return _output("UserPromptSubmit", text, message)
 
     async def _late_greeting(self, entry: Entry, project: Project) -> str:
@@ -124,6 +127,16 @@ class Answers:
                 await sessions.greet(tx, session_id, time())
                 await surfaces.inherit(tx, parent, session_id)
         return "" if parent else await self._greeting(entry, project, "late", late=True)
+
+    async def _fitting(self, entry: Entry, project: Project) -> str:
+        """What the prompt is about, as far as it is remembered; a command is about nothing."""
+        mind = self._core.mind(entry.options)
+        text = clean(entry.payload.prompt[:PROMPT_LETTERS]).strip()
+        if not mind.settings.surface_prompts or not text or text.startswith(NOT_TYPED):
+            return ""
+        branch, _ = await asyncio.to_thread(head, entry.payload.cwd or entry.folder)
+        prompt = Prompt(entry.payload.session_id, project.id, text, branch)
+        return (await surface_prompt(mind, prompt)).text
 
     async def _parent_of_fork(self, entry: Entry, project: Project) -> str:
         """The session that this one, unknown until this prompt, was forked from, or ""."""

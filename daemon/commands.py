@@ -250,7 +250,7 @@ class Commands:
         """Archived memories stand in no index: every word of the query must stand in the text."""
         which = Filter(None if args.everywhere else (await self._here(args)).id, args.kind, archived=True)
         found = await memories.containing(self._core.database, which, args.query.split(), args.limit)
-        return _hits([Hit(memory, 1.0, 1.0) for memory in found])
+        return _hits([Hit(memory, 1.0, 1.0, rank=1.0) for memory in found])
 
     async def cmd_list(self, args: Args) -> dict[str, Any]:
         """Page through memories."""

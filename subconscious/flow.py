@@ -17,7 +17,11 @@ from subconscious.capture.offline import extract
 from subconscious.kinds import KINDS
 from subconscious.model import Admission, Candidate, Decision, Hit, Memory, Scope, Surface, Turn
 from subconscious.redaction import cut_own, cut_private, redact
+from subconscious.search.context import Around, lift
 from subconscious.search.engines import OVERFETCH, Fusion, Query, find, projects_of
+from subconscious.search.fusion import Fused
+from subconscious.search.relevance import Asked, relevance
+from subconscious.search.words import terms
 from subconscious.settings import Settings
 from subconscious.store import captures, memories, outcomes, sessions, surfaces
 from subconscious.store.captures import Place
@@ -51,6 +55,11 @@ class Mind:
     settings: Settings
     embed: Embed
     calibration: Calibration = UNCALIBRATED
+
+    @property
+    def around(self) -> Around:
+        """How much what stands around a hit counts."""
+        return Around(self.settings.fusion_near, self.settings.fusion_session)
 
     @property
     def fusion(self) -> Fusion:
@@ -189,19 +198,29 @@ def memory_of(candidate: Candidate, admission: Admission, where: Provenance) -> 
 
 
 async def recall(mind: Mind, text: str, project_id: str | None, limit: int, kind: str | None = None) -> list[Hit]:
-    """Find memories by words and by meaning, best first; decay orders them and hides none."""
+    """Find memories by words, by meaning and by what stands around them, best first; decay orders and hides none."""
     # The kind is filtered after the engines have answered: a rare one must not drown among the others.
     wanted = OVERFETCH if kind is None else 20 * OVERFETCH
     query = Query(text, tuple(projects_of(project_id)), await mind.embed(text), wanted)
     fused = await find(mind.database, mind.index, query, mind.fusion)
-    found = await memories.get_many(mind.database, [hit.id for hit in fused])
-    now = time()
+    sessions_found = await memories.in_sessions(mind.database, [hit.id for hit in fused], project_id)
+    lifted = lift(fused, sessions_found, mind.around)
+    found = await memories.get_many(mind.database, [hit.id for hit in lifted])
+    asked, now = Asked.of(text), time()
     hits = [
-        Hit(found[hit.id], hit.relevance, fade(mind, found[hit.id], now), hit.engines)
-        for hit in fused
+        _hit(mind, asked, hit, found[hit.id], now)
+        for hit in lifted
         if hit.id in found and found[hit.id].archived_at is None and kind in (None, found[hit.id].kind)
     ]
     return sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))[:limit]
+
+
+def _hit(mind: Mind, asked: Asked, fused: Fused, memory: Memory, now: float) -> Hit:
+    about = " ".join((*memory.tags, *memory.files))
+    told = f"{memory.content} {memory.rationale} {about}"
+    share = mind.settings.fusion_names
+    rank = (fused.relevance + share * asked.met(about)) / (1.0 + share)
+    return Hit(memory, relevance(asked, told, fused.engines), fade(mind, memory, now), fused.engines, rank)
 
 
 def fade(mind: Mind, memory: Memory, now: float) -> float:
@@ -209,6 +228,11 @@ def fade(mind: Mind, memory: Memory, now: float) -> float:
     chosen = mind.settings
     return decay.ranking_decay(memory, now, chosen.ranking_decay, chosen.stale_days, chosen.stale_factor)
 
+
+PROMPTED = "prompt"
+"""The event of what a prompt was given."""
+
+FITS = "fits the prompt"
 
 GREETING = "start/"
 """What the events begin with by which a session is given what it starts with."""
@@ -244,6 +268,41 @@ async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
     context = surfacing.compose(ranked, budget, start.branch, start.extra)
     await save_given(mind, start, context.hits)
+    return context
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a person has just typed, free of secrets and private spans, and where."""
+
+    session_id: str
+    project_id: str
+    text: str
+    branch: str = ""
+
+
+async def surface_prompt(mind: Mind, prompt: Prompt) -> surfacing.Context:
+    """Give a prompt the few memories that it is about; mostly that is silence (SPEC A19, D8, B12)."""
+    chosen, now = mind.settings, time()
+    given = await surfaces.unasked(mind.database, prompt.session_id, PROMPTED)
+    left = min(chosen.prompt_memories, chosen.session_surfaces - len(given))
+    if left <= 0 or not terms(prompt.text):
+        return surfacing.SILENCE
+    known = await surfaces.ledger(mind.database, prompt.session_id)
+    cooling = {one for one, at in given if now - at < chosen.surface_cooldown_minutes * 60}
+    fits = [
+        hit
+        for hit in await recall(mind, prompt.text, prompt.project_id, 2 * surfacing.MOST)
+        if hit.relevance >= chosen.surface_relevance
+        and hit.memory.kind not in chosen.surface_kinds_off
+        and hit.memory.content_hash not in known
+        and hit.memory.id not in cooling
+        and hit.memory.session_id != prompt.session_id
+    ]
+    budget = surfacing.Budget(chosen.prompt_tokens, chosen.start_characters, left)
+    context = surfacing.compose(fits, budget, prompt.branch)
+    if context.hits:
+        await save_given(mind, Start(prompt.session_id, prompt.project_id, PROMPTED, asked=FITS), context.hits)
     return context
 
 
@@ -294,7 +353,7 @@ async def _ranked(mind: Mind, start: Start) -> list[Hit]:
 def _worth(hit: Hit, branch: str) -> float:
     """How much a session is likely to need a memory it has not asked for: fit, trust and branch, faded by age."""
     here = 1.0 if branch and hit.memory.branch == branch else 0.0
-    return (0.5 * hit.relevance + 0.4 * hit.memory.confidence + 0.1 * here) * hit.decay
+    return (0.5 * hit.rank + 0.4 * hit.memory.confidence + 0.1 * here) * hit.decay
 
 
 def _why(hit: Hit, asked: str) -> str:

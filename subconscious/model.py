@@ -224,17 +224,22 @@ class EngineHit:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory found: fused relevance 0..1, its decay factor, and how each engine saw it (SPEC N7)."""
+    """A memory found: how relevant it is, its decay factor, and how each engine saw it (SPEC N7).
+
+    ``relevance`` (0..1) is calibrated: it means the same for every query, and thresholds apply to it (SPEC N16).
+    ``rank`` (0..1) compares the hits of one query alone.
+    """
 
     memory: Memory
     relevance: float
     decay: float
     engines: tuple[EngineHit, ...] = ()
+    rank: float = 0.0
 
     @property
     def score(self) -> float:
         """What orders the hits: decay orders, it never filters (SPEC N16, D8)."""
-        return self.relevance * self.decay
+        return self.rank * self.decay
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,12 @@ class Context:
     hits: tuple[Hit, ...]
 
 
+SILENCE = Context("", ())
+
+MOST = 10
+"""Memories that may be given at once (SPEC D10)."""
+
+
 def quote(text: str) -> str:
     """One line of stored text, made harmless: markup that could be taken for the client's own is neutralised."""
     line = " ".join(text.split())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from subconscious.search.fusion import Fused, Ranking, relative, rrf
-from subconscious.search.words import STOP_WORDS
+from subconscious.search.words import terms
 from subconscious.store import memories
 from subconscious.store.connect import Database
 
@@ -46,9 +46,8 @@ Engine = Callable[["Database", "VectorIndex | None", Query], Awaitable[Ranking]]
 async def by_words(database: Database, index: VectorIndex | None, query: Query) -> Ranking:
     """BM25 over the full text, stop words dropped."""
     del index
-    terms = memories.terms_of(query.text, STOP_WORDS)
     projects = (*query.projects, memories.USER_WIDE) if query.projects else ()
-    return await memories.search_text(database, terms, projects, query.limit)
+    return await memories.search_text(database, terms(query.text), projects, query.limit)
 
 
 async def by_meaning(database: Database, index: VectorIndex | None, query: Query) -> Ranking:

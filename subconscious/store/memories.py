@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from time import time
 from typing import Any
 
@@ -13,11 +13,15 @@ import aiosqlite
 from subconscious.errors import NotFoundError
 from subconscious.model import Memory
 from subconscious.store import events
+from subconscious.store.codewords import code_parts
 from subconscious.store.connect import Database
 from subconscious.store.rows import insertion, marks, memory_from, stored
 
 USER_WIDE = "userwide"
 """The full-text token in place of a project for memories that hold everywhere."""
+
+NEIGHBOURS = 2000
+"""Memories that are looked at around one query's hits."""
 
 FTS_WEIGHTS = "0.0, 2.0, 1.0, 0.5, 1.0, 0.5"
 """bm25 weights of project, summary, content, rationale, tags, files."""
@@ -54,7 +58,7 @@ async def _index_text(tx: aiosqlite.Connection, memory: Memory) -> None:
             memory.content,
             memory.rationale,
             " ".join(memory.tags),
-            " ".join(memory.files),
+            " ".join((*memory.files, code_parts(f"{memory.content} {memory.rationale}"))),
         ),
     )
 
@@ -230,10 +234,18 @@ async def search_text(
     return [(row["rowid"], row["score"]) for row in rows]
 
 
-def terms_of(text: str, stop_words: frozenset[str], limit: int = 24) -> list[str]:
-    """The distinct words of a query that are worth searching, in order, safe to stand in a MATCH expression."""
-    words = (word for word in re.findall(r"\w+", text.casefold()) if len(word) > 1 and word not in stop_words)
-    return list(dict.fromkeys(words))[:limit]
+async def in_sessions(database: Database, ids: Sequence[int], project_id: str | None) -> list[list[int]]:
+    """The active memories of the sessions that brought ``ids``, each session's in the order in which they were said.
+
+    Of one project and the user's own, as everything that is recalled; of every project without one.
+    """
+    rows = await database.rows(
+        "SELECT session_id, id FROM memories WHERE archived_at IS NULL AND session_id IN"  # noqa: S608
+        f" (SELECT session_id FROM memories WHERE id IN ({marks(ids)}))"
+        " AND (? IS NULL OR project_id = ? OR project_id IS NULL) ORDER BY session_id, said_at, id LIMIT ?",
+        (*ids, project_id, project_id, NEIGHBOURS),
+    )
+    return [[row["id"] for row in session] for _, session in groupby(rows, key=lambda row: row["session_id"])]
 
 
 async def counts(database: Database, project_id: str | None) -> dict[str, int]:

@@ -55,6 +55,14 @@ async def given_hashes(database: Database, session_id: str) -> set[str]:
     return {row[0] for row in rows}
 
 
+async def unasked(database: Database, session_id: str, event: str) -> list[tuple[int, float]]:
+    """What a session was given on such events, and when."""
+    rows = await database.rows(
+        "SELECT memory_id, at FROM surfaces WHERE session_id = ? AND event = ?", (session_id, event)
+    )
+    return [(row["memory_id"], row["at"]) for row in rows]
+
+
 async def listing(
     database: Database,
     *,

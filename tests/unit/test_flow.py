@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from subconscious.flow import Mind, Start, recall, surface_start
+import pytest
+
+from subconscious.flow import Mind, Prompt, Start, recall, surface_prompt, surface_start
 from subconscious.model import Scope
 from subconscious.settings import Settings
 from subconscious.store import memories, surfaces
@@ -87,3 +89,67 @@ async def test_recall_keeps_to_its_project(database: Database, project: Project)
 async def test_silence_when_there_is_nothing(database: Database, project: Project) -> None:
     context = await surface_start(make_mind(database), Start("s", project.id, "start/startup"))
     assert (context.text, context.hits) == ("", ())
+
+
+UPLOADS = "The UploadWorker retries a failed chunk upload twice, then parks it."
+ASKED = "why does the UploadWorker retry a failed chunk upload"
+
+
+async def fitting(mind: Mind, project: Project, text: str = ASKED, session: str = "now") -> list[int]:
+    context = await surface_prompt(mind, Prompt(session, project.id, text))
+    return [hit.memory.id for hit in context.hits]
+
+
+async def test_a_prompt_is_given_what_it_is_about_once(database: Database, project: Project) -> None:
+    memory = await store(database, project, UPLOADS)
+    await store(database, project, "Invoices use the tax table of the year.")
+    mind = make_mind(database)
+    assert await fitting(mind, project) == [memory]
+    assert await fitting(mind, project) == []
+    assert await fitting(mind, project, session="another") == [memory]
+    (surface, _) = await surfaces.listing(database, memory_id=memory)
+    assert surface.event == "prompt"
+    assert surface.reason.startswith("fits the prompt: text rank 1")
+
+
+@pytest.mark.parametrize("text", ["thanks, go on", "fix it", "", "the of and", "commit and push please"])
+async def test_a_prompt_about_nothing_is_given_nothing(database: Database, project: Project, text: str) -> None:
+    await store(database, project, UPLOADS)
+    assert await fitting(make_mind(database), project, text) == []
+
+
+async def test_a_session_is_not_told_its_own_words(database: Database, project: Project) -> None:
+    await store(database, project, UPLOADS, session_id="now")
+    assert await fitting(make_mind(database), project) == []
+
+
+async def test_kinds_can_be_left_out(database: Database, project: Project) -> None:
+    await store(database, project, UPLOADS, kind="progress")
+    assert await fitting(make_mind(database, surface_kinds_off=("progress",)), project) == []
+
+
+async def test_a_session_is_given_so_many_unasked_and_no_more(database: Database, project: Project) -> None:
+    for number in range(6):
+        await store(database, project, f"{UPLOADS} Case {number}.")
+    mind = make_mind(database, session_surfaces=4, prompt_memories=3)
+    assert [len(await fitting(mind, project)) for _ in range(3)] == [3, 1, 0]
+
+
+async def test_after_a_compaction_a_memory_still_rests_for_a_while(database: Database, project: Project) -> None:
+    memory = await store(database, project, UPLOADS)
+    assert await fitting(make_mind(database), project) == [memory]
+    async with database.write() as tx:
+        await surfaces.reset(tx, "now")
+    assert await fitting(make_mind(database), project) == []
+    assert await fitting(make_mind(database, surface_cooldown_minutes=0), project) == [memory]
+
+
+async def test_neighbours_are_of_the_same_project_or_the_users(database: Database, project: Project) -> None:
+    async with database.write() as tx:
+        await tx.execute("INSERT INTO projects VALUES ('pother', 'other', '/o', '', '', 0)")
+    here = await store(database, project, "The upload worker retries twice.", session_id="one")
+    beside = await store(database, project, "Then it parks the chunk.", session_id="one")
+    async with database.write() as tx:
+        await memories.insert(tx, make_memory("Elsewhere.", project_id="pother", session_id="one"))
+    found = [hit.memory.id for hit in await recall(make_mind(database), "upload worker", project.id, 10)]
+    assert found == [here, beside]

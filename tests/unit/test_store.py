@@ -19,11 +19,11 @@ from subconscious.model import (
     Strength,
     Surface,
 )
-from subconscious.search.words import STOP_WORDS
+from subconscious.search.words import terms
 from subconscious.store import captures, events, jobs, memories, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
-from subconscious.store.memories import Filter, terms_of
+from subconscious.store.memories import Filter
 from subconscious.store.projects import Project
 from tests.conftest import NOON, make_memory
 
@@ -93,15 +93,7 @@ async def test_text_search_keeps_to_the_project_and_the_user(database: Database,
     "text", ['"; DROP TABLE', "NEAR(a b)", "a* -b", "project : x", "ä\x00ö", "((", "", "OR AND NOT"]
 )
 async def test_any_words_can_be_searched(database: Database, text: str) -> None:
-    assert await memories.search_text(database, terms_of(text, STOP_WORDS), ["p1"], 10) == []
-
-
-def test_terms_drop_stop_words_and_repetitions() -> None:
-    assert terms_of("What is the retry_policy, the RETRY_POLICY of api/v2?", STOP_WORDS) == [
-        "retry_policy",
-        "api",
-        "v2",
-    ]
+    assert await memories.search_text(database, terms(text), ["p1"], 10) == []
 
 
 async def test_archived_memories_leave_the_index_and_come_back_whole(database: Database) -> None:

@@ -1,0 +1,126 @@
+"""Measure what a prompt would be given: `python -m bench.surfacing TRANSCRIPTS LOCOMO`.
+
+False: real prompts of one project against the memories of the others, which can't be what was meant. True: LoCoMo's
+questions as prompts against their conversation; the evidence should be among what is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.locomo import STILL, embed, store
+from subconscious.embeddings import Embedder, open_embedder
+from subconscious.flow import Mind, Provenance, clean, judge, memory_of, recall
+from subconscious.home import Home
+from subconscious.model import Decision, Hit, Origin, Turn
+from subconscious.projects import Identity
+from subconscious.settings import Settings
+from subconscious.store import memories, vectors
+from subconscious.store.captures import Place
+from subconscious.store.connect import Database, open_database
+from subconscious.store.migrate import migrate
+from subconscious.store.projects import settle
+from subconscious.transcripts import State, read_turns
+
+LONGEST = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a person typed, and in which project it is asked."""
+
+    text: str
+    project: str
+
+
+def turns_of(path: Path) -> Iterator[Turn]:
+    """Give a transcript's turns."""
+    offset, state = 0, State()
+    while True:
+        reading = read_turns(path, offset, state, clean=clean, final=True)
+        yield from reading.turns
+        if not reading.more:
+            return
+        offset, state = reading.offset, reading.state
+
+
+async def strangers(database: Database, folder: Path, embedder: Embedder) -> list[Prompt]:
+    """Store for each repository what was captured in the others; return its prompts."""
+    sessions = json.loads((folder / "INDEX.json").read_text())
+    prompts: dict[str, list[str]] = {}
+    learned: dict[str, list[Any]] = {}
+    for row in sessions:
+        turns = [t for path in folder.rglob(f"*{row['session']}*.jsonl") for t in turns_of(path)]
+        typed = [t.text for t in turns if t.origin is Origin.USER and not t.sidechain and t.text.strip()]
+        prompts.setdefault(row["repo"], []).extend(text for text in typed if len(text) < LONGEST)
+        learned.setdefault(row["repo"], []).extend(judge(turns, Settings()))
+    asked = []
+    for repo, texts in prompts.items():
+        project = await settle(database, Identity(root=f"/not-{repo}", name=f"not {repo}"))
+        where = Provenance(Place(project.id, None))
+        ids = []
+        async with database.write() as tx:
+            for other, found in learned.items():
+                for candidate, admission in found if other != repo else []:
+                    if admission.decision is not Decision.DISCARD:
+                        ids.append((await memories.insert(tx, memory_of(candidate, admission, where))).id)
+        await embed(database, embedder, project.id, ids)
+        asked += [Prompt(text, project.id) for text in dict.fromkeys(texts)]
+    return asked
+
+
+def given(hits: list[Hit], settings: Settings) -> list[Hit]:
+    """What of a recall would be given to the prompt."""
+    return [hit for hit in hits if hit.relevance >= settings.surface_relevance][: settings.prompt_memories]
+
+
+async def run(transcripts: Path, locomo: Path) -> None:
+    """Store both worlds, ask, print."""
+    embedder = open_embedder("local")
+    assert embedder is not None
+    with tempfile.TemporaryDirectory(prefix="surfacing-") as scratch:
+        home = Home(Path(scratch) / "home")
+        home.make()
+        database = await open_database(home.database)
+        await migrate(database)
+        prompts = await strangers(database, transcripts, embedder)
+        questions = await store(database, locomo, embedder)
+        index = await vectors.open_index(database, embedder.name, embedder.dim)
+
+        async def of_query(text: str) -> Any:
+            return embedder.embed([text])[0]
+
+        mind = Mind(database, index, Settings(**STILL), of_query)
+        false = [given(await recall(mind, p.text, p.project, 10), mind.settings) for p in prompts]
+        true = [given(await recall(mind, q.text, q.project, 10), mind.settings) for q in questions]
+        wrong = sum(bool(one) for one in false)
+        right = sum(bool(q.evidence & {hit.memory.id for hit in one}) for q, one in zip(questions, true, strict=True))
+        print(
+            f"prompts that were given a stranger's memory: {wrong}/{len(prompts)} = {100 * wrong / len(prompts):.1f} %"
+        )
+        print(
+            f"questions that were given their evidence: {right}/{len(questions)} = {100 * right / len(questions):.1f} %"
+        )
+        print(f"memories given to a question: {statistics.mean(map(len, true)):.2f}")
+        await index.close()
+        await database.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("transcripts", type=Path)
+    parser.add_argument("locomo", type=Path)
+    chosen = parser.parse_args()
+    asyncio.run(run(chosen.transcripts, chosen.locomo))
+
+
+if __name__ == "__main__":
+    main()
