@@ -1,16 +1,24 @@
-"""Settings: read once at the entry, from SUBCONSCIOUS_* variables, then config.toml, then the plugin's options."""
+"""Settings: read once at the entry, from SUBCONSCIOUS_* variables, then config.toml, then the plugin's options.
+
+Keys are found the other way round, in config.toml, then among the options, then in the variables (SPEC N14).
+"""
 
 from __future__ import annotations
 
+import logging
+import stat
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from subconscious.errors import SettingsError
+
+log = logging.getLogger("subconscious.settings")
 
 
 class Settings(BaseSettings):
@@ -41,7 +49,18 @@ class Settings(BaseSettings):
     start_characters: int = Field(default=9500, ge=0, le=9900, description="characters at session start (A25)")
     start_memories: int = Field(default=10, ge=0, le=50, description="memories given at once (D10)")
 
-    embedder: Literal["local", "none"] = Field(default="local", description="what makes embeddings (B23)")
+    embedder: Literal["local", "openai", "ollama", "none"] = Field(
+        default="local", description="what makes embeddings (B23)"
+    )
+    embedder_model: str = Field(default="", description="the model of a remote embedder; empty: the one we chose")
+    embedder_base_url: str = Field(default="", description="a server that speaks as OpenAI or Ollama does")
+    embedder_key: SecretStr = Field(default=SecretStr(""), description="the remote embedder's key (N14)")
+    embedder_timeout_seconds: float = Field(default=30, gt=0, description="time one call of it may take")
+    embedder_check_seconds: float = Field(default=5, gt=0, description="time the check of its key may take (B22)")
+    embedder_prompts: bool = Field(
+        default=False, description="send it, redacted, what you type, so that hooks find by meaning too"
+    )
+    embedder_prompt_ms: float = Field(default=150, ge=0, description="time a hook waits for it before words do alone")
     fusion: Literal["relative", "rrf"] = Field(default="relative", description="how engines are fused (B1)")
     fusion_alpha: float = Field(default=0.5, ge=0, le=1, description="weight of the vector engine in `relative`")
     rrf_k: int = Field(default=60, ge=1, description="k of the `rrf` preset (B1)")
@@ -77,9 +96,30 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Environment before what is passed in (config.toml over plugin options); no .env of the user's project."""
-        del settings_cls, dotenv_settings, file_secret_settings
-        return env_settings, init_settings
+        """Environment before what is passed in (config.toml over plugin options); no .env of the user's project.
+
+        With keys it is the other way round (SPEC N14): what lies in an environment comes last.
+        """
+        del dotenv_settings, file_secret_settings
+        return _WithoutKeys(settings_cls, env_settings), init_settings, env_settings
+
+
+KEYS = frozenset(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)
+"""Settings that are secret: masked wherever they are shown, and never taken from a file that others may read."""
+
+
+class _WithoutKeys(PydanticBaseSettingsSource):
+    """Another source's values, but for the keys."""
+
+    def __init__(self, settings_cls: type[BaseSettings], source: PydanticBaseSettingsSource) -> None:
+        super().__init__(settings_cls)
+        self._source = source
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        return self._source.get_field_value(field, field_name)
+
+    def __call__(self) -> dict[str, Any]:
+        return {name: value for name, value in self._source().items() if name not in KEYS}
 
 
 def load_settings(home: Path | None, options: Mapping[str, str] | None = None) -> Settings:
@@ -91,7 +131,7 @@ def load_settings(home: Path | None, options: Mapping[str, str] | None = None) -
     values: dict[str, Any] = {k: v for k, v in (options or {}).items() if k in Settings.model_fields}
     config = home / "config.toml" if home else None
     if config is not None and config.exists():
-        values.update(_read_config(config))
+        values.update(_without_open_keys(config, _read_config(config)))
     try:
         return Settings(**values)
     except ValidationError as error:
@@ -101,6 +141,20 @@ def load_settings(home: Path | None, options: Mapping[str, str] | None = None) -
             f"setting {key!r}: {first['msg']}",
             f"correct {key!r} in {config} or the variable SUBCONSCIOUS_{key.upper()}",
         ) from error
+
+
+def is_open(config: Path) -> bool:
+    """Whether others than its owner may read a file, or write to it."""
+    return bool(stat.S_IMODE(config.stat().st_mode) & 0o077)
+
+
+def _without_open_keys(config: Path, values: dict[str, Any]) -> dict[str, Any]:
+    """A key that others may read is not used: whoever put it there must hear of it, and not from a bill."""
+    exposed = sorted(KEYS & set(values))
+    if not exposed or not is_open(config):
+        return values
+    log.warning("%s is open to other users: not used are %s; chmod 600 %s", config, ", ".join(exposed), config)
+    return {name: value for name, value in values.items() if name not in exposed}
 
 
 def _read_config(config: Path) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from subconscious.store import vectors
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.vectors import NumpyIndex, Row, SqliteVecIndex, VectorIndex, open_index
+from subconscious.store.vectors.vec0 import file_of
 
 MODEL, DIM = "toy", 8
 Opener = Callable[[Database], Awaitable[VectorIndex]]
@@ -222,7 +223,7 @@ async def test_the_numpy_index_holds_no_more_than_its_capacity(database: Databas
 async def test_a_broken_file_is_made_anew(database: Database) -> None:
     rows = random_rows(5)
     await put(database, rows)
-    database.path.with_name("vectors.db").write_bytes(b"no database at all, " * 500)
+    file_of(database, MODEL).write_bytes(b"no database at all, " * 500)
     module = extensible()
     assert module is not None
     if module is not sqlite3:
@@ -249,7 +250,7 @@ async def test_an_index_is_found_on_every_python(database: Database) -> None:
     index = await open_index(database, MODEL, DIM)
     loads = hasattr(sqlite3.Connection, "enable_load_extension")
     assert index.name == ("sqlite-vec" if loads else "numpy")
-    assert database.path.with_name("vectors.db").exists() is loads
+    assert file_of(database, MODEL).exists() is loads
     assert len(await index.search(["p"], rows[0].vector, 9)) == 5
     await index.close()
 
