@@ -42,7 +42,7 @@ REFUSALS = 5
 """Single texts in a row that are refused: then it is not the texts."""
 
 RETIREMENT = 60.0
-"""Seconds for which the index that served before stays open, for who is just asking it."""
+"""Seconds for which what served before goes on answering those who have just begun to ask it."""
 
 
 class _OutError(Exception):
@@ -68,6 +68,7 @@ class Embedding:
         self._writer: Opened | None = None
         self._coming: Sense | None = None
         self._tidy = False
+        self._retiring = 0
         self._missed: set[int] | None = None
         self._troubles = 0
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -186,7 +187,7 @@ class Embedding:
             await self._aim(writer)
         self._loaded.set()
         if await self._work_off(writer):
-            await self._arrive(writer)
+            await self._arrive()
 
     async def _resume(self) -> None:
         """Open the index of the model that served last."""
@@ -288,27 +289,36 @@ class Embedding:
             await models.serve(tx, sense.model)
         old, self.sense, self._coming = self.sense, sense, None
         log.info("%s serves", sense.model)
-        embedder = old.embedder
-        old.retire()
-        if embedder is not None and (self._writer is None or embedder is not self._writer.embedder):
-            embedder.close()
-        if old.index is not None:
-            self._do_aside(_close_later(old.index))
+        self._do_aside(self._retire(old))
 
-    async def _arrive(self, writer: Opened) -> None:
-        """All memories have a vector of this model, or can't have one: it serves, and what is of no use goes."""
+    async def _retire(self, old: Sense) -> None:
+        self._retiring += 1
+        try:
+            await asyncio.sleep(RETIREMENT)
+        finally:
+            self._retiring -= 1
+            await old.close()
+        if not await memories.unembedded(self._database, 1):
+            await self._tidy_up()
+
+    async def _arrive(self) -> None:
+        """All memories have a vector of this model, or can't have one: it serves."""
         if self._coming is not None:
             await self._serve(self._coming)
-        if self._tidy or writer.name != self.name:
+        if not self._retiring:
+            await self._tidy_up()
+
+    async def _tidy_up(self) -> None:
+        """Delete what is of no use any more: once, when the chosen model serves and nobody asks another one."""
+        writer = self._writer
+        if self._tidy or writer is None or writer.name != self.name or writer.model.name != self.sense.model:
             return
         from subconscious.store import vectors
 
         self._tidy = True
         # The stand-in's vectors stay beside a remote embedder's: the next outage needs them at once.
-        local = model_of(FALLBACK)
-        kept = tuple(
-            {writer.model.name, *([local.name] if local else [])} if writer.embedder.remote else {writer.model.name}
-        )
+        stand_in = model_of(FALLBACK) if writer.embedder.remote else None
+        kept = (writer.model.name, *([stand_in.name] if stand_in else []))
         gone = await models.forget_others(self._database, kept)
         await asyncio.to_thread(vectors.sweep, self._database, [writer.model.name])
         if gone:
@@ -473,19 +483,9 @@ class Embedding:
         for task in self._aside:
             task.cancel()
         await asyncio.gather(*self._aside, return_exceptions=True)
-        embedders = {id(e): e for e in (self.sense.embedder, self._writer.embedder if self._writer else None) if e}
-        for embedder in embedders.values():
-            await asyncio.to_thread(embedder.close)
+        self._let_go_of(self._writer)
         await self._drop_coming()
-        if self.sense.index is not None:
-            await self.sense.index.close()
-
-
-async def _close_later(index: VectorIndex) -> None:
-    try:
-        await asyncio.sleep(RETIREMENT)
-    finally:
-        await index.close()
+        await self.sense.close()
 
 
 def text_of(memory: Memory) -> str:

@@ -125,7 +125,7 @@ class Sense:
         task.add_done_callback(self._under_way.discard)
         # What comes too late for this question is there for the next one.
         done, _ = await asyncio.wait({task}, timeout=seconds)
-        return task.result() if done else None
+        return task.result() if done and not task.cancelled() else None
 
     async def _ask(self, embedder: Embedder, text: str) -> numpy.ndarray | None:
         try:
@@ -140,11 +140,16 @@ class Sense:
             self._recent.popitem(last=False)
         return found
 
-    def retire(self) -> None:
-        """Another serves from now on: who still has this one goes by words alone."""
+    async def close(self) -> None:
+        """Let embedder and index go: who still has this one goes by words alone."""
+        embedder = self.embedder
         self.awake(None)
         for task in self._under_way:
             task.cancel()
+        if embedder is not None:
+            await asyncio.to_thread(embedder.close)
+        if self.index is not None:
+            await self.index.close()
 
 
 def account(embedder: Embedder) -> tuple[str, str]:

@@ -71,6 +71,7 @@ class EmbeddingServer:
         self.always: Failure | None = None
         self.asked: list[Asked] = []
         self.longest: int | None = None
+        self.refused = ""
         self.delay = 0.0
         self.port = 0
         self.vectors: Callable[[Vectors], Any] = lambda found: found
@@ -95,6 +96,8 @@ class EmbeddingServer:
         if self.longest is not None and max(map(len, asked.texts)) > self.longest:
             body = b'{"error": {"message": "this input exceeds the maximum context length"}}'
             return Failure(400, body)
+        if self.refused and any(self.refused in text for text in asked.texts):
+            return Failure(400, b'{"error": {"message": "no such words here"}}')
         return self.always
 
     def answer(self, asked: Asked) -> dict[str, Any]:

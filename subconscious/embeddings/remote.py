@@ -115,7 +115,11 @@ class RemoteEmbedder(ABC):
     def _vectors(self, texts: Sequence[str], timeout: float) -> NDArray[np.float32]:
         if self._closed:
             raise EmbedderError("the embedder is closed", "open it anew")
-        answer = self._ask(texts, timeout)
+        try:
+            answer = self._ask(texts, timeout)
+        except RuntimeError as error:
+            # The line's own word for having been closed meanwhile by another thread.
+            raise EmbedderError(f"the embedder is closed: {error}", "open it anew") from error
         self._access.spent(self.provider, self.model, answer.tokens)
         return verified(answer.vectors, len(texts), self.dim)
 
