@@ -289,10 +289,10 @@ class Embedding:
             await models.serve(tx, sense.model)
         old, self.sense, self._coming = self.sense, sense, None
         log.info("%s serves", sense.model)
+        self._retiring += 1
         self._do_aside(self._retire(old))
 
     async def _retire(self, old: Sense) -> None:
-        self._retiring += 1
         try:
             await asyncio.sleep(RETIREMENT)
         finally:

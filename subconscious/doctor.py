@@ -22,8 +22,8 @@ from time import time
 from typing import Any
 
 from subconscious import __version__
-from subconscious.client import AbsentError, hello, last_words, newer
-from subconscious.errors import DaemonError, SettingsError, StoreError
+from subconscious.client import AbsentError, call, hello, last_words, newer
+from subconscious.errors import DaemonError, SettingsError, StoreError, SubconsciousError
 from subconscious.home import Home, find_home
 from subconscious.settings import Settings, load_settings
 from subconscious.store.check import UPDATE, Health, check
@@ -51,6 +51,7 @@ LEAST_FREE = 200 * 2**20
 WAITING = 24 * 3600.0
 """Seconds after which something that still waits is a fault: an embedding (SPEC B25), a spool entry."""
 DRAIN = "subconscious daemon drain"
+FIX = "subconscious doctor --fix"
 
 _USUAL_LINE = re.compile(r"\d{4}-\d\d-\d\d \S+ (DEBUG|INFO|WARNING) ")
 
@@ -249,6 +250,17 @@ def _daemon(patient: Patient) -> Iterator[Finding]:
         yield _fault("daemon", f"it listens, but {error.message}", "subconscious daemon stop --force")
 
 
+def _embedder(patient: Patient) -> Iterator[Finding]:
+    """Whether the chosen embedder is in use; only a running daemon knows."""
+    try:
+        told = call(patient.home, "status", timeout=2)["embedder"]
+        if told.get("code"):
+            detail = f"{told['name']}: {told['code']} {told['error']}"
+            yield _fault("embedder", detail, f"{FIX} # once that is mended")
+    except (SubconsciousError, KeyError):
+        return  # that of the daemon itself is told already
+
+
 def _absent(patient: Patient) -> Finding:
     """Idle, or unable to start: then its log ends with a traceback or an error instead of its farewell."""
     words = last_words(patient.home)
@@ -291,7 +303,7 @@ def _leftovers(patient: Patient, health: Health) -> Iterator[Finding]:
     wanted = _limits(patient.home).embedder != "none"
     if wanted and since is not None and patient.now - since > WAITING:
         detail = f"memories without an embedding: {health.pending}, the oldest for more than a day"
-        yield _fault("embeddings", detail, DRAIN)
+        yield _fault("embeddings", detail, FIX)
 
 
 def _spool(patient: Patient) -> Iterator[Finding]:
@@ -361,6 +373,7 @@ CHECKS: tuple[Check, ...] = (
     _permissions,
     _environment,
     _daemon,
+    _embedder,
     _database,
     _spool,
     _vectors,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from tests.conftest import make_memory
 from tests.daemon.conftest import configure, drained, eventually
-from tests.embedding_server import EmbeddingServer, Failure, embedding_server, mirrored, wide
+from tests.embedding_server import EmbeddingServer, Failure, Vectors, embedding_server, mirrored, wide
 
 LOCAL = LocalEmbedder.name
 
@@ -123,7 +124,7 @@ async def test_a_change_of_model_leaves_no_gap(
     ids = await remember(database, *texts)
     async with embedded_by(database, "openai", access(server)) as loop:
         await settled(loop, "openai:toy:32")
-    server.delay = 0.05
+    server.models["broad"] = leisurely
     async with embedded_by(database, "openai", access(server, "broad")) as loop:
         await until(lambda: _is(loop.state == "ready"))
         served: Counter[str] = Counter()
@@ -135,6 +136,7 @@ async def test_a_change_of_model_leaves_no_gap(
                 loop.wake()
             served[loop.sense.model] += 1
             assert await nearest(loop, texts[number]) == ids[number]
+        assert late
         assert served["openai:toy:32"] > 5
         await settled(loop, "openai:broad:48")
         assert await nearest(loop, "a memory of the time between") == late
@@ -168,10 +170,14 @@ async def test_what_is_remembered_during_a_change_is_found_before_it_ends(
         await settled(loop, "openai:slow:48")
 
 
+def leisurely(texts: Sequence[str]) -> Vectors:
+    """The broader model, which takes its time for more than a question."""
+    time.sleep(0.4 if len(texts) > 1 else 0)
+    return wide(texts)
+
+
 def _after(event: asyncio.Event, found: Any, waits: bool) -> Any:
     """Hold a batch back, as a slow model would."""
-    import time
-
     while waits and not event.is_set():
         time.sleep(0.01)
     time.sleep(0.05 * waits)
