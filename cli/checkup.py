@@ -31,9 +31,8 @@ def _try_again(*, quiet: bool) -> None:
     """Let the daemon try once more to embed what it could not (SPEC B25)."""
     waiting = ask("embed")["pending"]
     if not quiet:
-        print(
-            f"Embedding {screen.counted(waiting, 'memory', 'memories')} anew; `subconscious status` says how far it is.\n"
-        )
+        what = screen.counted(waiting, "memory", "memories")
+        print(f"Embedding {what} anew; `subconscious status` says how far it is.\n")
 
 
 def _tell(finding: Finding, indent: int) -> None:

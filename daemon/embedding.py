@@ -161,8 +161,10 @@ class Embedding:
             except Exception as error:
                 # Recall by words must go on whatever keeps the model or the index from being opened or written.
                 # What could not be saved is still pending: the next memory, or the next daemon, brings us back to it.
-                self._broken = SubconsciousError(f"no embeddings: {error}", "restart with `subconscious daemon stop`")
                 log.exception("embeddings can't be made or saved")
+                if self._writer is None:
+                    remedy = "restart with `subconscious daemon stop`"
+                    self._broken = SubconsciousError(f"no embeddings: {error}", remedy)
             if self._writer is None:
                 self.sense.awake(None)
             self._loaded.set()
