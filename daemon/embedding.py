@@ -156,8 +156,8 @@ class Embedding:
             except _OutError:
                 continue
             except SubconsciousError as error:
-                self._broken = error
-                log.warning("no embeddings, recall goes by words alone: %s", self.error)
+                self._broken = None if self._writer else error
+                log.warning("embeddings can't be made or saved: %s; %s", error.message, error.remedy)
             except Exception as error:
                 # Recall by words must go on whatever keeps the model or the index from being opened or written.
                 # What could not be saved is still pending: the next memory, or the next daemon, brings us back to it.
