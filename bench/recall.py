@@ -70,7 +70,7 @@ def resident_mb(pid: int) -> float:
 
 
 def loaded(home: Home) -> int:
-    """The daemon's process, once the model is loaded: where nothing waits for a vector, `drain` does not wait for it."""
+    """The daemon's process, once the model is loaded: `drain` waits for it only where memories wait for vectors."""
     while (status := client.call(home, "status"))["embedder"]["state"] == "loading":
         time.sleep(0.05)
     return int(status["pid"])
