@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from subconscious.embeddings import Access, Embedder, open_embedder
-from tests.embedding_server import is_unit
+from tests.embedding_server import embedding_server, is_unit
 
 pytestmark = pytest.mark.model
 
@@ -69,3 +69,15 @@ def test_its_vectors_are_of_unit_length_and_depend_on_their_text(embedder: Embed
 def test_what_it_refuses_as_too_long_is_cut(embedder: Embedder) -> None:
     vectors = embedder.embed(["short", "a long story about nothing at all " * 100])
     assert is_unit(vectors)
+
+
+def test_ollamas_wire_is_ours_and_the_model_is_real(embedder: Embedder) -> None:
+    """There is no Ollama to install from a package: a shim speaks its wire format over the same model."""
+    with embedding_server() as shim:
+        shim.models[""] = lambda texts: [list(vector) for vector in embedder.embed(texts)]
+        ollama = open_embedder("ollama", Access(model="smollm2", base_url=shim.url, timeout=60))
+        assert ollama is not None
+        text = "We decided to keep the queue in SQLite."
+        assert float((ollama.embed([text]) * embedder.embed([text])).sum()) > 0.999
+        assert ollama.name == "ollama:smollm2:576"
+        ollama.close()
