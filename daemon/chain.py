@@ -89,6 +89,14 @@ class Chain:
         """Forget what went wrong."""
         self._outages.clear()
 
+    def use_key(self, key: str) -> bool:
+        """Open the chosen one with this key from now on; whether it is another one than before."""
+        if key == self._access.key:
+            return False
+        self._access = replace(self._access, key=key)
+        self.forgive()
+        return True
+
     def set_out(self, name: str, error: EmbedderError) -> None:
         """Leave an embedder alone for a while; a refused key until a person has looked."""
         wait = error.retry_after if isinstance(error, EmbedderBusyError) else None

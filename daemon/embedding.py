@@ -125,6 +125,11 @@ class Embedding:
         """Something was stored: look for work."""
         self._wanted.set()
 
+    def use_key(self, key: str) -> None:
+        """Take over a key that came with a session (SPEC N14): an embedder that was refused is tried again with it."""
+        if self._chain.use_key(key):
+            self.wake()
+
     async def retry(self) -> int:
         """Forget what went wrong and try again now (SPEC B25); return how many memories wait for their vector."""
         self._chain.forgive()

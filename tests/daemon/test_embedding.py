@@ -227,6 +227,22 @@ async def test_a_refused_key_is_tried_once_and_the_local_model_serves(
     assert "next: local" in caplog.text
 
 
+async def test_a_key_that_comes_later_is_tried(database: Database, server: EmbeddingServer) -> None:
+    server.always = Failure(401)
+    await remember(database, *words(3))
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await settled(loop, LOCAL)
+        asked = len(server.asked)
+        server.always = None
+        loop.use_key("dummy")  # the same as before
+        await asyncio.sleep(0.1)
+        assert len(server.asked) == asked
+        loop.use_key("another")
+        await settled(loop, "openai:toy:32")
+        assert server.asked[-1].headers["authorization"] == "Bearer another"
+        assert loop.state == "ready"
+
+
 async def test_without_any_embedder_words_answer(
     database: Database, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
