@@ -150,6 +150,21 @@ class Embedding:
             if sense is not None and sense.index is not None:
                 await sense.index.refresh(ids)
 
+    async def rebuild(self) -> None:
+        """Make the files of the indexes anew, so that no page of them keeps a vector of what is gone (SPEC N15)."""
+        await self._loaded.wait()
+        vectors = await asyncio.to_thread(import_module, "subconscious.store.vectors")
+        senses = [sense for sense in (self.sense, self._coming) if sense is not None and sense.index is not None]
+        for sense in senses:
+            index, sense.index = sense.index, None
+            await index.close()
+        await asyncio.to_thread(vectors.sweep, self._database, [])
+        for sense in senses:
+            known = await models.named(self._database, sense.model)
+            if known is not None:
+                sense.index = (await self._sense_of(known)).index
+        self.wake()
+
     async def run(self) -> None:
         """Load, then embed whatever is pending, until cancelled."""
         self._loop = asyncio.get_running_loop()

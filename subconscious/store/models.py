@@ -69,6 +69,12 @@ async def serving(database: Database) -> Known | None:
     return Known(*rows[0]) if rows else None
 
 
+async def named(database: Database, name: str) -> Known | None:
+    """The model of that name."""
+    rows = await database.rows("SELECT name, base, dim FROM embedding_models WHERE name = ?", (name,))
+    return Known(*rows[0]) if rows else None
+
+
 async def serve(tx: aiosqlite.Connection, name: str) -> None:
     """Let this model serve from now on."""
     await tx.execute("UPDATE embedding_models SET serving = 0 WHERE serving AND name <> ?", (name,))

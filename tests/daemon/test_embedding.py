@@ -243,6 +243,17 @@ async def test_a_key_that_comes_later_is_tried(database: Database, server: Embed
         assert loop.state == "ready"
 
 
+async def test_indexes_that_are_made_anew_find_what_is_left(database: Database, server: EmbeddingServer) -> None:
+    ids = await remember(database, *words(5))
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await settled(loop, "openai:toy:32")
+        async with database.write() as tx:
+            await tx.execute("DELETE FROM embeddings WHERE memory_id = ?", (ids[1],))
+        await loop.rebuild()
+        assert await nearest(loop, words(5)[1]) not in (ids[1], None)
+        assert await nearest(loop, words(5)[2]) == ids[2]
+
+
 async def test_without_any_embedder_words_answer(
     database: Database, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
