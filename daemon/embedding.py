@@ -154,10 +154,11 @@ class Embedding:
         """Make the files of the indexes anew, so that no page of them keeps a vector of what is gone (SPEC N15)."""
         await self._loaded.wait()
         vectors = await asyncio.to_thread(import_module, "subconscious.store.vectors")
-        senses = [sense for sense in (self.sense, self._coming) if sense is not None and sense.index is not None]
+        senses = [sense for sense in (self.sense, self._coming) if sense is not None]
         for sense in senses:
             index, sense.index = sense.index, None
-            await index.close()
+            if index is not None:
+                await index.close()
         await asyncio.to_thread(vectors.sweep, self._database, [])
         for sense in senses:
             known = await models.named(self._database, sense.model)
@@ -200,7 +201,7 @@ class Embedding:
         """Embed what is pending by the first of the chain that can, and let it serve when it has all."""
         if self.name == NONE:
             return
-        if self.sense.index is None:
+        if not self.sense.model:
             await self._resume()
         writer = await self._writer_now()
         if writer is None:
