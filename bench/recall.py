@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import shutil
 import statistics
@@ -69,6 +70,13 @@ def resident_mb(pid: int) -> float:
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
+def loaded(home: Home) -> int:
+    """The daemon's process, once the model is loaded: `drain` waits for it only where memories wait for vectors."""
+    while (status := client.call(home, "status"))["embedder"]["state"] == "loading":
+        time.sleep(0.05)
+    return int(status["pid"])
+
+
 def measure(count: int) -> str:
     """One row of the table."""
     folder = Path(tempfile.mkdtemp(prefix="recall-"))
@@ -77,13 +85,14 @@ def measure(count: int) -> str:
         filled = fill(home, count, synthetic=count > REAL_UP_TO, model=MODEL.name)
         client.ensure_daemon(home)
         client.call(home, "drain", {"timeout": 600}, 610)
-        pid = client.call(home, "status")["pid"]
+        pid = loaded(home)
         at_rest = resident_mb(pid)
         timed_ms = timed(home, filled)
         index = client.call(home, "status")["vector_index"]
         after = resident_mb(pid)
         client.call(home, "stop")
         client.await_absence(home, 30)
+        os.waitpid(pid, 0)  # our child; it folds the log back into the database before it is gone
         disk = sum(file.stat().st_size for file in home.root.glob("memory.db*")) / 2**20
         cells = [f"{p50(ms):6.1f} {p95(ms):6.1f}" for ms in timed_ms.values()]
         return f"{count:>8} {index:>10}  {'  '.join(cells)}  {at_rest:7.0f} {after:7.0f}  {disk:7.0f}"

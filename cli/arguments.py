@@ -137,7 +137,8 @@ def _add_approve(choices: Verbs) -> None:
 
 
 def _add_running(verbs: Verbs) -> None:
-    _verb(verbs, "doctor", "checkup:checkup", "what is wrong, and the command that mends it", listing=True)
+    verb = _verb(verbs, "doctor", "checkup:checkup", "what is wrong, and the command that mends it", listing=True)
+    verb.add_argument("--fix", action="store_true", help="first try again to embed what could not be embedded")
     _verb(verbs, "demo", "demo:demo", "watch a recorded session being remembered; changes nothing of yours")
     daemon = verbs.add_parser("daemon", help="run, start, stop, drain or ask the daemon")
     deeds = daemon.add_subparsers(metavar="DEED", required=True)

@@ -8,10 +8,13 @@ from dataclasses import asdict
 from subconscious.doctor import Finding, examine
 
 from . import screen
+from .ask import ask
 
 
 def checkup(options: Namespace) -> int:
     """Examine the installation; exit code 1 when there are faults."""
+    if options.fix:
+        _try_again(quiet=options.json)
     findings = examine()
     faults = [finding for finding in findings if not finding.ok]
     if options.json:
@@ -22,6 +25,14 @@ def checkup(options: Namespace) -> int:
         _tell(finding, indent)
     print(f"\n{screen.counted(len(faults), 'fault')}." if faults else "\nAll is well.")
     return int(bool(faults))
+
+
+def _try_again(*, quiet: bool) -> None:
+    """Let the daemon try once more to embed what it could not (SPEC B25)."""
+    waiting = ask("embed")["pending"]
+    if not quiet:
+        what = screen.counted(waiting, "memory", "memories")
+        print(f"Embedding {what} anew; `subconscious status` says how far it is.\n")
 
 
 def _tell(finding: Finding, indent: int) -> None:

@@ -73,7 +73,13 @@ def _counts(counts: dict[str, int]) -> str:
 def _embedder(answer: dict[str, Any]) -> str:
     embedder = answer["embedder"]
     told = [f"{embedder['name']}, {embedder['state']}", f"{embedder['pending']} pending"]
-    return screen.listed([*told, f"{answer['vector_index']} index", *filter(None, [embedder.get("error")])])
+    if embedder.get("failed"):
+        told.append(f"{embedder['failed']} failed")
+    if embedder.get("coming"):
+        done = answer["memories"]["active"] - embedder["pending"]
+        told.append(f"{done} of {answer['memories']['active']} embedded anew for {screen.line(embedder['coming'])}")
+    error = " ".join(filter(None, [embedder.get("code"), embedder.get("error")]))
+    return screen.listed([*told, f"{answer['vector_index']} index", *filter(None, [error])])
 
 
 def _provider(provider: dict[str, Any]) -> str:

@@ -137,14 +137,9 @@ class Commands:
         }
 
     async def _embedder(self) -> dict[str, Any]:
-        embedding = self._core.embedding
         backlog = await memories.embedding_backlog(self._core.database)
-        return {
-            "name": embedding.name,
-            "state": embedding.state,
-            "pending": backlog.get("pending", 0),
-            "error": embedding.error,
-        }
+        counted = {name: backlog.get(name, 0) for name in ("pending", "failed")}
+        return self._core.embedding.told | counted
 
     async def _provider(self) -> dict[str, Any]:
         return await self._core.llm.state() | {"waiting": await asked.counts(self._core.database)}
@@ -229,7 +224,7 @@ class Commands:
     async def cmd_recall(self, args: Args) -> dict[str, Any]:
         """Answer a question with framed text, as the model is given it."""
         project = await self._here(args)
-        mind = self._core.mind()
+        mind = self._core.mind(asked=True)
         hits = await recall(mind, args.query, project.id, args.limit)
         budget = surfacing.Budget(args.tokens, args.tokens * surfacing.CHARACTERS_A_TOKEN, args.limit)
         branch, _ = head(args.cwd)
@@ -244,7 +239,7 @@ class Commands:
             return {"hits": await self._search_archived(args)}
         project = None if args.everywhere else (await self._here(args)).id
         # The kind is filtered after the engines answered: ask them for everything they would rank.
-        return {"hits": _hits(await recall(self._core.mind(), args.query, project, args.limit, args.kind))}
+        return {"hits": _hits(await recall(self._core.mind(asked=True), args.query, project, args.limit, args.kind))}
 
     async def _search_archived(self, args: Args) -> list[dict[str, Any]]:
         """Archived memories stand in no index: every word of the query must stand in the text."""
@@ -360,8 +355,13 @@ class Commands:
         left = await jobs.counts(self._core.database)
         names = await asyncio.to_thread(entry_names, self._core.home.spool)
         backlog = await memories.embedding_backlog(self._core.database)
-        waits = backlog.get("pending", 0) > 0 and self._core.embedding.state in ("loading", "ready")
+        waits = backlog.get("pending", 0) > 0 and self._core.embedding.state in ("loading", "ready", "fallback")
         return left["ready"] + left["leased"] + len(names) == 0, not waits
+
+    async def cmd_embed(self, args: Args) -> dict[str, Any]:
+        """Try again, now, to embed what could not be embedded (SPEC B25)."""
+        del args
+        return {"pending": await self._core.embedding.retry()}
 
     async def cmd_stop(self, args: Args) -> dict[str, Any]:
         """Finish what is under way and leave."""

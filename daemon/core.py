@@ -72,10 +72,16 @@ class Core:
         """Somebody spoke to us: the idle time begins anew."""
         self.last_heard = time()
 
-    def mind(self, options: Mapping[str, str] | None = None) -> Mind:
-        """The library's view of the store, under the settings that hold for one caller."""
+    def mind(self, options: Mapping[str, str] | None = None, *, asked: bool = False, hurried: bool = False) -> Mind:
+        """The library's view of the store, under the settings that hold for one caller.
+
+        ``asked``: somebody wants to find something, and waits for it unless ``hurried``. Else what is looked for are
+        words of a session, which don't leave this machine without permission, and nobody waits long.
+        """
         settings = self._settings_for(options) if options else self.settings
-        return Mind(self.database, self.embedding.index, settings, self.embedding.of_query, self.calibration)
+        sense = self.embedding.sense
+        embed = sense.prompted if not asked else sense.asked_hurriedly if hurried else sense.asked
+        return Mind(self.database, sense.index, settings, embed, self.calibration)
 
     async def calibrate(self) -> None:
         """Learn anew from what was decided: at the start and after every decision."""

@@ -13,10 +13,11 @@ from time import time
 from typing import Any
 
 from subconscious import __version__
+from subconscious.embeddings import Access
 from subconscious.home import Home
 from subconscious.llm.client import LLMClient
 from subconscious.settings import Settings
-from subconscious.store.connect import open_database
+from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 
 from . import import_model
@@ -26,6 +27,7 @@ from .embedding import Embedding
 from .lock import Lock
 from .refining import Refining
 from .schedule import Schedule
+from .sense import Manners
 from .server import Server
 from .spool import Spool, entry_names
 from .worker import Workers
@@ -64,7 +66,7 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
     database = await open_database(home.database)
     try:
         await migrate(database)
-        embedding = Embedding(settings.embedder, database)
+        embedding = _embedding(settings, database)
         try:
             core = Core(home, settings, database, embedding)
             await core.calibrate()
@@ -84,6 +86,18 @@ async def _close(llm: LLMClient) -> None:
         await asyncio.wait_for(llm.close(), CLOSING_SECONDS)
     except Exception:
         log.exception("the providers can't be closed")
+
+
+def _embedding(settings: Settings, database: Database) -> Embedding:
+    access = Access(
+        model=settings.embedder_model,
+        key=settings.embedder_key.get_secret_value(),
+        base_url=settings.embedder_base_url,
+        timeout=settings.embedder_timeout_seconds,
+        check_seconds=settings.embedder_check_seconds,
+    )
+    manners = Manners(settings.embedder_prompts, settings.embedder_prompt_ms / 1000)
+    return Embedding(settings.embedder, database, access, manners)
 
 
 async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server, lock: Lock) -> None:

@@ -85,7 +85,7 @@ async def _remember(core: Core, entry: Entry, project: Project, text: str) -> st
 async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
     if not text:
         return "Subconscious was asked to recall, but not what. Usage: /subconscious:recall WORDS"
-    mind = core.mind(entry.options)
+    mind = core.mind(entry.options, asked=True, hurried=True)
     hits = await recall(mind, text, project.id, RECALL_LIMIT)
     if not hits:
         return f"Subconscious has no memory of: {surfacing.quote(text)}"

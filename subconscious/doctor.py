@@ -55,6 +55,7 @@ PROVIDER_SECONDS = 15.0
 NONE = "none"
 OFFLINE = "none: everything works without one"
 DRAIN = "subconscious daemon drain"
+FIX = "subconscious doctor --fix"
 
 _USUAL_LINE = re.compile(r"\d{4}-\d\d-\d\d \S+ (DEBUG|INFO|WARNING) ")
 
@@ -253,6 +254,17 @@ def _daemon(patient: Patient) -> Iterator[Finding]:
         yield _fault("daemon", f"it listens, but {error.message}", "subconscious daemon stop --force")
 
 
+def _embedder(patient: Patient) -> Iterator[Finding]:
+    """Whether the chosen embedder is in use; only a running daemon knows."""
+    try:
+        told = call(patient.home, "status", timeout=2)["embedder"]
+        if told.get("code"):
+            detail = f"{told['name']}: {told['code']} {told['error']}"
+            yield _fault("embedder", detail, f"{FIX} # once that is mended")
+    except (SubconsciousError, KeyError):
+        return  # that of the daemon itself is told already
+
+
 def _absent(patient: Patient) -> Finding:
     """Idle, or unable to start: then its log ends with a traceback or an error instead of its farewell."""
     words = last_words(patient.home)
@@ -295,7 +307,7 @@ def _leftovers(patient: Patient, health: Health) -> Iterator[Finding]:
     wanted = _limits(patient.home).embedder != "none"
     if wanted and since is not None and patient.now - since > WAITING:
         detail = f"memories without an embedding: {health.pending}, the oldest for more than a day"
-        yield _fault("embeddings", detail, DRAIN)
+        yield _fault("embeddings", detail, FIX)
 
 
 def _spool(patient: Patient) -> Iterator[Finding]:
@@ -401,6 +413,7 @@ CHECKS: tuple[Check, ...] = (
     _permissions,
     _environment,
     _daemon,
+    _embedder,
     _database,
     _spool,
     _vectors,

@@ -9,6 +9,9 @@
     ├── DaemonError          the daemon can't be reached or refused
     ├── RequestError         a request that makes no sense
     ├── EmbedderError        the embedding model can't be loaded or used
+    │   ├── EmbedderKeyError     the key is missing, wrong, or not allowed: nothing is tried again (SPEC B22)
+    │   ├── EmbedderBusyError    too much asked, broken, out of time, or not reachable; may be tried again
+    │   └── EmbedderTextError    this text is refused, or its vector is none
     └── ProviderError        a model of language can't be asked
         ├── KeyRefusedError  the key is missing, wrong, or not allowed: nothing else is tried (SPEC A2)
         ├── RateLimitedError too many requests or tokens; waits
@@ -86,6 +89,28 @@ class EmbedderError(SubconsciousError):
     """The embedding model can't be loaded or used."""
 
     code = "E051"
+
+
+class EmbedderKeyError(EmbedderError):
+    """The embedder's key is missing, wrong, or not allowed to do this."""
+
+    code = "E050"
+
+
+class EmbedderBusyError(EmbedderError):
+    """The embedder can't answer now; ``retry_after`` is in seconds where it says how long that lasts."""
+
+    code = "E052"
+
+    def __init__(self, message: str, remedy: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message, remedy)
+        self.retry_after = retry_after
+
+
+class EmbedderTextError(EmbedderError):
+    """The embedder refuses this text, or answers with what is no vector of it; others may do."""
+
+    code = "E053"
 
 
 class ProviderError(SubconsciousError):

@@ -67,7 +67,18 @@ class Settings(BaseSettings):
     prompt_memories: int = Field(default=3, ge=0, le=10, description="memories given to one prompt")
     prompt_tokens: int = Field(default=500, ge=0, le=2300, description="budget of what one prompt is given")
 
-    embedder: Literal["local", "none"] = Field(default="local", description="what makes embeddings (B23)")
+    embedder: Literal["local", "openai", "ollama", "none"] = Field(
+        default="local", description="what makes embeddings (B23)"
+    )
+    embedder_model: str = Field(default="", description="the model of a remote embedder; empty: the one we chose")
+    embedder_base_url: str = Field(default="", description="a server that speaks as OpenAI or Ollama does")
+    embedder_key: SecretStr = Field(default=SecretStr(""), description="the remote embedder's key (N14)")
+    embedder_timeout_seconds: float = Field(default=30, gt=0, description="time one call of it may take")
+    embedder_check_seconds: float = Field(default=5, gt=0, description="time the check of its key may take (B22)")
+    embedder_prompts: bool = Field(
+        default=False, description="send it, redacted, what you type, so that hooks find by meaning too"
+    )
+    embedder_prompt_ms: float = Field(default=150, ge=0, description="time a hook waits for it before words do alone")
     fusion: Literal["relative", "rrf"] = Field(default="relative", description="how engines are fused (B1)")
     fusion_alpha: float = Field(default=0.5, ge=0, le=1, description="weight of the vector engine in `relative`")
     fusion_near: float = Field(default=0.2, ge=0, le=1, description="what a neighbour's score adds to a memory's own")

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from subconscious.embeddings import Access
 from subconscious.embeddings.wordpiece import bert_uncased
 from subconscious.errors import EmbedderError
 
@@ -35,8 +36,11 @@ class LocalEmbedder:
 
     name = "all-MiniLM-L6-v2-int8"
     dim = 384
+    batch = 16  # small, so that a query never waits long for the processor
+    remote = False
 
-    def __init__(self, weights: Path | None = None) -> None:
+    def __init__(self, access: Access | None = None, weights: Path | None = None) -> None:
+        del access  # it needs nobody's leave
         self._tokens = bert_uncased()
         self._session = _load(weights)
 

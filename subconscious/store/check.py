@@ -20,7 +20,10 @@ REASONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What a sound database says of itself. ``pending_since`` is when the oldest without a vector came."""
+    """What a sound database says of itself.
+
+    ``pending_since`` is when the oldest without a vector came, or when another model began to be wanted, if later.
+    """
 
     schema: int
     memories: int
@@ -80,8 +83,15 @@ def _health(path: Path, connection: sqlite3.Connection) -> Health:
         buried=len(buried),
         buried_reasons=tuple(row[0] for row in buried[:REASONS]),
         pending=pending,
-        pending_since=since,
+        pending_since=since if since is None else max(since, _wanted_at(connection)),
     )
+
+
+def _wanted_at(connection: sqlite3.Connection) -> float:
+    """Since when vectors of the latest model are wanted; a database of before knew of no other."""
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'embedding_models'").fetchone():
+        return 0.0
+    return float(connection.execute("SELECT max(wanted_at) FROM embedding_models").fetchone()[0] or 0.0)
 
 
 def _schema(path: Path, connection: sqlite3.Connection) -> int:

@@ -268,6 +268,21 @@ async def unembedded(database: Database, limit: int) -> list[Memory]:
     return [memory_from(row) for row in rows]
 
 
+async def unembedded_by(database: Database, model: str, limit: int) -> list[Memory]:
+    """Memories that wait for another model's vector and have none of this one either, the latest first."""
+    rows = await database.rows(
+        "SELECT * FROM memories WHERE embedding_status = 'pending' AND archived_at IS NULL"
+        " AND id NOT IN (SELECT memory_id FROM embeddings WHERE model = ?) ORDER BY id DESC LIMIT ?",
+        (model, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def retry_embedding(tx: aiosqlite.Connection) -> None:
+    """Let memories wait again that could not be given a vector."""
+    await tx.execute("UPDATE memories SET embedding_status = 'pending' WHERE embedding_status = 'failed'")
+
+
 async def embedding_backlog(database: Database) -> dict[str, int]:
     """How many active memories wait for an embedding, and how many could not be given one."""
     rows = await database.rows(

@@ -1,4 +1,7 @@
-"""Every embedder in the table keeps the contract of ``Embedder``."""
+"""Every embedder in the table keeps the contract of ``Embedder``.
+
+Remote ones speak over HTTP to a server on loopback, behind which is the local model.
+"""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -6,8 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from subconscious.embeddings import EMBEDDERS, Embedder, open_embedder
+from subconscious.embeddings import EMBEDDERS, Access, Embedder, open_embedder
 from subconscious.errors import EmbedderError
+from tests.embedding_server import EmbeddingServer, embedding_server
 
 TEXTS = (
     "We decided to keep the queue in SQLite.",
@@ -16,9 +20,23 @@ TEXTS = (
 )
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[EmbeddingServer]:
+    local = open_embedder("local")
+    assert local is not None
+    with embedding_server() as server:
+        server.models[""] = lambda texts: [list(3.0 * vector) for vector in local.embed(texts)]
+        yield server
+    local.close()
+
+
+def access_of(name: str, server: EmbeddingServer) -> Access:
+    return Access(base_url=server.url + ("/v1" if name == "openai" else ""), key="dummy")
+
+
 @pytest.fixture(scope="module", params=EMBEDDERS)
-def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
-    opened = open_embedder(request.param)
+def embedder(request: pytest.FixtureRequest, server: EmbeddingServer) -> Iterator[Embedder]:
+    opened = open_embedder(request.param, access_of(request.param, server))
     assert opened is not None
     yield opened
     opened.close()
@@ -54,8 +72,8 @@ def test_threads_may_share_it(embedder: Embedder) -> None:
 
 
 @pytest.mark.parametrize("name", EMBEDDERS)
-def test_a_closed_embedder_says_so(name: str) -> None:
-    opened = open_embedder(name)
+def test_a_closed_embedder_says_so(name: str, server: EmbeddingServer) -> None:
+    opened = open_embedder(name, access_of(name, server))
     assert opened is not None
     opened.close()
     opened.close()

@@ -17,6 +17,7 @@ from subconscious.store import vectors
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.vectors import NumpyIndex, Row, SqliteVecIndex, VectorIndex, open_index
+from subconscious.store.vectors.vec0 import file_of, sweep
 
 MODEL, DIM = "toy", 8
 Opener = Callable[[Database], Awaitable[VectorIndex]]
@@ -209,6 +210,26 @@ async def test_another_model_makes_memories_wait_again(database: Database) -> No
         assert await vectors.requeue(tx, "new") == 0
 
 
+async def test_a_memory_may_have_vectors_of_several_models(database: Database) -> None:
+    """One serves while another is made; archiving and purging concern both."""
+    ours, theirs = random_rows(2)
+    await put(database, [ours])
+    await put(database, [Row(ours.memory_id, "p", theirs.vector)], model="another")
+    index = await open_numpy(database)
+    assert same(await index.search(["p"], ours.vector, 5), [(ours.memory_id, 1.0)])
+    await set_active(database, [ours.memory_id], False)
+    assert await database.rows("SELECT 1 FROM embeddings WHERE active") == []
+
+
+async def test_files_of_models_that_are_gone_are_deleted(database: Database) -> None:
+    kept, gone = file_of(database, "kept"), file_of(database, "gone")
+    for path in (kept, gone, gone.with_name(f"{gone.name}-wal"), database.path.with_name("vectors.db")):
+        path.touch()
+    sweep(database, ["kept"])
+    assert [path.name for path in database.path.parent.glob("vectors*")] == [kept.name]
+    assert database.path.exists()
+
+
 async def test_the_numpy_index_holds_no_more_than_its_capacity(database: Database) -> None:
     rows = random_rows(30, ("a", "b", "c"))
     await put(database, rows)
@@ -222,7 +243,7 @@ async def test_the_numpy_index_holds_no_more_than_its_capacity(database: Databas
 async def test_a_broken_file_is_made_anew(database: Database) -> None:
     rows = random_rows(5)
     await put(database, rows)
-    database.path.with_name("vectors.db").write_bytes(b"no database at all, " * 500)
+    file_of(database, MODEL).write_bytes(b"no database at all, " * 500)
     module = extensible()
     assert module is not None
     if module is not sqlite3:
@@ -249,7 +270,7 @@ async def test_an_index_is_found_on_every_python(database: Database) -> None:
     index = await open_index(database, MODEL, DIM)
     loads = hasattr(sqlite3.Connection, "enable_load_extension")
     assert index.name == ("sqlite-vec" if loads else "numpy")
-    assert database.path.with_name("vectors.db").exists() is loads
+    assert file_of(database, MODEL).exists() is loads
     assert len(await index.search(["p"], rows[0].vector, 9)) == 5
     await index.close()
 

@@ -158,7 +158,6 @@ STATUS: dict[str, Any] = {
     "jobs": {"ready": 1, "leased": 0, "buried": 0},
     "spool": 1,
     "sessions": {"open": 1, "ended": 14, "interrupted": 1},
-    "embedder": {"name": "local", "state": "ready", "pending": 0, "error": ""},
     "provider": {
         "providers": [
             {
@@ -172,6 +171,16 @@ STATUS: dict[str, Any] = {
         ],
         "spending": {"spent_today": 8.5, "cap": 10.0, "state": "near"},
         "waiting": {"waiting": 2, "sent": 40, "buried": 0},
+    },
+    "embedder": {
+        "name": "openai",
+        "state": "fallback",
+        "pending": 8,
+        "failed": 1,
+        "model": "openai:toy:32",
+        "coming": "all-MiniLM-L6-v2-int8",
+        "error": "the key is refused; correct embedder_key; meanwhile local serves",
+        "code": "E050",
     },
     "vector_index": "sqlite-vec",
     "warnings": ["the spool was full on Tuesday"],

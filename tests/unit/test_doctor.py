@@ -259,6 +259,42 @@ def test_embeddings_that_wait_too_long(home: Home) -> None:
         assert ("embeddings" in faults(home)) is faulty
 
 
+def test_memories_that_wait_for_another_model_have_waited_since_it_is_wanted(home: Home) -> None:
+    _sql(home, _memory(time() - 2 * 86400))
+    model = "INSERT INTO embedding_models (name, base, dim, wanted_at) VALUES ('new', 'new', 3, ?)"
+    _sql(home, model.replace("?", str(time() - 3600)))
+    assert "embeddings" not in faults(home)
+    _sql(home, f"UPDATE embedding_models SET wanted_at = {time() - 2 * 86400}")
+    assert faults(home)["embeddings"].remedy == "subconscious doctor --fix"
+
+
+def test_an_embedder_that_is_not_used_is_told_with_its_code(home: Home) -> None:
+    embedder = {"name": "openai", "code": "E050", "error": "wrong key; correct embedder_key; meanwhile local serves"}
+    with StubDaemon(home, {"status": {"embedder": embedder}}) as daemon:
+        found = faults(home)["embedder"]
+        assert "openai: E050 wrong key" in found.detail
+        assert "subconscious doctor --fix" in found.remedy
+        daemon.answers["status"] = {"embedder": embedder | {"code": ""}}
+        assert faults(home) == {}
+
+
+def test_a_database_of_before_there_were_models_is_sound(home: Home) -> None:
+    _sql(home, "DROP TABLE embedding_models")
+    assert check(home.database).schema
+
+
+def test_fix_lets_the_daemon_try_again(
+    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(home.root))
+    with StubDaemon(home, {"embed": {"pending": 3}}) as daemon:
+        main(["doctor", "--fix"])
+        assert "Embedding 3 memories anew" in capsys.readouterr().out
+        main(["doctor", "--fix", "--json"])
+        json.loads(capsys.readouterr().out)
+        assert [request.cmd for request in daemon.requests].count("embed") == 2
+
+
 def test_a_spool_that_waits_too_long(home: Home) -> None:
     entry = home.spool / "1-2-3.entry"
     entry.write_text("x")

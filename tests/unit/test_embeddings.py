@@ -20,7 +20,7 @@ def test_none_means_no_embeddings() -> None:
 def test_an_unknown_embedder_is_refused_with_the_choices() -> None:
     with pytest.raises(EmbedderError) as raised:
         open_embedder("locl")
-    assert "local, none" in raised.value.remedy
+    assert "local, openai, ollama, none" in raised.value.remedy
 
 
 def test_a_model_is_known_before_it_is_loaded() -> None:
@@ -30,7 +30,7 @@ def test_a_model_is_known_before_it_is_loaded() -> None:
 
 
 def test_nothing_heavy_is_imported_until_a_model_is_opened() -> None:
-    heavy = "{'numpy', 'onnxruntime', 'google.protobuf'} & set(sys.modules)"
+    heavy = "{'numpy', 'onnxruntime', 'google.protobuf', 'openai', 'ollama', 'httpx', 'httpx2'} & set(sys.modules)"
     code = f"import sys; from subconscious.embeddings import model_of; model_of('local'); print({heavy})"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "set()"
@@ -53,12 +53,12 @@ def test_only_the_model_we_know_is_loaded(tmp_path: Path, content: bytes) -> Non
     weights = tmp_path / "model.onnx"
     weights.write_bytes(content)
     with pytest.raises(EmbedderError, match="not the model that was released"):
-        LocalEmbedder(weights)
+        LocalEmbedder(weights=weights)
 
 
 def test_a_missing_model_is_told_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(EmbedderError) as raised:
-        LocalEmbedder(tmp_path / "nowhere.onnx")
+        LocalEmbedder(weights=tmp_path / "nowhere.onnx")
     assert raised.value.code == "E051"
     assert 'embedder = "none"' in raised.value.remedy
 

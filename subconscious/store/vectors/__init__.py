@@ -20,8 +20,8 @@ from typing import Protocol
 from subconscious.store.connect import Database
 from subconscious.store.vectors.scan import NumpyIndex
 from subconscious.store.vectors.shelf import Row, Scored, Vector
-from subconscious.store.vectors.table import activate, requeue, save
-from subconscious.store.vectors.vec0 import SqliteVecIndex, file_of, remove
+from subconscious.store.vectors.table import activate, digests, requeue, save
+from subconscious.store.vectors.vec0 import SqliteVecIndex, file_of, remove, sweep
 
 __all__ = [
     "NumpyIndex",
@@ -31,9 +31,11 @@ __all__ = [
     "Vector",
     "VectorIndex",
     "activate",
+    "digests",
     "open_index",
     "requeue",
     "save",
+    "sweep",
 ]
 
 log = logging.getLogger("subconscious.store")
@@ -68,5 +70,5 @@ async def open_index(database: Database, model: str, dim: int) -> VectorIndex:
     except (ImportError, AttributeError, OSError, sqlite3.Error) as error:
         log.info("sqlite-vec can't be used (%s): vectors are compared by numpy", error)
         # What an earlier run left there would keep vectors of memories that are purged from now on.
-        remove(file_of(database))
+        remove(file_of(database, model))
         return NumpyIndex(database, model)

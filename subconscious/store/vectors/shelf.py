@@ -22,11 +22,15 @@ SPARE = 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
-    """The vector of one memory, of unit length. ``project`` is '' for memories that hold everywhere."""
+    """The vector of one memory, of unit length. ``project`` is '' for memories that hold everywhere.
+
+    ``digest`` is that of the text which the vector was made from, '' where nobody remembers.
+    """
 
     memory_id: int
     project: str
     vector: Vector
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

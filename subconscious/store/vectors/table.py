@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from time import time_ns
+from time import time, time_ns
 from typing import Any
 
 import aiosqlite
@@ -18,18 +18,19 @@ FROM = "FROM embeddings WHERE active AND model = ?"
 
 
 async def save(tx: aiosqlite.Connection, model: str, rows: Sequence[Row]) -> None:
-    """Store vectors in place of older ones.
+    """Store vectors in place of older ones of that model.
 
     Those of memories archived meanwhile stay out of the index, those of memories purged meanwhile are left out.
     """
     await tx.executemany(
-        "INSERT OR REPLACE INTO embeddings (memory_id, project, model, dim, vector, active, stamp)"
-        " SELECT id, ?, ?, ?, ?, archived_at IS NULL, ? FROM memories WHERE id = ?",
-        [
-            (row.project, model, len(row.vector), row.vector.astype(STORED).tobytes(), time_ns(), row.memory_id)
-            for row in rows
-        ],
+        "INSERT OR REPLACE INTO embeddings (memory_id, project, model, dim, vector, active, stamp, digest)"
+        " SELECT id, ?, ?, ?, ?, archived_at IS NULL, ?, ? FROM memories WHERE id = ?",
+        [(row.project, model, len(row.vector), _stored(row), time_ns(), row.digest, row.memory_id) for row in rows],
     )
+
+
+def _stored(row: Row) -> bytes:
+    return row.vector.astype(STORED).tobytes()
 
 
 async def activate(tx: aiosqlite.Connection, ids: Sequence[int], active: bool) -> None:
@@ -41,13 +42,28 @@ async def activate(tx: aiosqlite.Connection, ids: Sequence[int], active: bool) -
 
 
 async def requeue(tx: aiosqlite.Connection, model: str) -> int:
-    """Let memories whose vector is of another model, or could not be made, wait for a new one; return how many."""
-    cursor = await tx.execute(
-        "UPDATE memories SET embedding_status = 'pending' WHERE embedding_status = 'failed' OR"
-        " embedding_status = 'done' AND id NOT IN (SELECT memory_id FROM embeddings WHERE model = ?)",
+    """Let memories that have no vector of ``model``, or could not be given one, wait for it; return how many.
+
+    For those that begin to wait because the model is another one, it says so in the model's record.
+    """
+    again = await tx.execute("UPDATE memories SET embedding_status = 'pending' WHERE embedding_status = 'failed'")
+    other = await tx.execute(
+        "UPDATE memories SET embedding_status = 'pending' WHERE embedding_status = 'done'"
+        " AND id NOT IN (SELECT memory_id FROM embeddings WHERE model = ?)",
         (model,),
     )
-    return cursor.rowcount
+    if other.rowcount:
+        await tx.execute("UPDATE embedding_models SET wanted_at = ? WHERE name = ?", (time(), model))
+    return again.rowcount + other.rowcount
+
+
+async def digests(database: Database, model: str, ids: Sequence[int]) -> dict[int, str]:
+    """Memory -> digest of the text that its vector of ``model`` was made from."""
+    rows = await database.rows(
+        f"SELECT memory_id, digest FROM embeddings WHERE model = ? AND memory_id IN ({marks(ids)})",  # noqa: S608
+        (model, *ids),
+    )
+    return {row[0]: row[1] for row in rows}
 
 
 class Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -60,7 +61,7 @@ class SqliteVecIndex:
 
         Raises ImportError, AttributeError or sqlite3.Error where the extension can't be loaded.
         """
-        path = file_of(database)
+        path = file_of(database, model)
         try:
             connection = await _open_file(path, connector, f"{LAYOUT} {model} {dim}", dim)
         except sqlite3.DatabaseError:
@@ -120,9 +121,17 @@ class SqliteVecIndex:
         await self._connection.commit()
 
 
-def file_of(database: Database) -> Path:
-    """Where the index over a database lies."""
-    return database.path.with_name("vectors.db")
+def file_of(database: Database, model: str) -> Path:
+    """Where the index over a model's vectors lies: one may serve while another is filled."""
+    return database.path.with_name(f"vectors-{hashlib.sha256(model.encode()).hexdigest()[:8]}.db")
+
+
+def sweep(database: Database, models: Sequence[str]) -> None:
+    """Delete the indexes of all other models: they would keep the vectors of memories that are purged from now on."""
+    kept = {file_of(database, model).name for model in models}
+    for file in database.path.parent.glob("vectors*.db"):
+        if file.name not in kept:
+            remove(file)
 
 
 def remove(path: Path) -> None:

@@ -1,0 +1,490 @@
+"""The chain of embedders and the change of models (SPEC B22-B25), against a real HTTP server on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from daemon import chain, embedding, sense
+from daemon.embedding import Embedding, text_of
+from daemon.sense import Manners, Purse
+from subconscious import client
+from subconscious.embeddings import Access
+from subconscious.embeddings.local import LocalEmbedder
+from subconscious.home import Home
+from subconscious.store import memories, models
+from subconscious.store.connect import Database, open_database
+from subconscious.store.migrate import migrate
+from tests.conftest import make_memory
+from tests.daemon.conftest import configure, drained, eventually
+from tests.embedding_server import EmbeddingServer, Failure, Vectors, embedding_server, mirrored, wide
+
+LOCAL = LocalEmbedder.name
+
+
+@pytest.fixture
+def server() -> Iterator[EmbeddingServer]:
+    with embedding_server() as server:
+        server.models["broad"] = wide
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chain, "RETRIES", (0.0, 0.0))
+    monkeypatch.setattr(embedding, "RETRIES", (0.0, 0.0))
+    monkeypatch.setattr(embedding, "RETIREMENT", 0.5)
+
+
+def access(server: EmbeddingServer, model: str = "toy", name: str = "openai") -> Access:
+    return Access(model=model, key="dummy", base_url=server.url + ("/v1" if name == "openai" else ""), timeout=5)
+
+
+@asynccontextmanager
+async def embedded_by(
+    database: Database, name: str, to: Access | None = None, manners: Manners | None = None
+) -> AsyncIterator[Embedding]:
+    """The daemon's loop, without the daemon around it."""
+    loop = Embedding(name, database, to, manners)
+    task = asyncio.create_task(loop.run())
+    try:
+        yield loop
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await loop.close()
+
+
+async def until(true: Callable[[], Awaitable[bool]]) -> None:
+    """Wait for it; the test's own limit of time is the end of patience."""
+    while not await true():
+        await asyncio.sleep(0.01)
+
+
+async def settled(loop: Embedding, model: str) -> None:
+    """Wait until this model serves and nothing is pending."""
+
+    async def there() -> bool:
+        backlog = await memories.embedding_backlog(loop._database)
+        return loop.sense.model == model and loop.state != "loading" and not backlog.get("pending")
+
+    await until(there)
+
+
+async def remember(database: Database, *contents: str) -> list[int]:
+    async with database.write() as tx:
+        return [(await memories.insert(tx, make_memory(content))).id for content in contents]
+
+
+async def vectors_of(database: Database) -> dict[str, int]:
+    return {row[0]: row[1] for row in await database.rows("SELECT model, count(*) FROM embeddings GROUP BY model")}
+
+
+async def nearest(loop: Embedding, text: str) -> int | None:
+    """What a search by meaning alone finds first."""
+    sense = loop.sense
+    vector = await sense.asked(text)
+    if vector is None or sense.index is None:
+        return None
+    found = await sense.index.search([], vector, 1)
+    return found[0][0] if found else None
+
+
+def words(count: int) -> list[str]:
+    """Texts whose letters differ."""
+    return [f"{'qjxzv'[n % 5] * (1 + n // 5)} {'bkwpf'[n // 5 % 5] * (1 + n % 7)} {n}" for n in range(count)]
+
+
+@pytest.mark.parametrize("name", ["openai", "ollama"])
+async def test_memories_are_embedded_from_afar(database: Database, server: EmbeddingServer, name: str) -> None:
+    ids = await remember(database, *words(100))
+    async with embedded_by(database, name, access(server, name=name)) as loop:
+        await settled(loop, f"{name}:toy:32")
+        assert loop.state == "ready"
+        assert loop.tokens > 100
+        assert await nearest(loop, words(100)[42]) == ids[42]
+    assert await vectors_of(database) == {f"{name}:toy:32": 100}
+
+
+async def test_a_change_of_model_leaves_no_gap(
+    database: Database, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Searches go on all the while; each finds what it looks for, be it by the old model or the new one."""
+    monkeypatch.setattr(embedding, "RETIREMENT", 5.0)
+    texts = words(300)
+    ids = await remember(database, *texts)
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await settled(loop, "openai:toy:32")
+    server.models["broad"] = leisurely
+    async with embedded_by(database, "openai", access(server, "broad")) as loop:
+        await until(lambda: _is(loop.state == "ready"))
+        served: Counter[str] = Counter()
+        late = 0
+        while loop.sense.model != "openai:broad:48" or served["openai:broad:48"] < 20:
+            number = sum(served.values()) % len(texts)
+            if sum(served.values()) == 5:
+                late = (await remember(database, "a memory of the time between"))[0]
+                loop.wake()
+            served[loop.sense.model] += 1
+            assert await nearest(loop, texts[number]) == ids[number]
+        assert late
+        assert served["openai:toy:32"] > 5
+        await settled(loop, "openai:broad:48")
+        assert await nearest(loop, "a memory of the time between") == late
+        await until(lambda: _only(database, {"openai:broad:48": 301}))
+    files = list(database.path.parent.glob("vectors*.db"))
+    assert len(files) <= 1
+
+
+async def _is(value: bool) -> bool:
+    return value
+
+
+async def _only(database: Database, wanted: dict[str, int]) -> bool:
+    return await vectors_of(database) == wanted
+
+
+async def test_what_is_remembered_during_a_change_is_found_before_it_ends(
+    database: Database, server: EmbeddingServer
+) -> None:
+    await remember(database, *words(200))
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await settled(loop, "openai:toy:32")
+    release = asyncio.Event()
+    server.models["slow"] = lambda texts: _after(release, wide(texts), len(texts) > 1)
+    async with embedded_by(database, "openai", access(server, "slow")) as loop:
+        await until(lambda: _is(loop.told["coming"] == "openai:slow:48"))
+        (fresh,) = await remember(database, "uuuuuuu mmmmm")
+        loop.wake()
+        release.set()
+        await until(lambda: _is_found(loop, "uuuuuuu mmmmm", fresh))
+        await settled(loop, "openai:slow:48")
+
+
+def leisurely(texts: Sequence[str]) -> Vectors:
+    """The broader model, which takes its time for more than a question."""
+    time.sleep(0.4 if len(texts) > 1 else 0)
+    return wide(texts)
+
+
+def _after(event: asyncio.Event, found: Any, waits: bool) -> Any:
+    """Hold a batch back, as a slow model would."""
+    while waits and not event.is_set():
+        time.sleep(0.01)
+    time.sleep(0.05 * waits)
+    return found
+
+
+async def _is_found(loop: Embedding, text: str, wanted: int) -> bool:
+    return await nearest(loop, text) == wanted
+
+
+async def test_another_model_under_the_same_name_is_noticed(database: Database, server: EmbeddingServer) -> None:
+    """The vectors of both have one length and one name; only what a known text becomes tells them apart."""
+    ids = await remember(database, *words(20))
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await settled(loop, "openai:toy:32")
+    server.models[""] = mirrored
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await settled(loop, "openai:toy:32#2")
+        assert await nearest(loop, words(20)[7]) == ids[7]
+        await until(lambda: _only(database, {"openai:toy:32#2": 20}))
+
+
+async def test_where_the_old_model_is_out_of_reach_the_new_one_serves_at_once(
+    database: Database, server: EmbeddingServer
+) -> None:
+    await remember(database, *words(20))
+    async with embedded_by(database, "ollama", access(server, name="ollama")) as loop:
+        await settled(loop, "ollama:toy:32")
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await settled(loop, "openai:toy:32")
+        await until(lambda: _only(database, {"openai:toy:32": 20}))
+
+
+async def test_a_refused_key_is_tried_once_and_the_local_model_serves(
+    database: Database, server: EmbeddingServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.always = Failure(401)
+    ids = await remember(database, "The queue lives in SQLite.", "The cat sleeps on the roof.")
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await settled(loop, LOCAL)
+        assert await nearest(loop, "where are the jobs kept, in which database") == ids[0]
+        assert (loop.state, loop.told["code"], loop.told["retry_at"]) == ("fallback", "E050", None)
+        assert "embedder_key" in loop.error
+        assert "local serves" in loop.error
+    assert len(server.asked) == 1
+    assert "E050" in caplog.text
+    assert "next: local" in caplog.text
+
+
+async def test_a_key_that_comes_later_is_tried(database: Database, server: EmbeddingServer) -> None:
+    server.always = Failure(401)
+    await remember(database, *words(3))
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await settled(loop, LOCAL)
+        asked = len(server.asked)
+        server.always = None
+        loop.use_key("dummy")  # the same as before
+        await asyncio.sleep(0.1)
+        assert len(server.asked) == asked
+        loop.use_key("another")
+        await settled(loop, "openai:toy:32")
+        assert server.asked[-1].headers["authorization"] == "Bearer another"
+        assert loop.state == "ready"
+
+
+async def test_indexes_that_are_made_anew_find_what_is_left(database: Database, server: EmbeddingServer) -> None:
+    ids = await remember(database, *words(5))
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await settled(loop, "openai:toy:32")
+        async with database.write() as tx:
+            await tx.execute("DELETE FROM embeddings WHERE memory_id = ?", (ids[1],))
+        await loop.rebuild()
+        assert await nearest(loop, words(5)[1]) not in (ids[1], None)
+        assert await nearest(loop, words(5)[2]) == ids[2]
+
+
+async def test_without_any_embedder_words_answer(
+    database: Database, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.always = Failure(403)
+    monkeypatch.setattr("subconscious.embeddings.local.WEIGHTS_SHA256", "another")
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await until(lambda: _is(loop.state == "failed"))
+        assert await loop.of_query("anything") is None
+        assert loop.told["code"] == "E050"
+
+
+async def test_an_outage_is_bridged_and_nothing_is_paid_for_twice(
+    database: Database, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chain, "RECHECK", 0.5)
+    texts = words(70)
+    await remember(database, *texts[:60])
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await settled(loop, "openai:toy:32")
+        server.always = Failure(500)
+        await remember(database, *texts[60:])
+        loop.wake()
+        await settled(loop, LOCAL)
+        assert loop.state == "fallback"
+        assert (await vectors_of(database))["openai:toy:32"] == 60
+        server.always = None
+        await settled(loop, "openai:toy:32")
+        assert loop.state == "ready"
+        await until(lambda: _only(database, {"openai:toy:32": 70, LOCAL: 70}))
+    told = Counter(text for asked in server.asked for text in asked.texts)
+    assert all(told[text] == 1 for text in texts[:60])
+
+
+async def test_a_pause_that_is_asked_for_is_kept(database: Database, server: EmbeddingServer) -> None:
+    """A long one is not waited for: others serve meanwhile."""
+    await remember(database, *words(3))
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await settled(loop, "openai:toy:32")
+        server.always = Failure(429, headers={"retry-after": "3600"})
+        before = len(server.asked)
+        await remember(database, "one more")
+        loop.wake()
+        await settled(loop, LOCAL)
+        assert len(server.asked) == before + 1
+        assert loop.told["code"] == "E052"
+        assert loop.told["retry_at"] is not None
+
+
+class Tight(Purse):
+    """Pays for nothing until it is filled."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.3
+        self.bills: list[tuple[str, str, int]] = []
+
+    async def wait(self, embedder: str, model: str, tokens: int) -> float:
+        assert (embedder, model) == ("openai", "toy")
+        return self.seconds
+
+    async def spent(self, embedder: str, model: str, tokens: int) -> None:
+        self.bills.append((embedder, model, tokens))
+
+
+async def test_at_a_cap_memories_wait_and_the_local_model_serves(database: Database, server: EmbeddingServer) -> None:
+    purse = Tight()
+    await remember(database, *words(5))
+    async with embedded_by(database, "openai", access(server), Manners(purse=purse)) as loop:
+        await settled(loop, LOCAL)
+        assert loop.state == "fallback"
+        assert "cap" in loop.error
+        assert not set(server.texts) & set(words(5))
+        purse.seconds = 0.0
+        await settled(loop, "openai:toy:32")
+        assert sum(tokens for *_, tokens in purse.bills) == loop.tokens > 0
+
+
+async def test_one_refused_text_keeps_no_other_from_its_vector(database: Database, server: EmbeddingServer) -> None:
+    server.refused = "poison"
+    ids = await remember(database, *words(8), "a word of poison", *words(16)[8:])
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await settled(loop, "openai:toy:32")
+        assert loop.state == "ready"
+        assert await nearest(loop, words(16)[12]) == ids[13]
+        assert (await memories.get(database, ids[8])).embedding_status == "failed"
+        server.refused = ""
+        assert await loop.retry() == 1
+        await until(lambda: _only(database, {"openai:toy:32": 17}))
+
+
+async def test_a_server_that_refuses_everything_is_out_and_not_the_memories(
+    database: Database, server: EmbeddingServer
+) -> None:
+    await remember(database, *words(30))
+    server.refused = " "
+    server.models[""] = lambda texts: wide([text.replace(" ", "") for text in texts])
+    async with embedded_by(database, "openai", access(server)) as loop:
+        server.refused = ""
+        await settled(loop, "openai:toy:48")
+        server.vectors = lambda found: [[0.0] * len(vector) for vector in found]
+        await remember(database, *words(60)[30:])
+        loop.wake()
+        await settled(loop, LOCAL)
+        assert loop.state == "fallback"
+
+
+async def test_prompts_leave_the_machine_by_permission_alone_and_cleaned(
+    database: Database, server: EmbeddingServer
+) -> None:
+    await remember(database, *words(3))
+    secret = "AKIA" + "IOSFODNN7EXAMPLQ"
+    said = f"deploy with {secret} <private>for my eyes</private> tonight"
+    for allowed in (False, True):
+        async with embedded_by(database, "openai", access(server), Manners(prompts=allowed, prompt_seconds=5)) as loop:
+            await settled(loop, "openai:toy:32")
+            server.asked.clear()
+            assert (await loop.sense.prompted(said) is not None) is allowed
+            assert len(server.texts) == int(allowed)
+            # Who asks for a search has asked for it; what is secret in it is none of the maker's business either.
+            assert await loop.sense.asked(said) is not None
+            assert len(server.texts) == 1  # the same question is not asked twice
+            assert secret not in server.texts[0]
+            assert "my eyes" not in server.texts[0]
+            assert "tonight" in server.texts[0]
+
+
+async def test_a_slow_embedder_makes_no_hook_wait(database: Database, server: EmbeddingServer) -> None:
+    await remember(database, *words(3))
+    async with embedded_by(database, "openai", access(server), Manners(prompts=True, prompt_seconds=0.01)) as loop:
+        await settled(loop, "openai:toy:32")
+        server.delay = 0.5
+        asked = len(server.asked)
+        assert [await loop.sense.prompted(f"question {n}") for n in range(5)] == [None] * 5
+        assert len(server.asked) - asked <= sense.LINES  # those that hang gather no crowd
+        server.delay = 0.0
+        await until(lambda: _came_late(loop))
+
+
+async def _came_late(loop: Embedding) -> bool:
+    """What was too late for its question is there for the next one."""
+    return await loop.sense.prompted("question 0") is not None
+
+
+async def test_questions_that_fail_bring_the_next_in_the_chain(database: Database, server: EmbeddingServer) -> None:
+    await remember(database, *words(3))
+    async with embedded_by(database, "openai", access(server), Manners(prompts=True, prompt_seconds=5)) as loop:
+        await settled(loop, "openai:toy:32")
+        server.always = Failure(401)
+        assert await loop.sense.prompted("anything") is None
+        await settled(loop, LOCAL)
+        assert await loop.sense.prompted("anything") is not None
+
+
+async def test_who_holds_on_to_the_model_that_served_is_answered_by_it_and_then_by_words(
+    database: Database, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "RETIREMENT", 0.2)
+    await remember(database, *words(3))
+    async with embedded_by(database, "openai", access(server)) as loop:
+        await settled(loop, "openai:toy:32")
+        old = loop.sense
+        await loop._serve(await loop._sense_of(models.Known("other", "other", 48)))
+        vector = await old.asked("anything")
+        assert vector is not None
+        assert old.index is not None
+        assert len(await old.index.search([], vector, 1)) == 1
+        await until(lambda: _is(old.embedder is None))
+        assert await old.asked("anything") is None
+
+
+def test_the_pieces_of_a_change_survive_a_kill(stopped: Home, server: EmbeddingServer) -> None:
+    """kill -9 in the middle of a change of models: it goes on where it was, and pays for no batch but one twice."""
+    texts = words(400)
+    asyncio.run(_filled(stopped, texts))
+    configure_remote(stopped, server, "toy")
+    client.ensure_daemon(stopped)
+    drained(stopped)
+    assert _status(stopped)["model"] == "openai:toy:32"
+    client.call(stopped, "stop")
+    client.await_absence(stopped, 20)
+    server.asked.clear()
+    server.delay = 0.1
+    configure_remote(stopped, server, "broad")
+    client.ensure_daemon(stopped)
+    assert eventually(lambda: len([asked for asked in server.asked if len(asked.texts) > 1]) >= 3)
+    status = client.call(stopped, "status")
+    assert status["embedder"]["model"] == "openai:toy:32"
+    assert status["embedder"]["coming"] == "openai:broad:48"
+    os.kill(status["pid"], signal.SIGKILL)
+    client.await_absence(stopped, 20)
+    server.delay = 0.0
+    client.ensure_daemon(stopped)
+    drained(stopped)
+    assert eventually(lambda: _status(stopped)["model"] == "openai:broad:48")
+    told = Counter(text for asked in server.asked if asked.body["model"] == "broad" for text in asked.texts)
+    assert set(texts) <= set(told)
+    assert sum(told[text] > 1 for text in texts) <= 64
+    found = client.call(stopped, "search", {"query": texts[7], "cwd": "/", "everywhere": True, "limit": 1})
+    assert "vector" in [engine["engine"] for engine in found["hits"][0]["engines"]]
+
+
+async def _filled(home: Home, texts: list[str]) -> None:
+    database = await open_database(home.database)
+    await migrate(database)
+    assert [text_of(make_memory(text)) for text in texts] == texts
+    await remember(database, *texts)
+    await database.close()
+
+
+def _status(home: Home) -> dict[str, Any]:
+    found: dict[str, Any] = client.call(home, "status")["embedder"]
+    return found
+
+
+def configure_remote(home: Home, server: EmbeddingServer, model: str) -> None:
+    configure(
+        home,
+        embedder='"openai"',
+        embedder_model=f'"{model}"',
+        embedder_base_url=f'"{server.url}/v1"',
+        embedder_key='"dummy"',
+    )
+    Path(home.root / "config.toml").chmod(0o600)
+
+
+def test_the_key_is_shown_and_logged_nowhere(stopped: Home, server: EmbeddingServer) -> None:
+    configure_remote(stopped, server, "toy")
+    config = stopped.root / "config.toml"
+    config.write_text(config.read_text().replace('"dummy"', '"sk-very-secret-key"'))
+    server.always = Failure(401, b'{"error": {"message": "wrong key"}}')
+    client.ensure_daemon(stopped)
+    assert eventually(lambda: _status(stopped)["state"] == "fallback")
+    assert server.asked[0].headers["authorization"] == "Bearer sk-very-secret-key"
+    assert "sk-very" not in str(client.call(stopped, "status"))
+    assert "sk-very" not in (stopped.log / "daemon.log").read_text()
