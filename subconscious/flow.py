@@ -121,11 +121,9 @@ async def keep(
     mind: Mind, tx: aiosqlite.Connection, judged: Sequence[Judged], where: Provenance
 ) -> list[tuple[int, Memory | None]]:
     """Store what was judged, in the caller's transaction; ids of the captures that are new, with their memory."""
-    given = await surfaces.given_hashes(mind.database, where.place.session_id or "")
     kept = []
-    for candidate, admission in judged:
-        if content_hash(candidate.content) in given:
-            admission = Admission(Decision.DISCARD, admission.confidence, ECHO)
+    for candidate, stated in judged:
+        admission = await last_word(mind, (candidate, stated), where)
         expiry = mind.settings.review_expiry_days
         capture_id = await captures.insert(tx, candidate, admission, where.place, expiry)
         if capture_id is not None:
@@ -133,6 +131,15 @@ async def keep(
     if kept and where.place.session_id:
         await hold_cap(tx, where.place.session_id, mind.settings.session_captures)
     return kept
+
+
+async def last_word(mind: Mind, judged: Judged, where: Provenance) -> Admission:
+    """What the gate says of a candidate when it is known what stands besides; asked right before anything is stored."""
+    candidate, admission = judged
+    given = await surfaces.given_hashes(mind.database, where.place.session_id or "")
+    if content_hash(candidate.content) in given:
+        return Admission(Decision.DISCARD, admission.confidence, ECHO)
+    return admission
 
 
 async def hold_cap(tx: aiosqlite.Connection, session_id: str, cap: int) -> None:

@@ -18,7 +18,19 @@ import aiosqlite
 from subconscious.capture import model, sameness
 from subconscious.capture.chunks import Chunk, Measure, take, tokens
 from subconscious.capture.proposals import Proposals
-from subconscious.flow import ECHO, Judged, Mind, Provenance, admit_memory, clean, hold_cap, keep, recall, weigh
+from subconscious.flow import (
+    ECHO,
+    Judged,
+    Mind,
+    Provenance,
+    admit_memory,
+    clean,
+    hold_cap,
+    keep,
+    last_word,
+    recall,
+    weigh,
+)
 from subconscious.model import Admission, Candidate, Decision, Hit, Memory, Origin, Turn
 from subconscious.providers import Request
 from subconscious.store import captures, memories, surfaces
@@ -38,6 +50,9 @@ NEIGHBOURS = 5
 
 LEADING_WORDS = 600
 """Characters of what the user said last in a chunk, by which known memories are looked for."""
+
+OPEN = ("review", "discarded")
+"""Statuses of captures that neither a person nor the gate has settled for good."""
 
 Capture = dict[str, Any]
 
@@ -207,14 +222,16 @@ async def _refine(
     mind: Mind, tx: aiosqlite.Connection, judged: Judged, capture_id: int, where: Provenance
 ) -> list[tuple[int, Memory | None]]:
     """Give a capture that no person has decided on the model's words; evidence, origin and history stay its own."""
-    candidate, admission = judged
+    candidate, admission = judged[0], await last_word(mind, judged, where)
     capture = await captures.held(tx, capture_id)
     origin = Origin(capture["origin"])
-    if candidate.origin.distrust < origin.distrust:
-        # The same was also said by somebody who is trusted more: a capture of its own, which takes the other's place.
+    if capture["status"] not in OPEN:
+        return []
+    if candidate.origin.distrust < origin.distrust or admission.decision not in (Decision.AUTO, Decision.REVIEW):
+        # Said by somebody who is trusted more, it is a capture of its own and takes the other's place; refused, it is
+        # put with those that were.
         return await keep(mind, tx, [judged], where)
-    may = _waits(capture) and admission.decision is not Decision.DISCARD and candidate.origin is origin
-    if not may:
+    if candidate.origin is not origin or not _waits(capture):
         return []
     worded = replace(
         captures.candidate_of(capture),
@@ -242,7 +259,7 @@ async def _repeat(
     mind: Mind, tx: aiosqlite.Connection, judged: Judged, memory_id: int, where: Provenance
 ) -> list[tuple[int, Memory | None]]:
     """A candidate says what a memory says: it recurs if the session said so by itself, and keeps its wording."""
-    candidate, admission = judged
+    candidate, admission = judged[0], await last_word(mind, judged, where)
     memory = await memories.held(tx, memory_id)
     given = await surfaces.given_hashes(mind.database, where.place.session_id or "")
     heard_again = (

@@ -53,10 +53,7 @@ async def insert(
         "capture_key": capture_key(candidate),
         "project_id": place.project_id,
         "session_id": place.session_id,
-        "status": STATUS[admission.decision],
-        "decision": admission.decision.value,
-        "reason": admission.reason,
-        "confidence": admission.confidence,
+        **outcome(admission),
         "content_hash": content_hash(candidate.content),
         "created_at": now,
         "expires_at": now + expiry_days * DAY if admission.decision is Decision.REVIEW else None,
@@ -64,6 +61,16 @@ async def insert(
     }
     cursor = await tx.execute(*insertion("implicit_captures", values, "ON CONFLICT (capture_key) DO NOTHING"))
     return int(cursor.lastrowid or 0) if cursor.rowcount else None
+
+
+def outcome(admission: Admission) -> dict[str, Any]:
+    """What the gate said, as column values."""
+    return {
+        "status": STATUS[admission.decision],
+        "decision": admission.decision.value,
+        "reason": admission.reason,
+        "confidence": admission.confidence,
+    }
 
 
 def _said(candidate: Candidate) -> dict[str, Any]:
@@ -205,11 +212,8 @@ async def reword(
     read = {name: value for name, value in stored(worded).items() if name in REWORDED}
     expires = time() + expiry_days * DAY if status == "review" else None
     values = read | {
+        **outcome(admission),
         "content_hash": content_hash(worded.content),
-        "confidence": admission.confidence,
-        "decision": admission.decision.value,
-        "reason": admission.reason,
-        "status": status,
         "expires_at": expires if capture["status"] != status else capture["expires_at"],
     }
     settings = ", ".join(f"{name} = :{name}" for name in values)

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from bench.fake_models import FakeModel
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
 from tests.daemon.conftest import configure, eventually, processes_of
-from tests.daemon.fake_model import FakeModel
 from tests.daemon.test_import import DECISION, dump, imported, transcript
 from tests.fake_openai import Row, candidate, numbered
 
