@@ -114,6 +114,18 @@ class Embedding:
         if self.index is not None:
             await self.index.refresh(ids)
 
+    async def rebuild(self) -> None:
+        """Make the index's file anew, so that no page of it keeps a vector of what is gone."""
+        await self._loaded.wait()
+        vectors = await asyncio.to_thread(import_module, "subconscious.store.vectors")
+        index, self.index = self.index, None
+        if index is not None:
+            await index.close()
+        await asyncio.to_thread(vectors.forget_index, self._database)
+        if index is not None:
+            self.index = await self._open_index()
+        self.wake()
+
     async def _work_off(self, embedder: Embedder) -> None:
         while batch := await memories.unembedded(self._database, BATCH):
             if not await self._embed(embedder, batch):

@@ -18,6 +18,7 @@ from subconscious.settings import Settings
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
 
+from . import redacting
 from .core import Core
 from .embedding import Embedding
 from .lock import Lock
@@ -61,6 +62,7 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
         try:
             core = Core(home, settings, database, embedding)
             await core.calibrate()
+            await redacting.adopt(core)
             yield core
         finally:
             await embedding.close()

@@ -12,6 +12,9 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from subconscious.errors import SettingsError
 
+Strategy = Literal["off", "redact", "mask", "block", "warn"]
+"""What is done about personal data: not looked for, a mark in its place, a mark with its end, no text at all, noted."""
+
 
 class Settings(BaseSettings):
     """Every default of SPEC.md that a person may change. Unknown keys are refused: a typo must not pass unseen."""
@@ -36,6 +39,15 @@ class Settings(BaseSettings):
         default=15, ge=0, description="captures that one session may bring, the strongest first"
     )
     dedupe: bool = Field(default=True, description="merge a repeated statement into its memory (D11)")
+
+    redact_secrets: Literal["redact", "mask", "block"] = Field(
+        default="redact", description="what is done about keys and passwords (A28)"
+    )
+    redact_payment: Strategy = Field(default="redact", description="about numbers of cards and bank accounts (A28)")
+    redact_email: Strategy = Field(default="off", description="about addresses of people's mail (A28)")
+    redact_phone: Strategy = Field(default="off", description="about telephone numbers (A28)")
+    redact_ip: Strategy = Field(default="off", description="about public addresses of machines (A28)")
+    redaction_log: int = Field(default=5000, ge=0, description="findings that `subconscious redactions` remembers")
 
     start_tokens: int = Field(default=2000, ge=0, le=2300, description="budget at session start (A25)")
     start_characters: int = Field(default=9500, ge=0, le=9900, description="characters at session start (A25)")

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import re
 
+LONGEST = 1024
+"""Repeats that an endless one is given: what is longer is cut off by whoever finds it, where it ends in truth."""
+
+_ENDLESS = re.compile(r"\{(\d+),\}|[*+]")
 _FLAGS = re.compile(r"\(\?([ims]{1,3})\)")
 _CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\\\]])*\]", re.DOTALL)
 
 
 def python_pattern(pattern: str) -> str:
-    """The same pattern for Python: flags in the middle get a scope of their own, brackets in classes an escape."""
+    """The same pattern for Python: flags in the middle get a scope of their own, brackets in classes an escape.
+
+    Repeats without an end get one, so that a backtracking engine takes linear time.
+    """
     return _Converter(pattern).converted()
 
 
@@ -38,6 +45,10 @@ class _Converter:
         if chars:
             self._made.append("[" + chars[0][1:-1].replace("[", r"\[").replace(r"\\[", r"\[") + "]")
             return len(chars[0])
+        if endless := _ENDLESS.match(self._pattern, at):
+            least = int(endless[1]) if endless[1] else int(endless[0] == "+")
+            self._made.append(f"{{{least},{max(LONGEST, least)}}}")
+            return len(endless[0])
         return self._sign(self._pattern[at : at + 2])
 
     def _sign(self, two: str) -> int:

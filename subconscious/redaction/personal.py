@@ -8,7 +8,10 @@ import re
 from .rule import Rule
 
 _CARD_LENGTHS = frozenset({15, 16})
-_NOBODY = re.compile(r"^(?:git|hg|no-?reply|donotreply|\d+\+[\w-]+)@|[@.](?:example|test|invalid|localhost|local)(?:\.\w+)?$", re.I)
+_NOBODY = re.compile(
+    r"^(?:git|hg|no-?reply|donotreply|\d+\+[\w-]+)@|[@.](?:example|test|invalid|localhost|local)(?:\.\w+)?$",
+    re.IGNORECASE,
+)
 """Addresses of machines and of nobody."""
 
 
@@ -54,7 +57,12 @@ RULES = {
             r"|(?<![\w.+/=-])3[47]\d\d[ -]?\d{6}[ -]?\d{5}(?![\w.+/=-])",
             _is_card,
         ),
-        Rule("bank account", (), r"(?<![\w/+=-])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?(?![\w/+=-])", _is_account),
+        Rule(
+            "bank account",
+            (),
+            r"(?<![\w/+=-])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?(?![\w/+=-])",
+            _is_account,
+        ),
     ),
     "email": (
         Rule(
@@ -75,7 +83,12 @@ RULES = {
     ),
     "ip": (
         Rule("IP address", (".",), r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)", _is_public),
-        Rule("IP address", ("::", ":"), r"(?<![\w:.])(?=[0-9A-Fa-f]*:[0-9A-Fa-f:]*:)[0-9A-Fa-f:]{6,39}(?![\w:.])", _is_public),
+        Rule(
+            "IP address",
+            ("::", ":"),
+            r"(?<![\w:.])(?=[0-9A-Fa-f]{0,4}:[0-9A-Fa-f:]{0,36}:)[0-9A-Fa-f:]{6,39}(?![\w:.])",
+            _is_public,
+        ),
     ),
 }
 """By the sort whose setting decides about them."""

@@ -28,7 +28,10 @@ _NO_VALUE = re.compile(
 )
 """Endings that make of a secret's name the name of something else."""
 
-_TYPE = re.compile(r"(?:str|string|text|bytes?|int|integer|number|bool|boolean|any|object|optional|secretstr|char|varchar)\b", re.I)
+_TYPE = re.compile(
+    r"(?:str|string|text|bytes?|int|integer|number|bool|boolean|any|object|optional|secretstr|char|varchar)\b",
+    re.IGNORECASE,
+)
 _CONFIG_LINE = re.compile(r"(?:^|\n)[ \t]*(?:(?:export|set|env|arg|-|#|//)[ \t]+)?[\w.-]{0,60}$", re.IGNORECASE)
 _LOOSE = re.compile(r"\s=|=\s")
 _VALUE_END = re.compile(r"""[\s;&"'`<|]|\\|$""")

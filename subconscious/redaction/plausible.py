@@ -15,11 +15,14 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _FILLED_IN = re.compile(
-    r"x{3}|\*{3}|\.{3}|•|…|[<>]|^[${%@]|[$#]\{|\{\{|\}$|%$|redacted|example|placeholder|change[-_]?(?:me|this|it)|\byour", re.I
+    r"x{3}|\*{3}|\.{3}|•|…|[<>]|^[${%@]|[$#]\{|\{\{|\}$|%$|redacted|example|placeholder|change[-_]?(?:me|this|it)|\byour",
+    re.IGNORECASE,
 )
 """What stands for a value that somebody or something will fill in."""
 
-_ADORNED = re.compile(r"[A-Za-z]\d+[A-Za-z!@#^&*+=/~?$%-]|[A-Za-z]{3,}\d{4,}$|[A-Za-z0-9][!@#^&*+~?$]+\d*$|^\d+[A-Za-z]{2,}\d")
+_ADORNED = re.compile(
+    r"[A-Za-z]\d+[A-Za-z!@#^&*+=/~?$%-]|[A-Za-z]{3,}\d{4,}$|[A-Za-z0-9][!@#^&*+~?$]+\d*$|^\d+[A-Za-z]{2,}\d"
+)
 """Words with digits and signs among them, as people make passwords of words (also of the word password)."""
 
 _WORD = r"(?:[A-Z]?[a-z]+|[A-Z]+|(?:[A-Z]?[a-z]{3,}|[A-Z]{2,3})(?:[A-Z][a-z]{2,}|[A-Z]{2,3}(?![a-z]))+)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from . import blocks, gitleaks, personal, places, policy, shapes
@@ -20,6 +20,7 @@ ROUNDS = 8
 SHOWN = 4
 """Last signs that a masked value keeps, of those at least three times as long."""
 
+_RUN = re.compile(r"[A-Za-z0-9_+/=-]*+")
 _MARK = re.compile(r"\[(?:redacted|masked|blocked): [^\]\n]{1,60}\]")
 
 
@@ -116,12 +117,19 @@ def _merged(text: str, found: Iterable[tuple[str, Span]], held: Policy) -> list[
     merged: list[_Sorted] = []
     for place in sorted(_open_to(text, ranked, held), key=lambda place: (place.start, place.rank)):
         if not merged or place.start >= merged[-1].end:
-            merged.append(place)
+            merged.append(replace(place, end=_end(text, place)))
             continue
         last = merged[-1]
         surest = min(last, place, key=lambda each: each.rank)
         merged[-1] = _Sorted(last.start, max(last.end, place.end), surest.kind, surest.sort, surest.rank)
     return merged
+
+
+def _end(text: str, place: _Sorted) -> int:
+    """Where what was found ends in truth: a rule's longest length does not cut a token in two."""
+    runs_on = place.end < len(text) and text[place.end - 1].isalnum() and text[place.end].isalnum()
+    run = _RUN.match(text, place.end) if runs_on else None
+    return run.end() if run else place.end
 
 
 def _open_to(text: str, places_: list[_Sorted], held: Policy) -> Iterator[_Sorted]:

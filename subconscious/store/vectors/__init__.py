@@ -31,6 +31,7 @@ __all__ = [
     "Vector",
     "VectorIndex",
     "activate",
+    "forget_index",
     "open_index",
     "requeue",
     "save",
@@ -70,3 +71,8 @@ async def open_index(database: Database, model: str, dim: int) -> VectorIndex:
         # What an earlier run left there would keep vectors of memories that are purged from now on.
         remove(file_of(database))
         return NumpyIndex(database, model)
+
+
+def forget_index(database: Database) -> None:
+    """Delete the file of an index that is closed; opening one makes it anew from the table."""
+    remove(file_of(database))
