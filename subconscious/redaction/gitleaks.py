@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from .goregex import python_pattern
@@ -26,11 +27,9 @@ Allowed = Callable[[re.Match[str], str], bool]
 
 def rules() -> Iterator[Rule]:
     """All rules, in the order of their file."""
-    # Imported only now: reading the file is put off till a text is looked at, and so is what reads it.
-    import tomllib
-    from importlib import resources
+    import tomllib  # only now: reading the file is put off till a text is looked at, and so is what reads it
 
-    book = tomllib.loads((resources.files(__package__) / "gitleaks.toml").read_text(encoding="utf-8"))
+    book = tomllib.loads(Path(__file__).with_name("gitleaks.toml").read_text(encoding="utf-8"))
     everywhere = _allowance(book["allowlist"])
     for row in book["rules"]:
         if "regex" in row and row["id"] not in OURS:
