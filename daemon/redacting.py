@@ -10,7 +10,7 @@ from typing import Any
 
 from subconscious.home import Home
 from subconscious.redaction import VERSION, Find, Policy, ledger, policy, redact
-from subconscious.store import prose, redactions
+from subconscious.store import migrate, prose, redactions
 from subconscious.store.prose import Row
 from subconscious.store.redactions import Finding
 
@@ -194,5 +194,4 @@ async def leave_no_trace(core: Core) -> int:
     """Write anew whatever might still hold what was deleted: database, WAL, vector index, kept copies."""
     await core.embedding.rebuild()
     await core.database.compact()
-    schema = await core.database.rows("SELECT max(version) FROM schema_migrations")
-    return await asyncio.to_thread(remains.renew_copies, core.home, int(schema[0][0]))
+    return await asyncio.to_thread(remains.renew_copies, core.home, await migrate.schema(core.database))

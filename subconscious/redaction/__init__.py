@@ -8,7 +8,7 @@ Nothing is compiled before a text asks for it.
 from __future__ import annotations
 
 from .policy import Policy
-from .redactor import VERSION, Find, Redacted, redact, warm
+from .redactor import VERSION, Find, Redacted, redact
 from .spans import cut_own, cut_private
 
-__all__ = ["VERSION", "Find", "Policy", "Redacted", "cut_own", "cut_private", "redact", "warm"]
+__all__ = ["VERSION", "Find", "Policy", "Redacted", "cut_own", "cut_private", "redact"]

@@ -71,11 +71,6 @@ def redact(text: str, held: Policy | None = None) -> Redacted:
     return Redacted(text, tuple(finds))
 
 
-def warm() -> None:
-    """Read the rules, which takes a moment: once in a process, and for no start to wait for."""
-    _book(policy.SECRETS)
-
-
 @lru_cache(maxsize=8)
 def _book(sort: str) -> tuple[tuple[Rule, ...], tuple[tuple[str, tuple[int, ...]], ...]]:
     """The rules of a sort, and by each hint the numbers of those that it calls for."""
