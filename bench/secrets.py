@@ -257,7 +257,7 @@ def time_sizes(rows: list[tuple[str, str, str]]) -> None:
     turns = [text[at : at + 500] for at in range(0, min(len(text), 1_000_000), 500)]
     taken = sorted(_timed(turn) for turn in turns)
     print(
-        f"\n500 characters: median {1e3 * taken[len(taken) // 2]:.2f} ms, 99 % {1e3 * taken[int(0.99 * len(taken))]:.2f}"
+        f"\n500 characters: {1e3 * taken[len(taken) // 2]:.2f} ms, 99 %: {1e3 * taken[int(0.99 * len(taken))]:.2f} ms"
     )
     print(f"one line of {len(text[:1_000_000]):,} characters: {_timed(text[:1_000_000]):.1f} s")
 
@@ -267,9 +267,7 @@ def time_hostile(size: int) -> None:
     taken = sorted(((_timed(unit * (size // len(unit))), unit) for unit in HOSTILE), reverse=True)[:5]
     for seconds, unit in taken:
         more = _timed(unit * (4 * size // len(unit)))
-        print(
-            f"{unit[:24]!r:28} {size:,} characters {seconds:.2f} s, {4 * size:,} {more:.2f} s ({more / seconds:.1f} times)"
-        )
+        print(f"{unit[:24]!r:28} {size:,}: {seconds:.2f} s, {4 * size:,}: {more:.2f} s ({more / seconds:.1f} times)")
 
 
 def _timed(text: str) -> float:

@@ -32,7 +32,7 @@ def redactions(options: Namespace) -> None:
         passes = ", let pass" if found["allowed"] else ""
         said = f"{found['rule']}, {found['length']} characters, {found['strategy']}{passes}"
         told = [found["place"] or "no session", screen.when(found["at"]), screen.counted(found["times"], "time")]
-        print(screen.wrapped(said, 18, found["hash"]))
+        print(screen.wrapped(said, 18, screen.line(found["hash"])))
         print(screen.paint(screen.wrapped(screen.listed(told), 18), "dim"))
     if not findings:
         print("Nothing was taken out of any text yet.")
@@ -95,7 +95,7 @@ def _fix(options: Namespace) -> None:
         screen.as_json(done)
     else:
         changed = f"{screen.counted(done['rows'], 'row')} and {screen.counted(done['files'], 'file')} changed"
-        print(f"{changed}. {_copies(done)}")
+        print(screen.wrapped(f"{changed}. {_copies(done)}"))
 
 
 def purge(options: Namespace) -> None:
@@ -116,7 +116,7 @@ def purge(options: Namespace) -> None:
     if options.json:
         screen.as_json(done)
     else:
-        print(f"Deleted: {_amounts(done)}. {_copies(done)}")
+        print(screen.wrapped(f"Deleted: {_amounts(done)}. {_copies(done)}"))
 
 
 def _amounts(counts: dict[str, int]) -> str:

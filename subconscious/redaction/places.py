@@ -29,7 +29,7 @@ _NO_VALUE = re.compile(
 """Endings that make of a secret's name the name of something else."""
 
 _TYPE = re.compile(
-    r"(?:str|string|text|bytes?|int|integer|number|bool|boolean|any|object|optional|secretstr|char|varchar)\b",
+    r"(?:str|string|text|bytes?|u?int(?:\d+(?:array|_t)?)?|float\d*(?:array)?|integer|number|bool|boolean|any|object|optional|secretstr|char|varchar)\b",
     re.IGNORECASE,
 )
 _CONFIG_LINE = re.compile(r"(?:^|\n)[ \t]*(?:(?:export|set|env|arg|-|#|//)[ \t]+)?[\w.-]{0,60}$", re.IGNORECASE)
@@ -146,8 +146,14 @@ RULES = (
     _placed(
         "password",
         "curl",
-        r"""curl\s[^\n|;&]{0,120}?(?:-u|--user)[\s=]{1,3}["']?(?P<secret>[^\s"':]{8,200}(?=:["']?(?:\s|$))|["'{][^"'\n]{8,80}["']:["'][^"'\n]{4,80}["'])""",
+        r"""curl\s[^\n|;&]{0,120}?(?:-u|--user)[\s=]{1,3}["']?(?P<secret>[^\s"':]{8,200}(?=:["']?(?:\s|$)))""",
         _mixed,
+    ),
+    _placed(
+        "password",
+        "curl",
+        r"""curl\s[^\n|;&]{0,120}?(?:-u|--user)[\s=]{1,3}["'][^"'\n]{1,80}["']:["'](?P<secret>[^"'\n]{4,80})["']""",
+        _given,
     ),
     _placed(
         "password",
@@ -171,7 +177,7 @@ RULES = (
     _placed(
         "password",
         _PASSWORD_HINTS,
-        rf"{_PASSWORD}{_UNTIL_VALUE}{_SIGN}(?:\w{{0,3}})?{_QUOTE}(?P<secret>[^\s\"'`\\]{{4,200}}+)(?P=quote)",
+        rf"{_PASSWORD}{_UNTIL_VALUE}{_SIGN}\w{{0,3}}{_QUOTE}(?P<secret>[^\s\"'`\\]{{4,200}}+)(?P=quote)",
         _password_quoted,
     ),
     _placed("password", _PASSWORD_HINTS, rf"{_PASSWORD}{_UNTIL_VALUE}{_SIGN}(?P<secret>{_BARE})", _password_bare),
@@ -210,7 +216,7 @@ RULES = (
     _placed(
         "secret",
         _SECRET_HINTS,
-        rf"{_SECRET}{_UNTIL_VALUE}(?:{_SIGN}|,\s{{0,4}}(?=[\"']))(?:\w{{0,3}})?{_QUOTE}?(?P<secret>{_BARE})",
+        rf"{_SECRET}{_UNTIL_VALUE}(?:{_SIGN}|,\s{{0,4}}(?=[\"']))(?:\w{{0,3}}{_QUOTE})?(?P<secret>{_BARE})",
         _secret_bare,
     ),
     _placed(
