@@ -87,6 +87,11 @@ def _drawn_key(match: re.Match[str], value: str) -> bool:
     return _names_value(match) and is_random(value)
 
 
+def _braced(match: re.Match[str], value: str) -> bool:
+    """A password that was put where a manual had braces, and left in them."""
+    return _mixed(match, value.strip("{}"))
+
+
 def _given_to_command(match: re.Match[str], value: str) -> bool:
     return _given(match, value) and not value.startswith(("-", "/", "."))
 
@@ -153,7 +158,7 @@ RULES = (
         "password",
         "curl",
         r"""curl\s[^\n|;&]{0,120}?(?:-u|--user)[\s=]{1,3}["'][^"'\n]{1,80}["']:["'](?P<secret>[^"'\n]{4,80})["']""",
-        _given,
+        _braced,
     ),
     _placed(
         "password",
