@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parsing  # type: ignore[attr-defined]
 from typing import Any
@@ -12,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.redaction import Policy, Redacted, cut_own, cut_private, ledger, policy, redact
+from subconscious.redaction import VERSION, Policy, Redacted, cut_own, cut_private, ledger, policy, redact
+from subconscious.redaction.gitleaks import VERSION as GITLEAKS
 from subconscious.redaction.gitleaks import rules as gitleaks_rules
 from subconscious.redaction.goregex import python_pattern
 from subconscious.redaction.personal import RULES as PERSONAL
@@ -20,6 +24,7 @@ from subconscious.redaction.places import RULES as PLACES
 from subconscious.redaction.rule import Rule, compiled
 from subconscious.redaction.shapes import RULES as SHAPES
 
+ROOT = Path(__file__).resolve().parents[2]
 BODY = "MIIEow" + "Ab3+/" * 20
 SAMPLES = {
     "AWS key": "AKIA" + "Q3EGRIFT5ZABCDEF",
@@ -317,3 +322,14 @@ def test_what_is_found_is_noted_with_its_place_and_without_itself() -> None:
 def test_a_long_token_is_taken_out_whole() -> None:
     token = "hvs." + "aB3dE5gH7j" * 90
     assert redact(f"VAULT {token} end").text == "VAULT [redacted: Vault token] end"
+
+
+def test_the_version_tells_of_the_rules_that_came_from_elsewhere() -> None:
+    assert VERSION.endswith(f"gitleaks-{GITLEAKS}")
+
+
+def test_no_rule_is_read_before_a_text_is() -> None:
+    """A daemon's start must not wait for two hundred rules."""
+    asked = "import sys, subconscious.redaction; print([name for name in sys.modules if 'gitleaks' in name])"
+    ran = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert ran.stdout == "[]\n"
