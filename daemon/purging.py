@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from subconscious.errors import NotFoundError, RequestError
-from subconscious.store import memories, purge, sessions
-from subconscious.store.purge import PURGED, Doomed
+from subconscious.store import jobs, memories, purge, sessions
+from subconscious.store.purge import Doomed
 
 from . import remains
 from .core import Core
@@ -55,30 +55,22 @@ async def carry_out(core: Core, choice: Choice) -> dict[str, int]:
     """Delete it everywhere; there is no way back. Return how much went, and how many files were touched."""
     doomed = await choose(core, choice)
     await write_down(core)
-    entries = await asyncio.to_thread(remains.drop_entries, core.home, doomed.whole, doomed.wordings)
+    entries = await asyncio.to_thread(
+        remains.drop_entries, core.home, doomed.whole, doomed.wordings.texts, everything=choice.everything
+    )
     async with core.database.write() as tx:
+        await jobs.forget(tx, entries)
         await purge.purge(tx, core.database, doomed, _named(choice))
         if choice.everything:
             await purge.empty(tx)
-    files = await asyncio.to_thread(remains.rewrite, core.home, _eraser(doomed, everything=choice.everything))
+    erase = (lambda _: "") if choice.everything else doomed.wordings.erase
+    files = await asyncio.to_thread(remains.rewrite, core.home, erase)
     copies = await leave_no_trace(core)
     await core.calibrate()
-    return counted(doomed) | {"entries": entries, "files": files, "copies": copies}
+    return counted(doomed) | {"entries": len(entries), "files": files, "copies": copies}
 
 
 def _named(choice: Choice) -> str:
     if choice.ids:
         return "memories " + ", ".join(map(str, choice.ids))
     return "a session" if choice.session else "everything" if choice.everything else "a project"
-
-
-def _eraser(doomed: Doomed, *, everything: bool) -> remains.Change:
-    """How a file's text is changed: of everything, nothing is left; else the wordings lose their places."""
-
-    def erase(text: str) -> str:
-        for wording in doomed.wordings:
-            if wording in text:
-                text = text.replace(wording, PURGED)
-        return text
-
-    return (lambda _: "") if everything else erase

@@ -113,7 +113,7 @@ async def redact_stored(core: Core) -> dict[str, int]:
 
 
 async def _batches(core: Core, table: prose.Table, after: tuple[Any, ...] = ()) -> AsyncIterator[list[Row]]:
-    while batch := [row async for row in prose.rows(core.database, table, after, BATCH)]:
+    while batch := await prose.page(core.database.reader, table, after, BATCH):
         yield batch
         after = batch[-1].key
 

@@ -59,16 +59,18 @@ def rewrite(home: Home, change: Change) -> int:
     return done
 
 
-def drop_entries(home: Home, sessions: Iterable[str], wordings: Iterable[str]) -> int:
-    """Delete entries, waiting or given up, that these sessions handed over or that hold these words."""
+def drop_entries(
+    home: Home, sessions: Iterable[str], wordings: Iterable[str], *, everything: bool = False
+) -> list[str]:
+    """Delete entries, waiting or given up, that these sessions handed over or that hold these words; their names."""
     known, traces = frozenset(sessions), [trace for wording in wordings for trace in _spelled(wording)]
-    dropped = 0
+    dropped = []
     for path in [*home.spool.glob(f"*{NAME_SUFFIX}"), *home.buried.glob(f"*{NAME_SUFFIX}")]:
         with suppress(FileNotFoundError):
             raw = path.read_bytes()
-            if _session(path.name, raw) in known or any(trace in raw for trace in traces):
+            if everything or _session(path.name, raw) in known or any(trace in raw for trace in traces):
                 path.unlink()
-                dropped += 1
+                dropped.append(path.name)
     return dropped
 
 

@@ -7,7 +7,7 @@ carried through to its hash, its full text and its embedding (SPEC N15).
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,18 +82,23 @@ async def _table(database: Database, name: str) -> Table:
     return Table(name, keys or ("rowid",), words)
 
 
-async def rows(database: Database, table: Table, after: tuple[Any, ...] = (), limit: int = -1) -> AsyncIterator[Row]:
-    """The rows of a table that have words, in the order of their keys, from behind a key on."""
+async def page(
+    connection: aiosqlite.Connection, table: Table, after: tuple[Any, ...] = (), limit: int = -1
+) -> list[Row]:
+    """Rows of a table with their words, in the order of their keys, from behind a key on."""
     keys = ", ".join(f'"{key}"' for key in table.keys)
     words = ", ".join(f'"{name}"' for name in table.words)
     behind = f"WHERE ({keys}) > ({', '.join('?' for _ in after)})" if after else ""
-    found = await database.rows(
+    found = await connection.execute_fetchall(
         f"SELECT {keys}, {words} FROM {table.name} {behind} ORDER BY {keys} LIMIT ?",  # noqa: S608
         (*after, limit),
     )
-    for row in found:
-        key, texts = tuple(row)[: len(table.keys)], tuple(row)[len(table.keys) :]
-        yield Row(table, key, {name: text for name, text in zip(table.words, texts, strict=True) if text})
+    return [_row(table, tuple(row)) for row in found]
+
+
+def _row(table: Table, values: tuple[Any, ...]) -> Row:
+    key, texts = values[: len(table.keys)], values[len(table.keys) :]
+    return Row(table, key, {name: text for name, text in zip(table.words, texts, strict=True) if text})
 
 
 async def fresh(tx: aiosqlite.Connection, row: Row) -> Row | None:

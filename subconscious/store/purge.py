@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,14 +14,8 @@ import aiosqlite
 from subconscious.store import events, prose
 from subconscious.store.connect import Database
 from subconscious.store.rows import marks
+from subconscious.store.wordings import Wordings
 
-SHORTEST = 12
-"""Characters of a wording that is looked for everywhere: of shorter ones, every word would be a trace."""
-
-PIECE = 20
-"""Characters that what was told of a session may share with what was purged from it, and no more."""
-
-PURGED = "[purged]"
 PORTION = 500
 TOLD = ("title", "summary", "left_open", "sketch", "first_prompt", "last_prompt")
 """Columns of a session that repeat what was said in it."""
@@ -37,7 +32,7 @@ class Doomed:
     captures: tuple[int, ...]
     sessions: tuple[str, ...]
     whole: tuple[str, ...] = ()
-    wordings: tuple[str, ...] = field(default=(), repr=False)
+    wordings: Wordings = field(default=Wordings(()), repr=False)
 
 
 async def of_memories(database: Database, ids: Sequence[int]) -> Doomed:
@@ -85,8 +80,7 @@ async def _with_traces(
             wordings.update(text for row in rows for text in tuple(row)[1:])
     for subject, numbers in (("memory", ids), ("capture", caught)):
         wordings.update(await _former(database, subject, numbers))
-    kept = sorted({text.strip() for text in wordings if len(text.strip()) >= SHORTEST}, key=len, reverse=True)
-    return Doomed(ids, caught, tuple(sorted(sessions)), whole, tuple(kept))
+    return Doomed(ids, caught, tuple(sorted(sessions)), whole, Wordings(wordings))
 
 
 async def _former(database: Database, subject: str, numbers: Sequence[int]) -> set[str]:
@@ -173,49 +167,36 @@ async def _forget_sessions(tx: aiosqlite.Connection, doomed: Doomed) -> None:
 
     How far their transcripts were read stays, so that they are not read again.
     """
-    pieces = _pieces(doomed.wordings)
+    shares = doomed.wordings.shares
     for session in doomed.sessions:
         whole = session in doomed.whole
         told = await tx.execute_fetchall(f"SELECT {', '.join(TOLD)} FROM sessions WHERE id = ?", (session,))  # noqa: S608
-        if whole or any(_shares(text, pieces) for row in told for text in tuple(row)):
+        if whole or any(shares(text) for row in told for text in tuple(row)):
             blank = ", ".join(f"{name} = ''" for name in TOLD)
             await tx.execute(f"UPDATE sessions SET {blank}, tags = '[]' WHERE id = ?", (session,))  # noqa: S608
         states = await tx.execute_fetchall("SELECT path, state FROM transcripts WHERE session_id = ?", (session,))
         for row in states:
-            if whole or _shares(row["state"], pieces):
+            if whole or shares(row["state"]):
                 await tx.execute("UPDATE transcripts SET state = '{}' WHERE path = ?", (row["path"],))
         kept = await tx.execute_fetchall("SELECT id, intent FROM memories WHERE session_id = ?", (session,))
         for row in kept:
-            if whole or _shares(row["intent"], pieces):
+            if whole or shares(row["intent"]):
                 await tx.execute("UPDATE memories SET intent = '' WHERE id = ?", (row["id"],))
 
 
-def _pieces(wordings: Iterable[str]) -> frozenset[str]:
-    return frozenset(text[at : at + PIECE] for text in wordings for at in range(len(text) - PIECE + 1))
-
-
-def _shares(text: str, pieces: frozenset[str]) -> bool:
-    return bool(pieces) and any(text[at : at + PIECE] in pieces for at in range(len(text) - PIECE + 1))
-
-
-async def _erase_wordings(tx: aiosqlite.Connection, database: Database, wordings: Sequence[str]) -> None:
+async def _erase_wordings(tx: aiosqlite.Connection, database: Database, wordings: Wordings) -> None:
     """Put a mark in place of the whole wordings, wherever else they stand."""
-    if not wordings:
-        return
-
-    def erase(text: str) -> str:
-        for wording in wordings:
-            if wording in text:
-                text = text.replace(wording, PURGED)
-        return text
-
-    for table in await prose.tables(database):
-        columns = ", ".join(f'"{name}"' for name in (*table.keys, *table.words))
-        for found in await tx.execute_fetchall(f"SELECT {columns} FROM {table.name}"):  # noqa: S608
-            key, texts = tuple(found)[: len(table.keys)], tuple(found)[len(table.keys) :]
-            row = prose.Row(table, key, {name: text for name, text in zip(table.words, texts, strict=True) if text})
-            if new := prose.changed(row, erase):
+    for table in await prose.tables(database) if wordings.texts else ():
+        after: tuple[Any, ...] = ()
+        while batch := await prose.page(tx, table, after, PORTION):
+            for row, new in await asyncio.to_thread(_erased, batch, wordings):
                 await prose.rewrite(tx, row, new)
+            after = batch[-1].key
+
+
+def _erased(batch: Sequence[prose.Row], wordings: Wordings) -> list[tuple[prose.Row, dict[str, str]]]:
+    changes = [(row, prose.changed(row, wordings.erase)) for row in batch]
+    return [(row, new) for row, new in changes if new]
 
 
 async def empty(tx: aiosqlite.Connection) -> None:

@@ -110,7 +110,9 @@ def test_everything_can_go_and_the_daemon_goes_on(running: Home, speaker: Speake
     assert person(running, "purge", all=True, cwd=str(elsewhere.project))["memories"] == 1
     assert knowing(running, "unittest was slow") == []
     assert knowing(running, MARK)
-    person(running, "purge", all=True, everywhere=True)
+    running.buried.mkdir(exist_ok=True)
+    (running.buried / "01-1-aa.entry").write_text(f"of no session we know: {MARK}")
+    assert person(running, "purge", all=True, everywhere=True)["entries"] == 1
     assert knowing(running, MARK) == []
     assert (running.log / "daemon.log").stat().st_size == 0
     learned(running, elsewhere, "We decided to sort the ledger by date, because names change.")

@@ -15,6 +15,7 @@ from subconscious.redaction import redact
 from subconscious.store import prose, purge
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
+from subconscious.store.wordings import PURGED, SHORTEST, Wordings
 
 SECRET = "kzq12wmx"
 JSON = st.recursive(
@@ -80,6 +81,28 @@ async def test_a_table_is_gone_through_by_its_keys(database: Database) -> None:
             )
     (table,) = [table for table in await prose.tables(database) if table.name == "prompts"]
     seen: list[tuple[Any, ...]] = []
-    while batch := [row async for row in prose.rows(database, table, seen[-1] if seen else (), 2)]:
+    while batch := await prose.page(database.reader, table, seen[-1] if seen else (), 2):
         seen += [row.key for row in batch]
     assert seen == [("s0", "p0"), ("s0", "p2"), ("s0", "p4"), ("s1", "p1"), ("s1", "p3")]
+
+
+WORDS = st.text(alphabet="ab ", min_size=SHORTEST, max_size=30)
+
+
+@given(
+    st.lists(WORDS, min_size=1, max_size=4), st.text(alphabet="ab c", max_size=40), st.text(alphabet="ab c", max_size=9)
+)
+def test_no_wording_is_left_whole(texts: list[str], before: str, after: str) -> None:
+    wordings = Wordings(texts)
+    for text in wordings.texts:
+        erased = wordings.erase(before + text + after)
+        assert PURGED in erased
+        assert not any(other in part for other in wordings.texts for part in erased.split(PURGED))
+
+
+def test_what_shares_a_part_is_known_and_the_rest_stays() -> None:
+    wordings = Wordings(["We decided to keep the ledger in cents.", "short"])
+    assert wordings.texts == ("We decided to keep the ledger in cents.",)
+    assert wordings.shares("Title: we talked. decided to keep the ledger")
+    assert not wordings.shares("We decided to sort the list.")
+    assert wordings.erase("short and sweet") == "short and sweet"
