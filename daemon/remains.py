@@ -49,14 +49,17 @@ def after(path: Path, change: Change) -> str:
 
 def rewrite(home: Home, change: Change) -> int:
     """Change every text; return how many files became different."""
-    done = 0
-    for path in texts(home):
-        with suppress(FileNotFoundError):  # the log was rotated
-            if (text := after(path, change)) != read(path):
-                # In place: a log that is open for appending goes on in the same file.
-                path.write_bytes(text.encode("utf-8", "surrogateescape"))
-                done += 1
-    return done
+    return sum(rewrite_one(path, change) for path in texts(home))
+
+
+def rewrite_one(path: Path, change: Change) -> bool:
+    """Change one text; return whether it became different."""
+    with suppress(FileNotFoundError):  # the log was rotated
+        if (text := after(path, change)) != read(path):
+            # In place: a log that is open for appending goes on in the same file.
+            path.write_bytes(text.encode("utf-8", "surrogateescape"))
+            return True
+    return False
 
 
 def drop_entries(
@@ -65,7 +68,8 @@ def drop_entries(
     """Delete entries, waiting or given up, that these sessions handed over or that hold these words; their names."""
     known, traces = frozenset(sessions), [trace for wording in wordings for trace in _spelled(wording)]
     dropped = []
-    for path in [*home.spool.glob(f"*{NAME_SUFFIX}"), *home.buried.glob(f"*{NAME_SUFFIX}")]:
+    drafts = home.spool.glob(".*.tmp") if everything else ()  # what hooks that were killed left half-written
+    for path in [*home.spool.glob(f"*{NAME_SUFFIX}"), *home.buried.glob(f"*{NAME_SUFFIX}"), *drafts]:
         with suppress(FileNotFoundError):
             raw = path.read_bytes()
             if everything or _session(path.name, raw) in known or any(trace in raw for trace in traces):
