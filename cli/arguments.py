@@ -63,6 +63,7 @@ def _add_writing(verbs: Verbs) -> None:
     verb = _verb(verbs, "capture", "sessions:capture", "learn from a transcript of Claude Code", listing=True)
     verb.add_argument("transcript", metavar="TRANSCRIPT", help="a .jsonl file below ~/.claude/projects")
     _add_import(verbs)
+    _add_purge(verbs)
     verb = _verb(verbs, "archive", "memories:archive", "take memories out of use; nothing is deleted", listing=True)
     _add_ids(verb)
     verb = _verb(verbs, "unarchive", "memories:unarchive", "bring archived memories back", listing=True)
@@ -78,6 +79,27 @@ def _add_import(verbs: Verbs) -> None:
     verb.add_argument("--yes", action="store_true", help="don't ask whether to begin")
     verb.add_argument("--with-model", action="store_true", help="have the provider's model read the sessions too")
     verb.add_argument("--max-cost", metavar="DOLLARS", type=_dollars, help="what the model may cost at the very most")
+
+
+def _add_purge(verbs: Verbs) -> None:
+    verb = _verb(verbs, "purge", "purges:purge", "delete for good, with every trace; there is no undo", listing=True)
+    which = verb.add_mutually_exclusive_group(required=True)
+    which.add_argument("ids", metavar="ID", nargs="*", type=_positive, default=[])
+    which.add_argument("--session", metavar="ID", help="all that one session brought; its first letters will do")
+    which.add_argument("--project", action="store_true", help="all of this project")
+    which.add_argument("--all", action="store_true", help="everything")
+    verb.add_argument("--yes", action="store_true", help="don't ask")
+    verb = _verb(verbs, "scan", "purges:scan", "secrets in what is stored already", listing=True)
+    verb.add_argument("--fix", action="store_true", help="take them out for good, with every trace")
+    verb.add_argument("--yes", action="store_true", help="don't ask")
+    verb = _verb(verbs, "redactions", "purges:redactions", "what was taken out of texts, without itself", listing=True)
+    verb.add_argument("--limit", type=_positive, default=50, help="at most so many (50)")
+    choices = verb.add_subparsers(title="decide", metavar="DECISION")
+    deed = _verb(choices, "allow", "purges:allow", "let it pass from now on: it is no secret", listing=True)
+    deed.add_argument("hash", metavar="HASH", help="as `subconscious redactions` shows it")
+    deed.add_argument("--reason", help="kept in the history")
+    deed = _verb(choices, "disallow", "purges:disallow", "take it out again", listing=True)
+    deed.add_argument("hash", metavar="HASH")
 
 
 def _add_ids(verb: argparse.ArgumentParser) -> None:

@@ -10,6 +10,7 @@ from logging.handlers import RotatingFileHandler
 from subconscious.errors import SubconsciousError
 from subconscious.home import Home, find_home
 
+from .discretion import DiscreetFormatter
 from .lock import Lock, become_daemon
 
 LOG_BYTES = 2 * 2**20
@@ -59,9 +60,9 @@ def _live(home: Home, lock: Lock) -> None:
 def _log_to(home: Home) -> None:
     """Log to a file that can't grow for ever; stderr is /dev/null or that same file."""
     keeper = RotatingFileHandler(home.log / "daemon.log", maxBytes=LOG_BYTES, backupCount=2, encoding="utf-8")
+    keeper.setFormatter(DiscreetFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(
         level=os.environ.get("SUBCONSCIOUS_LOG", "INFO").upper(),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
         handlers=[keeper],
     )
     # It tells of every change, at level INFO: a line for each hook that fires.

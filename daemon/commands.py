@@ -21,13 +21,14 @@ from subconscious.flow import Provenance, clean, recall
 from subconscious.kinds import KINDS
 from subconscious.model import Hit, Origin, Scope
 from subconscious.projects import head
-from subconscious.store import asked, captures, events, jobs, memories, model_readings, sessions, surfaces
+from subconscious.store import asked, captures, events, jobs, memories, model_readings, redactions, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.memories import Filter
 from subconscious.store.projects import Project
 
-from . import acts, import_model, importing, peers, reviewing
+from . import acts, import_model, importing, peers, purging, redacting, reviewing
 from .core import Core
+from .purging import Choice
 from .reviewing import Wish
 from .spool import Spool, entry_names
 
@@ -68,9 +69,13 @@ class Args(BaseModel):
     all: bool = False
     details: bool = False
     check: bool = False
+    digest: str = Field(default="", max_length=64)
 
 
-PERSONAL = frozenset({"approve", "edit", "reject", "restore", "undo"})
+REVIEWING = frozenset({"approve", "edit", "reject", "restore", "undo"})
+"""Requests about captures."""
+
+PERSONAL = REVIEWING | {"purge", "redact_stored", "allow_finding", "disallow_finding"}
 """Requests that only a person may make (SPEC N13)."""
 
 AT_TERMINAL = PERSONAL | {"remember"}
@@ -107,9 +112,8 @@ class Commands:
         if cmd in PERSONAL and doubt:
             log.warning("%s refused to process %d: %s", cmd, caller, doubt)
             raise RequestError(
-                f"a person decides on captures, not the assistant ({doubt})",
-                "run `subconscious review` in a terminal outside of Claude Code (over ssh: ssh -t), or type"
-                " /subconscious:review in it",
+                f"a person decides on {_on_what(cmd)}, not the assistant ({doubt})",
+                f"run {_where(cmd)}",
             )
         return args.model_copy(update={"origin": Origin.ASSISTANT}) if doubt else args
 
@@ -341,6 +345,43 @@ class Commands:
         known = await memories.get_many(self._core.database, [surface.memory_id for surface in found])
         return {"surfaces": [asdict(s) | {"summary": known[s.memory_id].summary} for s in found]}
 
+    async def cmd_redactions(self, args: Args) -> dict[str, Any]:
+        """What was taken out of texts, without itself."""
+        await redacting.write_down(self._core)
+        return {"findings": await redactions.listing(self._core.database, args.limit)}
+
+    async def cmd_allow_finding(self, args: Args) -> dict[str, Any]:
+        """A person lets a finding pass."""
+        await redacting.allow(self._core, args.digest, args.reason)
+        return {"hash": args.digest, "allowed": True}
+
+    async def cmd_disallow_finding(self, args: Args) -> dict[str, Any]:
+        """A person wants it taken out again."""
+        await redacting.disallow(self._core, args.digest)
+        return {"hash": args.digest, "allowed": False}
+
+    async def cmd_scan(self, args: Args) -> dict[str, Any]:
+        """What today's rules find in what is stored; changes nothing."""
+        return {"findings": await redacting.scan(self._core, args.limit)}
+
+    async def cmd_redact_stored(self, args: Args) -> dict[str, Any]:
+        """A person wants that taken out, for good."""
+        del args
+        return await redacting.redact_stored(self._core)
+
+    async def cmd_purge_plan(self, args: Args) -> dict[str, Any]:
+        """Say what a purge would delete; changes nothing."""
+        return purging.counted(await purging.choose(self._core, await self._choice(args)))
+
+    async def cmd_purge(self, args: Args) -> dict[str, Any]:
+        """A person wants something gone for good."""
+        return await purging.carry_out(self._core, await self._choice(args))
+
+    async def _choice(self, args: Args) -> Choice:
+        everything = args.all and args.everywhere
+        project = (await self._here(args)).id if args.all and not everything else ""
+        return Choice(args.ids, args.session_id or "", project, everything)
+
     async def cmd_drain(self, args: Args) -> dict[str, Any]:
         """Wait until everything that was handed over is worked off and embedded."""
         deadline = time() + args.timeout
@@ -390,6 +431,18 @@ class Commands:
 
     async def _project(self, args: Args) -> Project | None:
         return await self._core.project_of(args.cwd) if args.cwd.startswith("/") else None
+
+
+def _on_what(cmd: str) -> str:
+    return "captures" if cmd in REVIEWING else "what is deleted and what is let pass"
+
+
+def _where(cmd: str) -> str:
+    """Where a person may do what was refused."""
+    outside = "in a terminal outside of Claude Code (over ssh: ssh -t)"
+    if cmd in REVIEWING:
+        return f"`subconscious review` {outside}, or type /subconscious:review in it"
+    return f"it {outside}"
 
 
 def _hits(hits: Sequence[Hit]) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from time import time
 from subconscious.flow import Judged, Mind, Provenance, clean, judge, keep
 from subconscious.model import Decision, Origin, Role, Turn
 from subconscious.projects import head
+from subconscious.redaction import ledger
 from subconscious.sources import AGENT_FILE
 from subconscious.store import sessions
 from subconscious.store.captures import Place
@@ -132,7 +133,8 @@ def _stated(judged: Sequence[Judged]) -> list[str]:
 
 async def expect(core: Core, entry: Entry) -> None:
     """Keep what was typed until it stands in the transcript: a client that is killed may never write it there."""
-    text = clean(entry.payload.prompt).strip()
+    with ledger.reading(f"session/{entry.payload.session_id}"):
+        text = clean(entry.payload.prompt).strip()
     if not core.mind(entry.options).settings.capture:
         return
     if not entry.payload.prompt_id or not text or text.startswith(NOT_TYPED):
@@ -167,7 +169,8 @@ async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
 def _read(mind: Mind, path: str, place: sessions.Position, final: bool) -> tuple[Reading, list[Judged]]:
     """The slow part, for a thread: parse, clean, extract, admit."""
     state = State.from_json(json.loads(place.state or "{}"))
-    reading = read_turns(Path(path), place.position, state, clean=clean, final=final)
+    with ledger.reading(f"session/{place.session_id}"):
+        reading = read_turns(Path(path), place.position, state, clean=clean, final=final)
     return reading, judge(reading.turns, mind.settings, mind.calibration)
 
 

@@ -20,7 +20,7 @@ from subconscious.settings import Settings
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 
-from . import import_model
+from . import import_model, redacting
 from .asking import Asking
 from .core import Core
 from .embedding import Embedding
@@ -70,6 +70,7 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
         try:
             core = Core(home, settings, database, embedding)
             await core.calibrate()
+            await redacting.adopt(core)
             try:
                 yield core
             finally:

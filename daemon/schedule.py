@@ -13,6 +13,7 @@ from subconscious.errors import TranscriptError
 from subconscious.model import Session
 from subconscious.store import captures, jobs, model_readings, sessions
 
+from . import redacting
 from .core import Core
 from .learn import Source, learn, learn_unwritten
 from .spool import Spool
@@ -40,7 +41,7 @@ class Schedule:
 
     async def round(self) -> None:
         """One round; a phase that fails is logged and does not keep the next from its turn."""
-        for phase in (self.close_silent, self.expire, self.forget_done, self._spool.hold_cap):
+        for phase in (self.close_silent, self.expire, self.forget_done, self._spool.hold_cap, self.redact):
             try:
                 await phase()
             except Exception:
@@ -86,6 +87,11 @@ class Schedule:
         """Drop old records of jobs that are done."""
         async with self._core.database.write() as tx:
             await jobs.forget_done(tx, time() - DONE_JOBS_DAYS * DAY)
+
+    async def redact(self) -> None:
+        """Write down what was found in texts; look through what was stored under other rules (SPEC A28)."""
+        await redacting.write_down(self._core)
+        await redacting.look_again(self._core)
 
 
 def _last_written(path: str) -> float:

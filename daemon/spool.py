@@ -17,8 +17,10 @@ from time import time
 
 from watchfiles import Change, awatch
 
+from subconscious.flow import clean
 from subconscious.store import events, jobs
 
+from . import remains
 from .core import Core
 from .entry import NAME_SUFFIX, Entry, read_entry
 from .events import EVENTS
@@ -63,7 +65,7 @@ class Spool:
             if states.get(name) == "done":
                 self.remove(name)
             elif states.get(name) == "buried":
-                self._set_aside(name)
+                await self.bury(name)
         new = [name for name in names if name not in states]
         read = await asyncio.to_thread(lambda: [(name, _try_read(self.path(name))) for name in new])
         async with self._core.database.write() as tx:
@@ -75,22 +77,19 @@ class Spool:
         for name, found in read:
             if isinstance(found, str) and found:
                 log.warning("entry %s set aside: %s", name, found)
-                self._set_aside(name)
+                await self.bury(name)
         self._known.update(names)
 
     def remove(self, name: str) -> None:
         """Delete an entry whose job has committed."""
         self.path(name).unlink(missing_ok=True)
 
-    def _set_aside(self, name: str) -> None:
-        """Move an entry out of the way but keep its words: a later version may understand them."""
+    async def bury(self, name: str) -> None:
+        """Set an entry aside, but keep its words, less what must not be kept: a later version may understand them."""
         self._core.home.buried.mkdir(mode=0o700, exist_ok=True)
         with contextlib.suppress(FileNotFoundError):
-            self.path(name).replace(self._core.home.buried / name)
-
-    async def bury(self, name: str) -> None:
-        """Set the entry of a buried job aside."""
-        self._set_aside(name)
+            aside = self.path(name).replace(self._core.home.buried / name)
+            await asyncio.to_thread(remains.rewrite_one, aside, clean)
 
     async def watch(self) -> None:
         """Sweep whenever the folder changes, and now and then all the same: shared folders report no changes."""

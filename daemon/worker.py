@@ -13,6 +13,7 @@ from subconscious.store import jobs
 from subconscious.store.jobs import Job
 
 from .core import Core
+from .discretion import said
 from .entry import BrokenEntryError, read_entry
 from .events import EVENTS
 from .spool import Spool
@@ -108,7 +109,7 @@ class Workers:
 
     async def _fail(self, job: Job, error: Exception) -> None:
         """Try again later, or bury. What is no fault of the job (a full disk, say) never buries it."""
-        reason = f"{type(error).__name__}: {error}"
+        reason = said(error)
         if job.attempts >= self._core.settings.job_attempts and not isinstance(error, sqlite3.OperationalError):
             await self._bury(job, reason)
             return

@@ -16,7 +16,7 @@ from subconscious.capture.gate import admit
 from subconscious.capture.offline import extract
 from subconscious.kinds import KINDS
 from subconscious.model import Admission, Candidate, Decision, Hit, Memory, Scope, Surface, Turn
-from subconscious.redaction import cut_own, cut_private, redact
+from subconscious.redaction import cut_own, cut_private, ledger, redact
 from subconscious.search.context import Around, lift
 from subconscious.search.engines import OVERFETCH, Fusion, Query, find, projects_of
 from subconscious.search.fusion import Fused
@@ -82,7 +82,9 @@ class Provenance:
 
 def clean(text: str) -> str:
     """Take out what must never be stored: private spans, our own injected text, secrets (SPEC A28, N2)."""
-    return redact(cut_own(cut_private(text))).text
+    redacted = redact(cut_own(cut_private(text)))
+    ledger.note(redacted.finds)
+    return redacted.text
 
 
 def judge(turns: Sequence[Turn], settings: Settings, calibration: Calibration = UNCALIBRATED) -> list[Judged]:

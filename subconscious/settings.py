@@ -19,6 +19,8 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from subconscious.errors import SettingsError
 
 log = logging.getLogger("subconscious.settings")
+Strategy = Literal["off", "redact", "mask", "block", "warn"]
+"""What is done about personal data: not looked for, a mark in its place, a mark with its end, no text at all, noted."""
 
 
 class Settings(BaseSettings):
@@ -54,6 +56,15 @@ class Settings(BaseSettings):
     chunk_tokens: int = Field(default=50_000, ge=200, description="tokens of a transcript that it reads at once (A8)")
     chunk_overlap: int = Field(default=4, ge=0, description="turns that two such chunks share (A8)")
     known_summaries: int = Field(default=20, ge=0, description="memories it is told of, so as not to repeat them (A8)")
+
+    redact_secrets: Literal["redact", "mask", "block"] = Field(
+        default="redact", description="what is done about keys and passwords (A28)"
+    )
+    redact_payment: Strategy = Field(default="redact", description="about numbers of cards and bank accounts (A28)")
+    redact_email: Strategy = Field(default="off", description="about addresses of people's mail (A28)")
+    redact_phone: Strategy = Field(default="off", description="about telephone numbers (A28)")
+    redact_ip: Strategy = Field(default="off", description="about public addresses of machines (A28)")
+    redaction_log: int = Field(default=5000, ge=0, description="findings that `subconscious redactions` remembers")
 
     start_tokens: int = Field(default=2000, ge=0, le=2300, description="budget at session start (A25)")
     start_characters: int = Field(default=9500, ge=0, le=9900, description="characters at session start (A25)")

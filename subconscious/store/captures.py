@@ -47,10 +47,12 @@ def capture_key(candidate: Candidate) -> str:
 async def insert(
     tx: aiosqlite.Connection, candidate: Candidate, admission: Admission, place: Place, expiry_days: float
 ) -> int | None:
-    """Keep a judged candidate; its id, or None when the same was read before."""
-    now = time()
+    """Keep a judged candidate; its id, or None when the same was read before, or purged."""
+    now, key = time(), capture_key(candidate)
+    if list(await tx.execute_fetchall("SELECT 1 FROM purged_captures WHERE capture_key = ?", (key,))):
+        return None
     values = {
-        "capture_key": capture_key(candidate),
+        "capture_key": key,
         "project_id": place.project_id,
         "session_id": place.session_id,
         **outcome(admission),

@@ -123,3 +123,8 @@ async def busy_lanes(database: Database, lanes: Sequence[str]) -> bool:
         tuple(lanes),
     )
     return bool(rows)
+
+
+async def forget(tx: aiosqlite.Connection, names: Sequence[str]) -> None:
+    """Drop the jobs of entries that are gone, but for those that are being worked on."""
+    await tx.executemany("DELETE FROM jobs WHERE name = ? AND state <> 'leased'", [(name,) for name in names])

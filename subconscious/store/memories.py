@@ -63,6 +63,13 @@ async def _index_text(tx: aiosqlite.Connection, memory: Memory) -> None:
     )
 
 
+async def reindex(tx: aiosqlite.Connection, memory: Memory) -> None:
+    """Make the full text of a memory anew; an archived one has none."""
+    await tx.execute("DELETE FROM memories_fts WHERE rowid = ?", (memory.id,))
+    if memory.archived_at is None:
+        await _index_text(tx, memory)
+
+
 async def get(database: Database, memory_id: int) -> Memory:
     """One memory, archived or not. Raises NotFoundError."""
     rows = await database.rows("SELECT * FROM memories WHERE id = ?", (memory_id,))

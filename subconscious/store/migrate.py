@@ -66,6 +66,11 @@ async def _applied(database: Database) -> set[int]:
     return {row[0] for row in await database.writer.execute_fetchall("SELECT version FROM schema_migrations")}
 
 
+async def schema(database: Database) -> int:
+    """The newest migration that the database holds."""
+    return max(await _applied(database), default=0)
+
+
 def _refuse_newer(path: Path, applied: set[int], known: list[Migration]) -> None:
     newest = max((migration.version for migration in known), default=0)
     if max(applied, default=0) > newest:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -213,6 +214,14 @@ FATE: dict[str, Any] = {
     "more": False,
     "reason": "",
 }
+FINDING: dict[str, Any] = {
+    "place": "memory/12",
+    "rule": "password",
+    "sort": "secrets",
+    "strategy": "redact",
+    "hash": "0011223344556677",
+    "length": 16,
+}
 ANSWERS: dict[str, Any] = {
     "status": STATUS,
     "remember": {"decision": "auto", "reason": "", "confidence": 1.0, "memory": MEMORY},
@@ -234,6 +243,13 @@ ANSWERS: dict[str, Any] = {
     "capture": {"session_id": "s", "turns": 3, "captures": [CAPTURE]},
     "import_plan": {"files": [FILE, FILE | {"path": "/t/x.jsonl", "sort": "foreign", "reason": "it is empty"}]},
     "import_file": FATE,
+    "redactions": {"findings": [FINDING | {"at": time(), "times": 2, "allowed": False}]},
+    "allow_finding": {"hash": "0011223344556677", "allowed": True},
+    "disallow_finding": {"hash": "0011223344556677", "allowed": False},
+    "scan": {"findings": [FINDING | {"column": "content"}, FINDING | {"column": "content", "rule": "AWS key"}]},
+    "redact_stored": {"rows": 1, "files": 2, "copies": 0},
+    "purge_plan": {"memories": 1, "captures": 2, "sessions": 0},
+    "purge": {"memories": 1, "captures": 2, "sessions": 0, "entries": 0, "files": 1, "copies": 1},
     "drain": {"drained": True, "embedded": True},
 }
 EMPTY: dict[str, Any] = {
@@ -243,6 +259,8 @@ EMPTY: dict[str, Any] = {
     "captures": {"captures": []},
     "sessions": {"sessions": []},
     "why_surfaced": {"surfaces": []},
+    "redactions": {"findings": []},
+    "scan": {"findings": []},
 }
 
 
@@ -291,6 +309,15 @@ READING = [
     "review --status rejected",
     "stats",
     "stats --calibration",
+    "redactions",
+    "redactions allow 0011223344556677",
+    "redactions disallow 0011223344556677",
+    "scan",
+    "scan --fix --yes",
+    "purge 12 --yes",
+    "purge --session 9445 --yes",
+    "purge --project --yes",
+    "purge --all --yes",
     "daemon status",
     "daemon drain",
 ]
@@ -313,7 +340,9 @@ def test_every_screen_comes_as_json_too(daemon: StubDaemon, capsys: pytest.Captu
     json.loads(out)
 
 
-@pytest.mark.parametrize("command", ["recall x", "search x", "list", "sessions", "why-surfaced", "review"])
+@pytest.mark.parametrize(
+    "command", ["recall x", "search x", "list", "sessions", "why-surfaced", "review", "redactions", "scan"]
+)
 def test_an_empty_screen_says_something(daemon: StubDaemon, capsys: pytest.CaptureFixture[str], command: str) -> None:
     daemon.answers.update(EMPTY)
     code, out, _ = run(capsys, *command.split())
@@ -392,6 +421,37 @@ def test_the_model_cannot_decide(
     assert "only a person" in err
     assert "in a terminal outside" in err
     assert daemon.requests == []
+
+
+@pytest.mark.parametrize(
+    "command", ["purge --all --yes", "scan --fix --yes", "redactions allow 00", "redactions disallow 00"]
+)
+def test_the_model_deletes_nothing_and_lets_nothing_pass(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr(origin, "inside_client", lambda: True)
+    code, _, err = run(capsys, *command.split())
+    assert (code, daemon.requests) == (1, [])
+    assert "only a person" in err
+
+
+@pytest.mark.parametrize("answer", ["no", "y", "", None])
+def test_nothing_is_purged_without_a_clear_yes(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, answer: str | None
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("" if answer is None else f"{answer}\n"))
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
+    code, out, err = run(capsys, "purge", "12")
+    assert code == 1
+    assert "can't be undone" in " ".join(out.split())
+    assert "nothing was changed" in err
+    assert "purge" not in [request.cmd for request in daemon.requests]
+
+
+def test_a_purge_where_nobody_can_answer_wants_a_word(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "purge", "12", "--json")
+    assert (code, "--yes" in err) == (1, True)
+    assert "purge" not in [request.cmd for request in daemon.requests]
 
 
 @pytest.mark.parametrize("mark", origin.MARKS)

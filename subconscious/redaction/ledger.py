@@ -1,0 +1,50 @@
+"""What was found while texts were read, without the findings themselves, until the daemon writes it down."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from time import time
+
+from .redactor import Find
+
+MOST = 2000
+"""Entries kept at most; of more, the oldest are forgotten."""
+
+_place: ContextVar[str] = ContextVar("place", default="")
+_entries: deque[Entry] = deque(maxlen=MOST)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One finding: when and where (``session/...``, ``memory/12``; "" where nobody said)."""
+
+    at: float
+    place: str
+    find: Find
+
+
+@contextmanager
+def reading(place: str) -> Iterator[None]:
+    """Say where what is read within stands, also to threads that are started within."""
+    token = _place.set(place)
+    try:
+        yield
+    finally:
+        _place.reset(token)
+
+
+def note(finds: Iterable[Find]) -> None:
+    """Remember what was found here."""
+    _entries.extend(Entry(time(), _place.get(), find) for find in finds)
+
+
+def take() -> list[Entry]:
+    """Everything that was noted, which is then forgotten here."""
+    taken = []
+    while _entries:
+        taken.append(_entries.popleft())
+    return taken

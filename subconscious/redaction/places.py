@@ -1,0 +1,233 @@
+"""Secrets that are known by where they stand: behind a name, in a header, a URL, a command's arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .plausible import is_password, is_random, is_written_password, looks_secret
+from .rule import Rule
+
+_PASSWORD = (
+    r"(?:pa?s{1,2}wo?r?d|passwort|pass(?:phrase|code|key)|(?<![A-Za-z])(?:pass|pwd?)(?![a-z])"
+    r"|(?-i:(?<=[a-z])P(?:ass|wd?)(?![a-z])|(?<=[A-Z])(?:PASS|PWD?)(?![A-Za-z])))"
+)
+"""Names of passwords, common misspellings among them."""
+
+_SECRET = r"(?<!public)(?<!public[_-])(?:secret|token|(?:api|access|auth|private|secret|client|account|encryption|signing|storage|admin|authentication)[_. -]?key|credential|creds)"
+_UNTIL_VALUE = r"""(?P<rest>[\w-]{0,24})(?:\\{0,2}["'`])?[\])]?(?:\s?:\s?[A-Za-z][\w.?]{0,20}(?=\s?=))?\s{0,8}"""
+_SIGN = r"(?::=|={1,3}|!==?|=>|->|::?|\|\|)\s{0,8}"
+_QUOTE = r"""(?P<quote>\\{0,2}(?:"{3}|'{3}|["'`])|&quot;)"""
+_BARE = r"""[^\s"'`,;&<>|\\]{4,200}+"""
+
+_NO_VALUE = re.compile(
+    r"[_-]?(?:files?|paths?|dir|urls?|uri|ids?|name|len(?:gth)?|size|types?|fields?|policy|min|max|count|limit|expir\w*|ttl|"
+    r"labels?|hints?|inputs?|regex|pattern|env|var|prefix|suffix|header|error|message|msg|text|placeholder|title|format|"
+    r"strength|required|enabled|usage|budget|cost|ref|arn|kind|class|index|column|keys?name|secretname|s)$",
+    re.IGNORECASE,
+)
+"""Endings that make of a secret's name the name of something else."""
+
+_TYPE = re.compile(
+    r"(?:str|string|text|bytes?|u?int(?:\d+(?:array|_t)?)?|float\d*(?:array)?|integer|number|bool|boolean|any|object|optional|secretstr|char|varchar)\b",
+    re.IGNORECASE,
+)
+_CONFIG_LINE = re.compile(r"(?:^|\n)[ \t]*(?:(?:export|set|env|arg|-|#|//)[ \t]+)?[\w.-]{0,60}$", re.IGNORECASE)
+_LOOSE = re.compile(r"\s=|=\s")
+_VALUE_END = re.compile(r"""[\s;&"'`<|]|\\|$""")
+_LINE_END = re.compile(r"[ \t]*(?:#.*)?(?:\\[nr]|\r?\n|$)")
+
+
+def _names_value(match: re.Match[str]) -> bool:
+    return not _NO_VALUE.search(match["rest"])
+
+
+def _password_quoted(match: re.Match[str], value: str) -> bool:
+    return _names_value(match) and is_written_password(value)
+
+
+def _password_bare(match: re.Match[str], value: str) -> bool:
+    value = value.rstrip(").:}]")
+    if not _names_value(match) or _TYPE.match(value) or match[0].startswith("PASS: "):
+        return False
+    return looks_secret(value) or (_is_set(match) and is_written_password(value))
+
+
+def _is_set(match: re.Match[str]) -> bool:
+    """Whether a word is a value here, and no variable: in settings, which fill their line, and between no blanks."""
+    text, start = match.string, max(0, match.start() - 80)
+    if "=" in match[0] and not _LOOSE.search(match[0]):
+        return _VALUE_END.match(text, match.end()) is not None
+    alone = _LINE_END.match(text, match.end()) is not None
+    return alone and _CONFIG_LINE.search(text, start, match.start()) is not None
+
+
+def _secret_bare(match: re.Match[str], value: str) -> bool:
+    """A secret's value, drawn at random; a word only where settings of the environment are set."""
+    if _secret(match, value):
+        return True
+    upper = match[0].partition("=")[0].isupper()
+    return upper and _names_value(match) and len(value) >= 8 and _is_set(match) and is_written_password(value)
+
+
+def _mixed_password(match: re.Match[str], value: str) -> bool:
+    return _names_value(match) and looks_secret(value) and is_written_password(value)
+
+
+def _secret(match: re.Match[str], value: str) -> bool:
+    return _names_value(match) and not _TYPE.match(value) and looks_secret(value.rstrip(").:}]"))
+
+
+def _long_key(match: re.Match[str], value: str) -> bool:
+    del match
+    return is_random(value)
+
+
+def _drawn_key(match: re.Match[str], value: str) -> bool:
+    return _names_value(match) and is_random(value)
+
+
+def _braced(match: re.Match[str], value: str) -> bool:
+    """A password that was put where a manual had braces, and left in them."""
+    return _mixed(match, value.strip("{}"))
+
+
+def _given_to_command(match: re.Match[str], value: str) -> bool:
+    return _given(match, value) and not value.startswith(("-", "/", "."))
+
+
+def _given(match: re.Match[str], value: str) -> bool:
+    """What stands where only a password can stand."""
+    del match
+    return is_password(value) and value.lower() not in {"pass", "user", "pwd"}
+
+
+def _mixed(match: re.Match[str], value: str) -> bool:
+    del match
+    return looks_secret(value)
+
+
+def _placed(kind: str, hints: str, pattern: str, judge: Callable[[re.Match[str], str], bool]) -> Rule:
+    return Rule(kind, tuple(hints.split()), f"(?i:{pattern})", judge)
+
+
+_PASSWORD_HINTS = "pas psw pw pssw"
+_SECRET_HINTS = "secret token key credential creds"
+
+RULES = (
+    _placed(
+        "authorization",
+        "authorization",
+        r"""authorization[\\"'\]]{0,4}\s{0,4}[:=,]\s{0,4}[\\"'/`]{0,3}(?:(?:bearer|basic|token|ntlm|negotiate|digest|api-?key|api-?token)\s{1,4})?"""
+        r"(?P<secret>[\w.~+/=-]{8,4000}+)",
+        _mixed,
+    ),
+    _placed("authorization", "bearer", r"\bbearer\s{1,4}(?P<secret>[\w.~+/=-]{8,4000}+)", _mixed),
+    _placed("authorization", "basic", r"\bbasic\s{1,4}(?P<secret>[A-Za-z0-9+/]{12,2000}+={0,2})", _long_key),
+    _placed("URL password", "://", r"""://[^\s:/@"'<>]{0,100}:(?P<secret>[^\s/@"'<>]{1,200})@""", _given),
+    _placed(
+        "URL parameter",
+        "key= token= sig= signature= password= secret= auth=",
+        r"[?&;][\w-]{0,20}(?:key|token|sig|signature|secret|auth)=(?P<secret>[\w.~%+/=-]{12,2000}+)",
+        _long_key,
+    ),
+    _placed(
+        "password",
+        "pass secret token key bearer pwd",
+        r"(?<![\w-])--?[\w-]{0,20}(?:password|passwd|passphrase|pass|token|secret|api-?key|auth-token|access-token|bearer|pwd)"
+        r"""(?:=|\s{1,3})["']?(?P<secret>[^\s"'\\-][^\s"'\\]{3,200})""",
+        _mixed,
+    ),
+    _placed("password", "pass:", r"-pass(?:in|out|word)?\s{1,3}[\"']?pass:(?P<secret>[^\s\"']{3,200})", _given),
+    _placed(
+        "password",
+        "sshpass mysql login curl wget ftp redis-cli psql ssh ldap",
+        r"(?:sshpass\s{1,3}-p\s{0,3}|mysql(?:dump|admin)?\s[^\n|;&]{0,80}?-p|(?:login|ssh)\s[^\n|;&]{0,80}?\s-p\s{1,3}"
+        r"|redis-cli\s[^\n|;&]{0,80}?-a\s{1,3}|ldap\w{3,8}\s[^\n|;&]{0,80}?-w\s{1,3}"
+        r"|curl\s[^\n|;&]{0,120}?(?:-u|--user|--proxy-user)[\s=]{1,3}[\"']?[\w.@+-]{0,60}:)"
+        r"[\"']?(?P<secret>[^\s\"'\\]{4,200})",
+        _given_to_command,
+    ),
+    _placed(
+        "password",
+        "curl",
+        r"""curl\s[^\n|;&]{0,120}?(?:-u|--user)[\s=]{1,3}["']?(?P<secret>[^\s"':]{8,200}(?=:["']?(?:\s|$)))""",
+        _mixed,
+    ),
+    _placed(
+        "password",
+        "curl",
+        r"""curl\s[^\n|;&]{0,120}?(?:-u|--user)[\s=]{1,3}["'][^"'\n]{1,80}["']:["'](?P<secret>[^"'\n]{4,80})["']""",
+        _braced,
+    ),
+    _placed(
+        "password",
+        "passw identified",
+        r"(?:password|identified\s{1,3}(?:with\s{1,3}\w{1,40}\s{1,3})?(?:by|as))(?:\s{1,3}(?:is|as))?\s{1,3}"
+        r"(?P<quote>\\?[\"'])(?P<secret>[^\s\"'\\]{4,200})(?P=quote)",
+        _mixed,
+    ),
+    _placed(
+        "password",
+        "identified login user role",
+        r"(?:identified\s{1,3}by|(?:login|user|role)\s[^\n;]{0,60}?\bpassword)\s{1,3}(?P<secret>[^\s\"'\\;()]{6,200})",
+        _mixed,
+    ),
+    _placed(
+        "password",
+        "convertto-securestring",
+        r"convertto-securestring(?:\s{1,3}-\w{1,20}){0,4}\s{1,3}(?:\\?[\"'])?(?P<secret>[^\s\"'\\-][^\s\"'\\]{3,200})",
+        _given,
+    ),
+    _placed(
+        "password",
+        _PASSWORD_HINTS,
+        rf"{_PASSWORD}{_UNTIL_VALUE}{_SIGN}\w{{0,3}}{_QUOTE}(?P<secret>[^\s\"'`\\]{{4,200}}+)(?P=quote)",
+        _password_quoted,
+    ),
+    _placed("password", _PASSWORD_HINTS, rf"{_PASSWORD}{_UNTIL_VALUE}{_SIGN}(?P<secret>{_BARE})", _password_bare),
+    _placed(
+        "password",
+        _PASSWORD_HINTS,
+        rf"{_PASSWORD}(?P<rest>[\w-]{{0,24}})(?:\\?[\"'])?\s{{0,2}}[,(]\s{{0,4}}{_QUOTE}(?P<secret>[^\s\"'`\\]{{4,200}}+)(?P=quote)",
+        _password_quoted,
+    ),
+    _placed(
+        "password",
+        _PASSWORD_HINTS,
+        rf"{_PASSWORD}(?P<rest>[\w-]{{0,24}})(?:[\"']\s{{1,3}}value\s{{0,2}}=\s{{0,2}}[\"']|>)"
+        r"(?P<secret>[^\s\"'<>]{4,200})(?:[\"']|</)",
+        _password_quoted,
+    ),
+    _placed(
+        "password",
+        _PASSWORD_HINTS,
+        rf"(?:pa?s{{1,2}}wo?r?d|passphrase)(?P<rest>[\w-]{{0,24}})(?:\s{{1,3}}(?:is|was|as|to))?\s{{1,3}}(?P<secret>{_BARE})",
+        _mixed_password,
+    ),
+    _placed(
+        "password",
+        "auth",
+        r"\bauth\s?=\s?\(\s?[\"'][^\s\"']{1,60}[\"']\s?,\s?[\"'](?P<secret>[^\s\"']{4,200})[\"']",
+        _given,
+    ),
+    _placed(
+        "secret",
+        _SECRET_HINTS,
+        rf"{_SECRET}(?P<rest>[\w-]{{0,24}})(?:[\"']\s{{1,3}}value\s{{0,2}}=\s{{0,2}}[\"']|>)"
+        r"(?P<secret>[^\s\"'<>]{4,200})(?:[\"']|</)",
+        _secret,
+    ),
+    _placed(
+        "secret",
+        _SECRET_HINTS,
+        rf"{_SECRET}{_UNTIL_VALUE}(?:{_SIGN}|,\s{{0,4}}(?=[\"']))(?:\w{{0,3}}{_QUOTE})?(?P<secret>{_BARE})",
+        _secret_bare,
+    ),
+    _placed(
+        "key",
+        "key salt nonce auth pkey",
+        rf"(?:key|salt|nonce|auth|authentication)(?P<rest>[\w-]{{0,12}})(?:\\?[\"'])?\s{{0,8}}{_SIGN}\(?{_QUOTE}(?P<secret>[\w+/=.~-]{{20,400}}+)",
+        _drawn_key,
+    ),
+)

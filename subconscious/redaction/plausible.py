@@ -1,0 +1,75 @@
+"""Whether what stands where a secret may stand is one: no placeholder, no name, no path, no expression."""
+
+from __future__ import annotations
+
+import re
+
+from .rule import entropy
+
+_PLACEHOLDER = re.compile(
+    r"x{3}|\*{3}|\.{3}|•|…|[<>]|^[${%@]|[$#]\{|\{\{|\}$|%$|redacted|example|sample|dummy|fake|mock|placeholder|change[-_]?(?:me|this|it)|"
+    r"\byour|your[-_]|^my[-_]?|^some[-_]|secret|passw(?!0)|passphrase|token|api[-_]?key|hunter2|foobar|abc123|123456|undefined|"
+    r"null|none|nil|process\.env|os\.environ|getenv|^(?:\d+|[a-z]|true|false|empty|default|string|admin|root|user(?:name)?|"
+    r"test(?:ing)?\d{0,3}|pass\d*|foo|bar|baz|qux|asdf\w*|qwerty\w*|pwd?|value|required|optional|hidden|secure|invalid|"
+    r"wrong|correct|incorrect|bad|good|old|new|valid|plain\w*|basic|bearer|encrypted|hashed|bcrypt|argon2\w*|sha\d+)$",
+    re.IGNORECASE,
+)
+_FILLED_IN = re.compile(
+    r"x{3}|\*{3}|\.{3}|•|…|[<>]|^[${%@]|[$#]\{|\{\{|\}$|%$|redacted|example|placeholder|change[-_]?(?:me|this|it)|\byour",
+    re.IGNORECASE,
+)
+"""What stands for a value that somebody or something will fill in."""
+
+_ADORNED = re.compile(
+    r"[A-Za-z]\d+[A-Za-z!@#^&*+=/~?$%-]|[A-Za-z]{3,}\d{4,}$|[A-Za-z0-9][!@#^&*+~?$]+\d*$|^\d+[A-Za-z]{2,}\d"
+)
+"""Words with digits and signs among them, as people make passwords of words (also of the word password)."""
+
+_WORD = r"(?:[A-Z]?[a-z]+|[A-Z]+|(?:[A-Z]?[a-z]{3,}|[A-Z]{2,3})(?:[A-Z][a-z]{2,}|[A-Z]{2,3}(?![a-z]))+)"
+_WORDS = re.compile(
+    rf"{_WORD}?(?:[._/:@-]+{_WORD})*[._/:@-]*\d{{0,3}}|[\d.,:~]+\w{{0,3}}|[A-Za-z]{{1,3}}\d{{1,2}}(?:Array|_t)?"
+)
+"""Identifiers, paths, names: words joined by marks, with a short number at most; numbers with a unit."""
+
+_EXPRESSION = re.compile(r"[(){}\[\]]|=>|::|\b(?:self|this|req|request|config|settings|env|args|options|params)\b\.")
+"""What a program computes: calls, subscripts, attributes of what programs often call so."""
+
+_LETTERS = re.compile(r"[A-Za-z]+\d{0,3}")
+_NAME = re.compile(r"[a-z]+(?:[A-Z][a-z]+)+\d{0,2}|[A-Z][a-z]+(?:[A-Z][a-z]+)*\d{0,2}|[A-Z][A-Z_]+\d{0,2}")
+_NOTED = "!@#^&*+=/~?$%"
+
+
+def looks_secret(value: str) -> bool:
+    """Whether a value is no word, name, path or placeholder: mixed characters, varied enough."""
+    if len(value) < 6 or _PLACEHOLDER.search(value) or _WORDS.fullmatch(value) or _EXPRESSION.search(value):
+        return False
+    letters = any(character.isalpha() for character in value)
+    others = any(character.isdigit() or character in _NOTED for character in value)
+    return letters and others and entropy(value) >= 2.5
+
+
+def is_password(value: str) -> bool:
+    """Whether what stands where only a password can stand is one: anything but a placeholder."""
+    return len(value) >= 4 and not _PLACEHOLDER.search(value)
+
+
+def is_written_password(value: str) -> bool:
+    """Whether a quoted text that is given to a password is one: also a word, unless it is a name of something."""
+    if len(value) < 4 or _EXPRESSION.search(value) or _FILLED_IN.search(value):
+        return False
+    if _ADORNED.search(value):
+        return True
+    if _PLACEHOLDER.search(value) or _NAME.fullmatch(value):
+        return False
+    return bool(_LETTERS.fullmatch(value)) or not _WORDS.fullmatch(value)
+
+
+def is_random(value: str) -> bool:
+    """Whether a long value was drawn and not written: digits among letters of both cases, or hexadecimal, no words."""
+    digits = sum(character.isdigit() for character in value)
+    if len(value) < 16 or digits < 2 or _PLACEHOLDER.search(value) or _EXPRESSION.search(value):
+        return False
+    hexadecimal = re.fullmatch(r"[0-9a-f]{32,}|[0-9A-F]{32,}", value) is not None
+    longest = 8 if len(value) < 40 else 11
+    mixed = value.lower() != value != value.upper() and not re.search(rf"[a-z]{{{longest}}}|[A-Z]{{{longest}}}", value)
+    return (hexadecimal or mixed) and entropy(value) >= 3.0

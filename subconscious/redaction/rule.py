@@ -1,0 +1,58 @@
+"""One sort of what is to be taken out: where to look for it, its pattern, and who has the last word."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """Where something stands in a text, and what sort it is."""
+
+    start: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A sort of secret: its pattern is compiled and tried only where a hint (in lower case) occurs.
+
+    ``judge`` is given the match and what would be taken out.
+    """
+
+    kind: str
+    hints: tuple[str, ...]
+    pattern: str
+    judge: Callable[[re.Match[str], str], bool] | None = None
+
+    def find(self, text: str) -> Iterator[Span]:
+        """Every place of the text that holds one."""
+        for match in compiled(self.pattern).finditer(text):
+            group = _taken(match)
+            if match[group] and (self.judge is None or self.judge(match, match[group])):
+                yield Span(*match.span(group), self.kind)
+
+
+def _taken(match: re.Match[str]) -> int:
+    """The group that is taken out: ``secret`` where there is one, none where ``mark`` is, else the first that matched."""
+    names = match.re.groupindex
+    if "secret" in names or "mark" in names:
+        return names.get("secret", 0)
+    return next((number for number, found in enumerate(match.groups(), 1) if found), 0)
+
+
+@lru_cache(maxsize=512)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compile once, when first needed: all of them together take a second."""
+    return re.compile(pattern)
+
+
+def entropy(text: str) -> float:
+    """Return Shannon's entropy in bits a character."""
+    return -sum(count / len(text) * math.log2(count / len(text)) for count in Counter(text).values())

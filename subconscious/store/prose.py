@@ -1,0 +1,187 @@
+"""Everything that people's words stand in, found from the schema itself, so that no table can be forgotten.
+
+Text columns that are no key, no name of another row and no word of a fixed set count. A change of a memory's words is
+carried through to its hash, its full text and its embedding (SPEC N15).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import aiosqlite
+
+from subconscious.store import events, memories
+from subconscious.store.connect import Database
+from subconscious.store.rows import content_hash
+
+Change = Callable[[str], str]
+
+APART = frozenset(
+    {"schema_migrations", "projects", "project_paths", "redactions", "redactions_allowed", "redaction_state"}
+)
+"""Tables without people's words."""
+
+FIXED = frozenset(
+    {
+        *("status", "decision", "scope", "kind", "category", "origin", "strength", "extractor", "sentiment", "actor"),
+        *("action", "subject", "embedding_status", "event", "lane", "capture_key", "turn_id", "content_hash", "commit"),
+        *("transcript", "cwd", "end_reason", "project", "project_id", "session_id", "memory_id", "subject_id", "model"),
+    }
+)
+"""Columns that hold a word of a fixed set, a name or a path."""
+
+INDEXED = frozenset({"summary", "content", "rationale", "tags", "files"})
+"""Columns of a memory that its full text and its embedding are made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with people's words: what its rows are told apart by, and which columns hold words."""
+
+    name: str
+    keys: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row's words, by column."""
+
+    table: Table
+    key: tuple[Any, ...]
+    words: dict[str, str]
+
+    @property
+    def place(self) -> str:
+        """What the row is called where people read it: ``memory/12``."""
+        singular = {"memories": "memory", "implicit_captures": "capture", "sessions": "session", "events": "event"}
+        return f"{singular.get(self.table.name, self.table.name)}/{'/'.join(map(str, self.key))}"
+
+
+async def tables(database: Database) -> list[Table]:
+    """Every table that people's words stand in."""
+    rows = await database.rows(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND sql NOT LIKE '%VIRTUAL%'"
+        " AND name NOT LIKE '%\\_fts\\_%' ESCAPE '\\' ORDER BY name"
+    )
+    found = [await _table(database, row[0]) for row in rows if row[0] not in APART]
+    return [table for table in found if table.words]
+
+
+async def _table(database: Database, name: str) -> Table:
+    columns = await database.rows("SELECT name, type, pk FROM pragma_table_info(?) ORDER BY pk", (name,))
+    keys = tuple(column["name"] for column in columns if column["pk"])
+    words = tuple(
+        column["name"]
+        for column in columns
+        if column["type"] == "TEXT" and not column["pk"] and column["name"] not in FIXED
+    )
+    return Table(name, keys or ("rowid",), words)
+
+
+async def page(
+    connection: aiosqlite.Connection, table: Table, after: tuple[Any, ...] = (), limit: int = -1
+) -> list[Row]:
+    """Rows of a table with their words, in the order of their keys, from behind a key on."""
+    keys = ", ".join(f'"{key}"' for key in table.keys)
+    words = ", ".join(f'"{name}"' for name in table.words)
+    behind = f"WHERE ({keys}) > ({', '.join('?' for _ in after)})" if after else ""
+    found = await connection.execute_fetchall(
+        f"SELECT {keys}, {words} FROM {table.name} {behind} ORDER BY {keys} LIMIT ?",  # noqa: S608
+        (*after, limit),
+    )
+    return [_row(table, tuple(row)) for row in found]
+
+
+def _row(table: Table, values: tuple[Any, ...]) -> Row:
+    key, texts = values[: len(table.keys)], values[len(table.keys) :]
+    return Row(table, key, {name: text for name, text in zip(table.words, texts, strict=True) if text})
+
+
+async def fresh(tx: aiosqlite.Connection, row: Row) -> Row | None:
+    """A row's words as the running transaction sees them; None when it is gone."""
+    columns = ", ".join(f'"{name}"' for name in row.table.words)
+    where = " AND ".join(f'"{key}" IS ?' for key in row.table.keys)
+    found = list(await tx.execute_fetchall(f"SELECT {columns} FROM {row.table.name} WHERE {where}", row.key))  # noqa: S608
+    if not found:
+        return None
+    words = {name: text for name, text in zip(row.table.words, tuple(found[0]), strict=True) if text}
+    return Row(row.table, row.key, words)
+
+
+def changed(row: Row, change: Change) -> dict[str, str]:
+    """The columns of a row that a change alters, as they are after it."""
+    new = {name: altered(text, change) for name, text in row.words.items()}
+    return {name: text for name, text in new.items() if text != row.words[name]}
+
+
+def altered(text: str, change: Change) -> str:
+    """A text after a change; JSON stays JSON, changed in each of its texts and where a name tells of a value."""
+    try:
+        value = json.loads(text) if text[:1] in "{[" else None
+    except ValueError:
+        value = None
+    if not isinstance(value, (dict, list)):
+        return change(text)
+    inside = _each(value, change)
+    kept = text if inside == value else json.dumps(inside, ensure_ascii=False)
+    whole = change(kept)
+    return whole if whole != kept and _is_json(whole) else kept
+
+
+def _each(value: Any, change: Change) -> Any:
+    if isinstance(value, str):
+        return altered(value, change)
+    if isinstance(value, list):
+        return [_each(item, change) for item in value]
+    if isinstance(value, dict):
+        return {name: _each(item, change) for name, item in value.items()}
+    return value
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+async def rewrite(tx: aiosqlite.Connection, row: Row, new: dict[str, str]) -> None:
+    """Put new words in place of a row's; those of a memory everywhere they were derived to."""
+    where = " AND ".join(f'"{key}" IS ?' for key in row.table.keys)
+    sets = ", ".join(f'"{name}" = ?' for name in new)
+    await tx.execute(f"UPDATE {row.table.name} SET {sets} WHERE {where}", (*new.values(), *row.key))  # noqa: S608
+    if row.table.name == "memories" and INDEXED & new.keys():
+        await _derive(tx, int(row.key[0]))
+    elif row.table.name == "implicit_captures" and "content" in new:
+        digest = content_hash(new["content"])
+        await tx.execute("UPDATE implicit_captures SET content_hash = ? WHERE id = ?", (digest, row.key[0]))
+
+
+async def _derive(tx: aiosqlite.Connection, memory_id: int) -> None:
+    """Make a memory's hash, full text and embedding anew from the words that it has now."""
+    memory = await memories.held(tx, memory_id)
+    digest = content_hash(memory.content)
+    await tx.execute(
+        "UPDATE surfaces SET content_hash = ? WHERE memory_id = ? AND content_hash = ?",
+        (digest, memory_id, memory.content_hash),
+    )
+    await tx.execute(
+        "UPDATE memories SET content_hash = ?, embedding_status = CASE embedding_status WHEN 'off' THEN 'off'"
+        " ELSE 'pending' END WHERE id = ?",
+        (digest, memory_id),
+    )
+    await tx.execute("DELETE FROM embeddings WHERE memory_id = ?", (memory_id,))
+    await memories.reindex(tx, memory)
+
+
+async def tell(tx: aiosqlite.Connection, row: Row, new: dict[str, str], actor: str, reason: str) -> None:
+    """Put on record that words were changed, without the words."""
+    singular, _, number = row.place.partition("/")
+    if singular in ("memory", "capture", "session"):
+        after = {"columns": sorted(new)}
+        await events.record(tx, "redact", singular, number, actor=actor, reason=reason, after=after)

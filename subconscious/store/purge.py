@@ -1,0 +1,212 @@
+"""Purging: the one irreversible act (SPEC N15). Rows go, and with them whatever else holds their words."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from time import time
+from typing import Any
+
+import aiosqlite
+
+from subconscious.store import events, prose
+from subconscious.store.connect import Database
+from subconscious.store.rows import marks
+from subconscious.store.wordings import Wordings
+
+PORTION = 500
+TOLD = ("title", "summary", "left_open", "sketch", "first_prompt", "last_prompt")
+"""Columns of a session that repeat what was said in it."""
+
+WORDY = frozenset({"implicit_captures", "surfaces", "embeddings"})
+"""Tables whose rows go with the memory that they are about, though they might do without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doomed:
+    """What is to be purged. ``wordings`` are the texts that it was known by."""
+
+    memories: tuple[int, ...]
+    captures: tuple[int, ...]
+    sessions: tuple[str, ...]
+    whole: tuple[str, ...] = ()
+    wordings: Wordings = field(default=Wordings(()), repr=False)
+
+
+async def of_memories(database: Database, ids: Sequence[int]) -> Doomed:
+    """These memories, and the captures that became them or repeat them."""
+    found = await database.rows(f"SELECT id FROM implicit_captures WHERE memory_id IN ({marks(ids)})", ids)  # noqa: S608
+    return await _with_traces(database, tuple(ids), tuple(row[0] for row in found), ())
+
+
+async def of_sessions(database: Database, sessions: Sequence[str]) -> Doomed:
+    """All that these sessions brought, and what was told of them."""
+    within = f"session_id IN ({marks(sessions)})"
+    found = await database.rows(f"SELECT id FROM memories WHERE {within}", sessions)  # noqa: S608
+    ids = tuple(row[0] for row in found)
+    caught = await database.rows(
+        f"SELECT id FROM implicit_captures WHERE {within} OR memory_id IN ({marks(ids)})",  # noqa: S608
+        (*sessions, *ids),
+    )
+    return await _with_traces(database, ids, tuple(row[0] for row in caught), tuple(sessions))
+
+
+async def of_project(database: Database, project_id: str | None) -> Doomed:
+    """All of one project, or, for None, all there is."""
+    where, values = ("project_id = ?", (project_id,)) if project_id else ("TRUE", ())
+    chosen = []
+    for table in ("memories", "implicit_captures", "sessions"):
+        rows = await database.rows(f"SELECT id FROM {table} WHERE {where}", values)  # noqa: S608
+        chosen.append(tuple(row[0] for row in rows))
+    ids, caught, sessions = chosen
+    return await _with_traces(database, ids, caught, sessions)
+
+
+async def _with_traces(
+    database: Database, ids: tuple[int, ...], caught: tuple[int, ...], whole: tuple[str, ...]
+) -> Doomed:
+    """Add what they were known by, also before an edit, and the sessions in which they were said."""
+    wordings: set[str] = set()
+    sessions: set[str] = set(whole)
+    for table, numbers in (("memories", ids), ("implicit_captures", caught)):
+        for portion in _portions(numbers):
+            rows = await database.rows(
+                f"SELECT session_id, summary, content, evidence, rationale FROM {table} WHERE id IN ({marks(portion)})",  # noqa: S608
+                portion,
+            )
+            sessions.update(row[0] for row in rows if row[0])
+            wordings.update(text for row in rows for text in tuple(row)[1:])
+    for subject, numbers in (("memory", ids), ("capture", caught)):
+        wordings.update(await _former(database, subject, numbers))
+    return Doomed(ids, caught, tuple(sorted(sessions)), whole, Wordings(wordings))
+
+
+async def _former(database: Database, subject: str, numbers: Sequence[int]) -> set[str]:
+    """Wordings that only the history knows any more."""
+    found: set[str] = set()
+    for portion in _portions([str(number) for number in numbers]):
+        rows = await database.rows(
+            f"SELECT before, after FROM events WHERE subject = ? AND subject_id IN ({marks(portion)})",  # noqa: S608
+            (subject, *portion),
+        )
+        values = [json.loads(side) for row in rows for side in tuple(row) if side]
+        found.update(str(value[name]) for value in values for name in ("summary", "content") if value.get(name))
+    return found
+
+
+async def purge(tx: aiosqlite.Connection, database: Database, doomed: Doomed, what: str) -> None:
+    """Delete it and every trace of it from the tables, in the caller's transaction, and record that without content."""
+    await _keep_tombstones(tx, doomed.captures)
+    await _delete(tx, "implicit_captures", doomed.captures)
+    await _delete(tx, "memories", doomed.memories)
+    await _delete_loose(tx, doomed)
+    await _forget_sessions(tx, doomed)
+    await _erase_wordings(tx, database, doomed.wordings)
+    counts = {name: len(getattr(doomed, name)) for name in ("memories", "captures")} | {"sessions": len(doomed.whole)}
+    await events.record(tx, "purge", "store", what, actor="user", after=counts)
+
+
+async def _keep_tombstones(tx: aiosqlite.Connection, captures: Sequence[int]) -> None:
+    for portion in _portions(captures):
+        await tx.execute(
+            "INSERT OR IGNORE INTO purged_captures SELECT capture_key, ? FROM implicit_captures"  # noqa: S608
+            f" WHERE id IN ({marks(portion)})",
+            (time(), *portion),
+        )
+
+
+async def _delete(tx: aiosqlite.Connection, table: str, keys: Iterable[Any]) -> None:
+    """Delete rows by id, after the rows of other tables that name them."""
+    for portion in _portions(list(keys)):
+        for child, column, key, needed in await _children(tx, table):
+            held = f'"{column}" IN ({marks(portion)})'
+            if not needed and child not in WORDY:
+                await tx.execute(f'UPDATE {child} SET "{column}" = NULL WHERE {held}', portion)  # noqa: S608
+                continue
+            if key:
+                rows = await tx.execute_fetchall(f'SELECT "{key}" FROM {child} WHERE {held}', portion)  # noqa: S608
+                await _delete(tx, child, [row[0] for row in rows])
+            await tx.execute(f"DELETE FROM {child} WHERE {held}", portion)  # noqa: S608
+        if table == "memories":
+            await tx.execute(f"DELETE FROM memories_fts WHERE rowid IN ({marks(portion)})", portion)  # noqa: S608
+        await tx.execute(f"DELETE FROM {table} WHERE id IN ({marks(portion)})", portion)  # noqa: S608
+
+
+async def _children(tx: aiosqlite.Connection, table: str) -> list[tuple[str, str, str, bool]]:
+    """Columns of other tables that name a row of this one: the table, the column, its id, whether it needs a name."""
+    rows = await tx.execute_fetchall(
+        'SELECT child.name, reference."from", coalesce((SELECT name FROM pragma_table_info(child.name)'
+        " WHERE pk = 1 AND name = 'id'), ''), (SELECT \"notnull\" OR pk FROM pragma_table_info(child.name)"
+        ' WHERE name = reference."from") FROM sqlite_master AS child, pragma_foreign_key_list(child.name) AS reference'
+        " WHERE child.type = 'table' AND reference.\"table\" = ? AND child.name <> ?",
+        (table, table),
+    )
+    return [(row[0], row[1], row[2], bool(row[3])) for row in rows]
+
+
+async def _delete_loose(tx: aiosqlite.Connection, doomed: Doomed) -> None:
+    """What names them without a reference: their history, what was handed over and not read, what was found in them."""
+    subjects = (("memory", doomed.memories), ("capture", doomed.captures), ("session", doomed.whole))
+    for subject, keys in subjects:
+        for portion in _portions([str(key) for key in keys]):
+            await tx.execute(
+                f"DELETE FROM events WHERE subject = ? AND subject_id IN ({marks(portion)})",  # noqa: S608
+                (subject, *portion),
+            )
+            places = [f"{subject}/{key}" for key in portion]
+            await tx.execute(f"DELETE FROM redactions WHERE place IN ({marks(places)})", places)  # noqa: S608
+    for portion in _portions(doomed.whole):
+        for table in ("prompts", "surfaces", "events"):
+            await tx.execute(f"DELETE FROM {table} WHERE session_id IN ({marks(portion)})", portion)  # noqa: S608
+
+
+async def _forget_sessions(tx: aiosqlite.Connection, doomed: Doomed) -> None:
+    """What was told of the sessions goes where it repeats what is purged; of whole sessions, all of it.
+
+    How far their transcripts were read stays, so that they are not read again.
+    """
+    shares = doomed.wordings.shares
+    for session in doomed.sessions:
+        whole = session in doomed.whole
+        told = await tx.execute_fetchall(f"SELECT {', '.join(TOLD)} FROM sessions WHERE id = ?", (session,))  # noqa: S608
+        if whole or any(shares(text) for row in told for text in tuple(row)):
+            blank = ", ".join(f"{name} = ''" for name in TOLD)
+            await tx.execute(f"UPDATE sessions SET {blank}, tags = '[]' WHERE id = ?", (session,))  # noqa: S608
+        states = await tx.execute_fetchall("SELECT path, state FROM transcripts WHERE session_id = ?", (session,))
+        for row in states:
+            if whole or shares(row["state"]):
+                await tx.execute("UPDATE transcripts SET state = '{}' WHERE path = ?", (row["path"],))
+        kept = await tx.execute_fetchall("SELECT id, intent FROM memories WHERE session_id = ?", (session,))
+        for row in kept:
+            if whole or shares(row["intent"]):
+                await tx.execute("UPDATE memories SET intent = '' WHERE id = ?", (row["id"],))
+
+
+async def _erase_wordings(tx: aiosqlite.Connection, database: Database, wordings: Wordings) -> None:
+    """Put a mark in place of the whole wordings, wherever else they stand."""
+    for table in await prose.tables(database) if wordings.texts else ():
+        after: tuple[Any, ...] = ()
+        while batch := await prose.page(tx, table, after, PORTION):
+            for row, new in await asyncio.to_thread(_erased, batch, wordings):
+                await prose.rewrite(tx, row, new)
+            after = batch[-1].key
+
+
+def _erased(batch: Sequence[prose.Row], wordings: Wordings) -> list[tuple[prose.Row, dict[str, str]]]:
+    changes = [(row, prose.changed(row, wordings.erase)) for row in batch]
+    return [(row, new) for row, new in changes if new]
+
+
+async def empty(tx: aiosqlite.Connection) -> None:
+    """After everything was purged: what is kept about nothing any more. Projects stay, and how far was read."""
+    await tx.execute("DELETE FROM events WHERE action <> 'purge'")
+    for table in ("prompts", "surfaces", "redactions"):
+        await tx.execute(f"DELETE FROM {table}")  # noqa: S608
+    await tx.execute("UPDATE jobs SET reason = ''")
+    await tx.execute("UPDATE transcripts SET state = '{}'")
+
+
+def _portions(items: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    return [items[start : start + PORTION] for start in range(0, len(items), PORTION)]

@@ -1,0 +1,208 @@
+"""Purging and redacting what is stored, through a real daemon: afterwards no byte of the state folder knows it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.sessions import Speaker
+from subconscious import client
+from subconscious.home import Home
+from subconscious.store.migrate import keep_copy
+from tests import terminal
+from tests.daemon.conftest import configure, drained, eventually, new_session
+
+ROOT = Path(__file__).resolve().parents[2]
+MARK = "zirconium"
+DECISION = f"We decided to keep the {MARK} ledger in integer cents, because floats lost a cent."
+OTHER = "We decided to run the billing tests with pytest, because unittest was slow."
+SECRET = "q8Zt3Lm9" + "Wx2Rk7Vb5Nc1"
+
+
+def learned(home: Home, speaker: Speaker, text: str) -> int:
+    """Let a decision be said and kept; the id of its memory."""
+    speaker.say(text)
+    speaker.hook("drop", "Stop")
+    drained(home)
+    found = client.call(home, "captures", {"cwd": str(speaker.project)})["captures"]
+    kept = [capture["memory_id"] for capture in found if capture["content"] == text]
+    assert kept, found
+    return int(kept[-1])
+
+
+def knowing(home: Home, words: str) -> list[str]:
+    """Files of the state folder that hold the words in any of the ways they may be written."""
+    spelled = [words.encode(), words.upper().encode(), json.dumps(words)[1:-1].encode()]
+    files = [path for path in home.root.rglob("*") if path.is_file() and "env" not in path.parts]
+    assert home.database in files
+    return [str(path) for path in files if any(each in path.read_bytes() for each in spelled)]
+
+
+def person(home: Home, cmd: str, **args: object) -> dict[str, Any]:
+    answer = terminal.ask(home, cmd, **args)
+    assert answer["ok"], answer
+    return dict(answer["result"])
+
+
+def written(path: Path, change: str, *values: object) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute(change, values)
+    connection.close()
+
+
+def test_a_purged_memory_is_nowhere(running: Home, speaker: Speaker) -> None:
+    kept, gone = learned(running, speaker, OTHER), learned(running, speaker, DECISION)
+    client.call(running, "archive", {"ids": [gone], "reason": f"about {MARK}"})
+    client.call(running, "unarchive", {"ids": [gone]})
+    new_session(running, speaker.project).ask("SessionStart", source="startup")
+    keep_copy(running.database, 6)
+    (running.buried).mkdir(exist_ok=True)
+    buried = running.buried / "01-1-aa.entry"
+    buried.write_text(f"subconscious 1\tStop\t1\t/\t/\t1\t\n{json.dumps({'session_id': 'x', 'prompt': DECISION})}")
+    (running.log / "daemon.log.1").write_text(f"an old line: {DECISION}\n")
+    assert len(knowing(running, MARK)) > 3
+    plan = client.call(running, "purge_plan", {"ids": [gone]})
+    assert plan == {"memories": 1, "captures": 1, "sessions": 0}
+    done = person(running, "purge", ids=[gone])
+    assert done == {"memories": 1, "captures": 1, "sessions": 0, "entries": 1, "files": 1, "copies": 1}
+    assert knowing(running, MARK) == []
+    assert client.call(running, "show", {"id": kept})["memory"]["content"] == OTHER
+    assert client.call(running, "search", {"cwd": str(speaker.project), "query": "integer cents"})["hits"] == []
+    speaker.say("And now for something else.")
+    speaker.hook("drop", "Stop")
+    drained(running)
+    assert knowing(running, MARK) == []
+
+
+def test_what_was_purged_is_not_learned_again(running: Home, speaker: Speaker) -> None:
+    gone = learned(running, speaker, DECISION)
+    person(running, "purge", ids=[gone])
+    written(running.database, "DELETE FROM transcripts")
+    speaker.hook("drop", "Stop")
+    drained(running)
+    assert client.call(running, "list", {"cwd": str(speaker.project)})["memories"] == []
+
+
+def test_a_purged_session_leaves_others_alone(running: Home, speaker: Speaker) -> None:
+    other = new_session(running, speaker.project)
+    kept = learned(running, other, OTHER)
+    learned(running, speaker, DECISION)
+    done = person(running, "purge", session_id=speaker.id[:8])
+    assert (done["memories"], done["captures"], done["sessions"]) == (1, 1, 1)
+    assert knowing(running, MARK) == []
+    (left,) = client.call(running, "list", {"cwd": str(speaker.project)})["memories"]
+    assert left["id"] == kept
+    told = {row["id"]: row["title"] for row in client.call(running, "sessions", {"everywhere": True})["sessions"]}
+    assert told[speaker.id] == ""
+    assert "pytest" in told[other.id]
+
+
+def test_everything_can_go_and_the_daemon_goes_on(running: Home, speaker: Speaker, tmp_path: Path) -> None:
+    learned(running, speaker, DECISION)
+    elsewhere = new_session(running, tmp_path / "elsewhere")
+    learned(running, elsewhere, OTHER)
+    assert person(running, "purge", all=True, cwd=str(elsewhere.project))["memories"] == 1
+    assert knowing(running, "unittest was slow") == []
+    assert knowing(running, MARK)
+    running.buried.mkdir(exist_ok=True)
+    (running.buried / "01-1-aa.entry").write_text(f"of no session we know: {MARK}")
+    assert person(running, "purge", all=True, everywhere=True)["entries"] == 1
+    assert knowing(running, MARK) == []
+    assert (running.log / "daemon.log").stat().st_size == 0
+    learned(running, elsewhere, "We decided to sort the ledger by date, because names change.")
+
+
+def test_vectors_are_made_anew(stopped: Home, tmp_path: Path) -> None:
+    configure(stopped, embedder='"local"')
+    client.ensure_daemon(stopped)
+    speaker = new_session(stopped, tmp_path / "project")
+    kept, gone = learned(stopped, speaker, OTHER), learned(stopped, speaker, DECISION)
+    with sqlite3.connect(stopped.database) as connection:
+        vectors = dict(connection.execute("SELECT memory_id, vector FROM embeddings").fetchall())
+    connection.close()
+    person(stopped, "purge", ids=[gone])
+    raw = b"".join(path.read_bytes() for path in stopped.root.glob("*.db*"))
+    assert vectors[kept] in raw
+    assert vectors[gone] not in raw
+    assert client.call(stopped, "search", {"cwd": str(speaker.project), "query": "slow tests"})["hits"]
+
+
+def test_a_secret_that_was_stored_is_taken_out_everywhere(running: Home, speaker: Speaker) -> None:
+    memory = learned(running, speaker, DECISION)
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    said = f"The deploy uses API_KEY={SECRET} for now."
+    for table, column in (("memories", "content"), ("implicit_captures", "evidence"), ("sessions", "first_prompt")):
+        written(running.database, f"UPDATE {table} SET {column} = ?", said)
+    written(running.database, "UPDATE events SET after = ? WHERE subject = 'memory'", json.dumps({"content": said}))
+    written(running.database, "UPDATE memories_fts SET content = ?", said)
+    written(running.database, "DELETE FROM redaction_state")
+    (running.log / "daemon.log.1").write_text(f"an old line: {said}\n")
+    keep_copy(running.database, 6)
+    client.ensure_daemon(running)
+    assert eventually(lambda: knowing(running, SECRET) == [], 20)
+    shown = client.call(running, "show", {"id": memory})
+    assert shown["memory"]["content"] == "The deploy uses API_KEY=[redacted: secret] for now."
+    assert shown["history"][-1]["action"] == "redact"
+    assert SECRET not in json.dumps(shown)
+    assert client.call(running, "search", {"cwd": str(speaker.project), "query": "deploy uses"})["hits"]
+    found = client.call(running, "redactions", {})["findings"]
+    assert {"memory", "capture", "session", "events"} & {line["place"].partition("/")[0] for line in found}
+
+
+def test_a_scan_shows_and_changes_nothing(running: Home, speaker: Speaker) -> None:
+    learned(running, speaker, DECISION)
+    assert eventually(lambda: client.call(running, "scan", {})["findings"] == [])
+    written(running.database, "UPDATE sessions SET summary = ?", f"password = '{SECRET}'")
+    (found,) = client.call(running, "scan", {})["findings"]
+    assert (found["place"], found["column"], found["rule"]) == (f"session/{speaker.id}", "summary", "password")
+    assert SECRET not in json.dumps(found)
+    assert knowing(running, SECRET)
+    assert person(running, "redact_stored")["rows"] == 1
+    assert knowing(running, SECRET) == []
+
+
+def test_what_is_set_aside_holds_no_secret(running: Home, speaker: Speaker) -> None:
+    said = f"the key is api_key={SECRET} <private>{MARK}</private>"
+    running.spool.joinpath("01-1-aa.entry").write_text(f"of another version\n{json.dumps({'prompt': said})}")
+    assert eventually(lambda: (running.buried / "01-1-aa.entry").exists() and knowing(running, SECRET) == [])
+    assert knowing(running, MARK) == []
+    assert json.loads((running.buried / "01-1-aa.entry").read_text().splitlines()[1]) == {
+        "prompt": "the key is api_key=[redacted: secret] "
+    }
+
+
+def test_a_person_lets_a_finding_pass(running: Home, speaker: Speaker) -> None:
+    speaker.say(f"The test fixture has password = '{SECRET}', keep that.")
+    speaker.hook("drop", "Stop")
+    drained(running)
+    (found, *_) = client.call(running, "redactions", {})["findings"]
+    assert (found["rule"], found["place"], found["length"]) == ("password", f"session/{speaker.id}", len(SECRET))
+    assert knowing(running, SECRET) == []
+    assert person(running, "allow_finding", digest=found["hash"], reason="a fixture")["allowed"]
+    speaker.say(f"We decided that the fixture has password = '{SECRET}'.")
+    speaker.hook("drop", "Stop")
+    drained(running)
+    assert str(running.database) in " ".join(knowing(running, SECRET))
+    person(running, "disallow_finding", digest=found["hash"])
+    assert eventually(lambda: person(running, "redact_stored")["rows"] >= 0 and knowing(running, SECRET) == [])
+    assert terminal.ask(running, "allow_finding", digest="0" * 16)["error"]["code"] == "E022"
+
+
+@pytest.mark.parametrize("cmd", ["purge", "redact_stored", "allow_finding", "disallow_finding"])
+def test_the_model_deletes_nothing(running: Home, speaker: Speaker, cmd: str) -> None:
+    memory = learned(running, speaker, DECISION)
+    args = {"ids": [memory], "digest": "0" * 16, "origin": "user"}
+    script = "import json, sys; from pathlib import Path; from subconscious import client, home;"
+    script += "client.call(home.Home(Path(sys.argv[1])), sys.argv[2], json.loads(sys.argv[3]))"
+    command = [sys.executable, "-c", script, str(running.root), cmd, json.dumps(args)]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert ran.returncode != 0
+    assert "a person decides on what is deleted" in ran.stderr
+    assert client.call(running, "show", {"id": memory})["memory"]["content"] == DECISION
