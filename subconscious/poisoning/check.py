@@ -15,7 +15,7 @@ from functools import cache
 
 from subconscious.model import Candidate, Finding, Level, Origin, Threat, Verdict
 from subconscious.poisoning import linear
-from subconscious.poisoning.rules import HIDDEN_ONLY, RULES, Rule
+from subconscious.poisoning.rules import CUES, HIDDEN_ONLY, RULES, Rule
 from subconscious.poisoning.views import View, views
 
 _ZERO_WIDTH = re.compile("[A-Za-z][\u200b\u200c\u200d\u2060\ufeff\u00ad]{1,20}[A-Za-z]")
@@ -81,14 +81,19 @@ def look(text: str, *, part: str = "content", typed: bool = False) -> list[Findi
     found: dict[str, Finding] = {}
     for view in views(text):
         lowered = _lowered(view.text)
+        cues = {cue for cue in CUES if cue in lowered}
         for rule in RULES:
-            if rule.name in found or (typed and not rule.typed) or (rule.name in HIDDEN_ONLY and not view.trick):
+            if cues.isdisjoint(rule.cues) or rule.name in found or not _applies(rule, view, typed=typed):
                 continue
-            if any(cue in lowered for cue in rule.cues) and (match := rule.pattern.search(lowered)):
+            if match := rule.pattern.search(lowered):
                 found[rule.name] = _finding(rule, view, match, part)
     for finding in (*_disguises(text, part), *([] if typed else _learned(text, part))):
         found[finding.rule] = finding
     return list(found.values())
+
+
+def _applies(rule: Rule, view: View, *, typed: bool) -> bool:
+    return (rule.typed or not typed) and (bool(view.trick) or rule.name not in HIDDEN_ONLY)
 
 
 def _finding(rule: Rule, view: View, match: re.Match[str], part: str) -> Finding:

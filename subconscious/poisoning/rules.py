@@ -1,6 +1,7 @@
 """What speaks against a text: one row a rule (SPEC A17, A18). Matched on lower-case text with its disguises off.
 
-Every repeat has an upper bound and none stands within another, so that no text takes long; a test reads the patterns.
+Every repeat has an upper bound, and where one stands within another their product has, so that no text takes long; a test
+reads the patterns.
 ``cues`` are plain words, at least one of which any match holds: most rules are done with by looking for those.
 """
 
@@ -22,7 +23,7 @@ class Rule:
     name: str
     threat: Threat
     level: Level
-    cues: tuple[str, ...]
+    cues: frozenset[str]
     pattern: re.Pattern[str]
     why: str
     typed: bool = True
@@ -31,7 +32,7 @@ class Rule:
 def _row(
     name: str, threat: Threat, level: Level, cues: str, pattern: str, why: str, *, typed: bool = True
 ) -> Rule:
-    return Rule(name, threat, level, tuple(cues.split("|")), re.compile(pattern), why, typed)
+    return Rule(name, threat, level, frozenset(cues.split("|")), re.compile(pattern), why, typed)
 
 
 _DROP = r"(?:ignor(?:e|ing|es)?|disregard(?:ing)?|forget|neglect|overrid(?:e|ing)|overrule|do not (?:follow|obey|listen to)|don't (?:follow|obey|listen to)|stop (?:following|obeying)|pay no attention to|set aside|discard)"
@@ -192,7 +193,7 @@ RULES: tuple[Rule, ...] = (
     _row("malware-doings", Threat.CODE, MEDIUM, "keyboard|screenshot|clipboard|shutdown|pynput|keylog|pyautogui|psutil|while true|winreg|bluetooth|cookies|encrypt|socket|shutil|scapy|smtplib|mimikatz|sniff|browser",
          r"\b(?:pynput|pyhook|keylogger|pyxhook|mimikatz|scapy)\b|\b(?:pyautogui|imagegrab|mss)\b[^\n]{0,80}(?:screenshot|grab)[\s\S]{0,200}(?:requests|scp|smtp|send|upload|while true)|\bwhile true:\s{1,8}(?:try:\s{1,12})?(?:requests\.(?:get|post)|subprocess|os\.fork|socket)|\bpsutil\.process\([^\n]{0,30}\)\.(?:kill|terminate)|\bshutil\.rmtree\([\"'](?:/|c:)|\brm -rf (?:/|~|\$home)(?:\s|\"|'|$)|\bwinreg\.setvalue|\bos\.(?:remove|unlink)\([\"']/(?:etc|bin|boot|usr)|\b(?:bluetooth|pybluez)\b[\s\S]{0,200}\bsend\(|\burlretrieve\([\s\S]{0,120}\b(?:exec|popen|startfile|system|call)\b|\bclipboard\b[\s\S]{0,80}\brequests\.post|\brequests\.post\([\s\S]{0,120}\b(?:cookies|passwords?|screenshot|keystrokes|clipboard|os\.environ|getpass|uuid\.getnode|platform\.)",
          "it does what malware does"),
-    _row("persist-in-shell", Threat.CODE, HIGH, "bashrc|zshrc|profile|crontab|launchagents|authorized_keys|systemd|hookspath|cron.d",
+    _row("persist-in-shell", Threat.CODE, MEDIUM, "bashrc|zshrc|profile|crontab|launchagents|authorized_keys|systemd|hookspath|cron.d",
          r">>\s?[\"']?(?:~|\$home|/root|/home/\w{1,20})/\.(?:bashrc|zshrc|profile|bash_profile|ssh/authorized_keys)\b|\bcrontab\s?-?\s?(?:<|-l\b[^\n]{0,40}\|)|\|\s?crontab\b|\bcore\.hookspath\b[^\n]{0,20}(?:https?:|/tmp)|\bauthorized_keys\b[^.\n]{0,40}\b(?:append|add|echo|insert|write)\b|\b(?:append|add|echo|insert)\b[^.\n]{0,80}\b(?:to|into|>>) ?[^\n]{0,20}\bauthorized_keys\b",
          "it wants to stay on the machine"),
     _row("required-install", Threat.CODE, MEDIUM, "pip install|npm install|npm i |gem install|yarn add|curl |pip3 install|cargo install|go install|npx |register_hooks|install-hooks",
@@ -230,7 +231,7 @@ RULES: tuple[Rule, ...] = (
          r"\b(?:hijack|sabotage|launder|ransom|ddos|falsif(?:y|ied)|fabricate|tamper with|plant|spy on)\w{0,3}\b[^.\n]{0,60}\b(?:systems?|records?|data|logs?|vehicles?|accounts?|evidence|statements?|users?|server|money)\b|\b(?:install|execute|deploy|perform)\b[^.\n]{0,40}\b(?:unauthori[sz]ed|covert|malicious|fraudulent)\b|\bwrite (?:an? |one )?(?:phishing|scam|harmful|negative|unfriendly|hateful|insulting)\b[^.\n]{0,20}\b(?:e-?mail|message|sentence|text|post)\b",
          "it wants harm done"),
     _row("two-faced-link", Threat.SOCIAL, MEDIUM, "](http",
-         r"\[\s?(?:https?://)?(?:www\.)?(?P<shown>[\w-]{1,60}\.[a-z]{2,10})(?:/[^\]\n]{0,120})?\s?\]\(\s?https?://(?!(?:[\w-]{1,60}\.){0,4}(?P=shown))[^)\s]{1,200}\)|<a [^<>\n]{0,80}href=[\"']https?://(?:[\w.-]{1,60}@)[^<>\n]{1,120}>",
+         r"\[\s?(?:https?://)?(?:www\.)?(?P<shown>[\w-]{1,60}\.(?:com|org|net|io|dev|co|gov|edu|app|ai|me|info|biz|de|uk|fr|eu|ru|cn)(?:\.uk|\.cn)?)(?:/[^\]\n]{0,120})?\s?\]\(\s?https?://(?!(?:[\w-]{1,60}\.){0,4}(?P=shown))[^)\s]{1,200}\)|<a [^<>\n]{0,80}href=[\"']https?://(?:[\w.-]{1,60}@)[^<>\n]{1,120}>",
          "a link leads elsewhere than it says"),
     _row("hidden-text", Threat.SOCIAL, LOW, "display:|display :|font-size|visibility|color:|opacity|<!--|hidden",
          r"(?:display ?: ?none|font-size ?: ?0|visibility ?: ?hidden|opacity ?: ?0(?![.\d])|color ?: ?(?:#fff(?:fff)?|white|transparent))[^<>\n]{0,80}>[^<]{20,2000}|<!--[^>]{0,40}\b(?:ai|assistant|llm|agent|claude|instruction|ignore|system|prompt)\b[^>]{0,400}-->",
@@ -244,7 +245,7 @@ RULES: tuple[Rule, ...] = (
          "it plants a memory", typed=False),
     # --- temporal tricks
     _row("from-now-on", Threat.TEMPORAL, MEDIUM, "from now on|from this point|henceforth|for the rest of|for the remainder|going forward|ab sofort|until further notice",
-         r"\b(?:from now on|from this (?:point|moment)(?: on(?:ward)?s?| forward)?|henceforth|for the (?:rest|remainder) of (?:the|this) (?:session|conversation|task|chat)|until further notice)\b,? ?(?:you|your|all|always|never|every|the (?:assistant|model|agent|ai)|dan|ignore|i want you|respond|reply|act|do not|treat|whenever|please)\b",
+         r"\b(?:from now on|from this (?:point|moment)(?: on(?:ward)?s?| forward)?|henceforth|for the (?:rest|remainder) of (?:the|this) (?:session|conversation|task|chat)|until further notice)\b,? ?(?:you(?! (?:only|don|can|may|will need|could|won)\b)|your (?:name|role|instructions|rules|task|only)|always|never|every (?:response|reply|answer|message|time)|the (?:assistant|model|agent|ai)|dan|ignore|i want you|respond|reply|act|treat|whenever|please)\b",
          "it wants to hold from now on", typed=False),
     _row("all-future", Threat.TEMPORAL, MEDIUM, "future",
          r"\bin (?:all|every|any|each) (?:future|later|subsequent|coming) (?:sessions?|conversations?|responses?|repl(?:y|ies)|chats?|interactions?|tasks?|answers?)\b|\bfor all future (?:sessions?|conversations?|responses?|requests?|interactions?|tasks?)\b",
@@ -267,7 +268,7 @@ RULES: tuple[Rule, ...] = (
          r"\b(?:ignora|ignore|olvida|olvide|descarta|desobedece|omite)\w{0,3} (?:\S{1,12} ){0,3}(?:instrucciones|reglas|ordenes|indicaciones)\b|\b(?:revela|muestra|muestrame|dime)\b[^.\n]{0,30}\b(?:instrucciones|prompt) del? sistema\b|\bsin restricciones\b|\breglas de seguridad no aplican\b|\bnota del sistema:|\ba partir de ahora\b[^.\n]{0,30}\b(?:eres|debes|no tienes)\b|\bahora eres un\b",
          "it asks to drop instructions"),
     _row("drop-fr", Threat.INSTRUCTION, HIGH, "instructions|consignes|regles|systeme|restriction",
-         r"\b(?:ignore[zr]?|oublie[zr]?|neglige[zr]?)\b (?:\S{1,12} ){0,4}(?:instructions|consignes|regles|directives)\b|\b(?:revele|montre|affiche)[zr]?\b[^.\n]{0,30}\b(?:instructions|prompt|invite) (?:du )?systeme\b|\bsans (?:aucune )?restrictions?\b|\bnote (?:du )?systeme ?:|\bregles de securite ne s'appliquent\b|\bdesormais,? (?:tu|vous)\b",
+         r"\b(?:ignore[zr]?|oublie[zr]?|neglige[zr]?)\b (?:toutes |tous )?(?:les|vos|tes|ces|ses|mes|nos) (?:\S{1,12} ){0,2}(?:instructions|consignes|regles|directives)\b|\b(?:revele|montre|affiche)[zr]?\b[^.\n]{0,30}\b(?:instructions|prompt|invite) (?:du )?systeme\b|\bsans (?:aucune )?restrictions?\b|\bnote (?:du )?systeme ?:|\bregles de securite ne s'appliquent\b|\bdesormais,? (?:tu|vous)\b",
          "it asks to drop instructions"),
     _row("drop-de", Threat.INSTRUCTION, HIGH, "anweisung|regeln|richtlinie|einschraenk|einschrank|anordnung|befehl|internen daten",
          r"\b(?:ignorier\w{1,3}|vergiss|vergessen sie|missachte\w{0,1}|ubergeh\w{1,3})\b (?:\S{1,14} ){0,4}(?:anweisungen|regeln|instruktionen|befehle|anordnungen)\b|\b(?:verrate?|zeige?|gib|nenne?)\b[^.\n]{0,30}\b(?:system-?anweisungen|system-?prompt|internen daten)|\bneue anweisungen?:|\bohne einschra\w{0,2}nkungen\b|\bsicherheitsrichtlinien\b[^.\n]{0,20}\bnicht gelten\b|\bsystem-?(?:hinweis|notiz):|\bab sofort\b[^.\n]{0,20}\b(?:gibst|bist|wirst|sollst|musst) du\b",
@@ -286,6 +287,9 @@ RULES: tuple[Rule, ...] = (
          r"\b(?:please)?(?:ignore|disregard|forget)(?:all|the|any|your)?(?:previous|prior|above|earlier)?(?:instructions?|prompts?|rules)\b|\brevealthesystemprompt\b|\bpreviousinstructions\b",
          "it asks to drop instructions"),
 )  # fmt: skip
+
+CUES: tuple[str, ...] = tuple(sorted({cue for rule in RULES for cue in rule.cues}))
+"""All cues, each once."""
 
 HIDDEN_ONLY: Sequence[str] = ("squashed",)
 """Rules that read views alone in which a disguise was taken off."""
