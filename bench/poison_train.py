@@ -1,4 +1,4 @@
-"""Train the small model of the poisoning check: `python -m bench.poison_train CORPORA TRANSCRIPTS` (needs scikit-learn).
+"""Train the poisoning check's small model: `python -m bench.poison_train CORPORA TRANSCRIPTS` (needs scikit-learn).
 
 One linear model over hashed words goes into ``subconscious/poisoning/weights.npz``. Before it is written, it is judged
 on what it has not seen: each attack corpus is left out in turn, and each source of harmless text. Nothing of the
@@ -40,7 +40,7 @@ class Table:
 
 def table_of(texts: Sequence[Text]) -> Table:
     """One row a text, as ``linear.probability`` sees it: each feature once, by the root of their number."""
-    from scipy.sparse import csr_matrix
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped,unused-ignore]
 
     at = [places(text.text) for text in texts]
     values = numpy.concatenate([numpy.full(len(row), 1 / numpy.sqrt(max(len(row), 1))) for row in at])

@@ -17,6 +17,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 NAMES = {
     "captured": "captured",
     "review": "waiting",
+    "quarantined": "in quarantine",
     "approved": "approved",
     "rejected": "rejected",
     "expired": "expired",

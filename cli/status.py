@@ -46,6 +46,7 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
             f"{memories['project']} here, {memories['active']} in all, {memories['archived']} archived",
         ),
         ("review", f"{review} waiting: subconscious review" if review else "nothing waits"),
+        ("quarantine", _held(answer.get("quarantined", 0))),
         ("sessions", _counts(answer["sessions"])),
         (
             "work",
@@ -54,6 +55,10 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
         ("embedder", _embedder(answer)),
         ("state", answer["home"]),
     ]
+
+
+def _held(number: int) -> str:
+    return f"{number} may be poisoned: subconscious review --status quarantined" if number else ""
 
 
 def _counts(counts: dict[str, int]) -> str:

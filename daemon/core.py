@@ -15,6 +15,7 @@ from subconscious.errors import SettingsError
 from subconscious.flow import UNCALIBRATED, Mind, calibrate
 from subconscious.home import Home
 from subconscious.projects import identify
+from subconscious.providers import Ask
 from subconscious.settings import Settings, load_settings
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project, project_at, settle
@@ -38,6 +39,8 @@ class Core:
     started_at: float = field(default_factory=time)
     last_heard: float = field(default_factory=time)
     calibration: Calibration = UNCALIBRATED
+    # How a model is asked, None where there is none: then what was flagged waits for a person.
+    ask: Ask | None = None
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     spooled: asyncio.Event = field(default_factory=asyncio.Event)
     queued: asyncio.Event = field(default_factory=asyncio.Event)

@@ -13,6 +13,7 @@ from subconscious.errors import TranscriptError
 from subconscious.model import Session
 from subconscious.store import captures, jobs, sessions
 
+from . import watching
 from .core import Core
 from .learn import Source, learn, learn_unwritten
 from .spool import Spool
@@ -40,7 +41,15 @@ class Schedule:
 
     async def round(self) -> None:
         """One round; a phase that fails is logged and does not keep the next from its turn."""
-        for phase in (self.close_silent, self.expire, self.forget_done, self._spool.hold_cap):
+        phases = (
+            self.close_silent,
+            self.expire,
+            self.forget_done,
+            self.look_again,
+            self.ask_again,
+            self._spool.hold_cap,
+        )
+        for phase in phases:
             try:
                 await phase()
             except Exception:
@@ -79,6 +88,14 @@ class Schedule:
         """Close what waited for review too long (SPEC A4)."""
         async with self._core.database.write() as tx:
             await captures.expire(tx, time())
+
+    async def look_again(self) -> None:
+        """Check what is stored when the rules have changed (SPEC A17)."""
+        await watching.look_again(self._core)
+
+    async def ask_again(self) -> None:
+        """Ask a model about what was flagged."""
+        await watching.ask_again(self._core)
 
     async def forget_done(self) -> None:
         """Drop old records of jobs that are done."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from time import time
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,27 @@ from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
 from subconscious.capture.offline import extract
 from subconscious.kinds import KINDS
-from subconscious.model import Admission, Candidate, Decision, Hit, Memory, Scope, Surface, Turn
+from subconscious.model import (
+    Act,
+    Admission,
+    Candidate,
+    Decision,
+    Hit,
+    Level,
+    Memory,
+    Origin,
+    Scope,
+    Surface,
+    Turn,
+    Verdict,
+)
+from subconscious.poisoning.context import beside
+from subconscious.poisoning.echo import traced
+from subconscious.poisoning.gate import screen, withhold
 from subconscious.redaction import cut_own, cut_private, redact
 from subconscious.search.engines import OVERFETCH, Fusion, Query, find, projects_of
 from subconscious.settings import Settings
-from subconscious.store import captures, memories, outcomes, sessions, surfaces
+from subconscious.store import captures, memories, outcomes, poison, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash
@@ -35,6 +51,9 @@ Embed = Callable[[str], Awaitable["numpy.ndarray | None"]]
 Judged = tuple[Candidate, Admission]
 
 DAY = 86_400.0
+NEIGHBOURS = 5
+"""Memories that a statement nobody typed is compared with."""
+
 UNCALIBRATED = Calibration()
 """Before any decision: every extractor is taken at its word."""
 
@@ -75,14 +94,23 @@ def clean(text: str) -> str:
 
 def judge(turns: Sequence[Turn], settings: Settings, calibration: Calibration = UNCALIBRATED) -> list[Judged]:
     """Extract candidates and admit them by what their confidence is worth. Pure and CPU-bound: run it in a thread."""
-    if not settings.capture:
-        return []
+    return weigh(extract(turns), turns, settings, calibration) if settings.capture else []
+
+
+def weigh(
+    candidates: Iterable[Candidate], turns: Sequence[Turn], settings: Settings, calibration: Calibration = UNCALIBRATED
+) -> list[Judged]:
+    """Admit candidates, whoever extracted them: traced to whose words they are, checked, then judged by their worth."""
     heard = {turn.id: turn.heard for turn in turns}
+    confirmed = {turn.id for turn in turns if turn.act is not Act.NONE}
     judged = []
-    for candidate in extract(turns):
+    for candidate in traced(candidates, confirmed):
+        verdict = screen(candidate) if settings.poisoning else Verdict()
         worth = calibration.at(candidate.extractor, candidate.raw_confidence)
+        worth *= settings.poisoning_low if verdict.level is Level.LOW else 1.0
         quoted = heard.get(candidate.evidence.turn_id, "")
-        judged.append((candidate, admit(candidate, settings, heard=quoted, confidence=worth)))
+        admission = admit(candidate, settings, heard=quoted, confidence=worth)
+        judged.append((candidate, withhold(admission, verdict)))
     return judged
 
 
@@ -106,10 +134,11 @@ async def keep(
     """Store what was judged, in the caller's transaction; ids of the captures that are new, with their memory."""
     given = await surfaces.given_hashes(mind.database, where.place.session_id or "")
     kept = []
-    for candidate, admission in judged:
+    for candidate, stated in judged:
+        admission = await _in_context(mind, candidate, stated, where)
         if content_hash(candidate.content) in given:
             echo = "repeats a memory that was given to this session"
-            admission = Admission(Decision.DISCARD, admission.confidence, echo)
+            admission = replace(admission, decision=Decision.DISCARD, reason=echo)
         expiry = mind.settings.review_expiry_days
         capture_id = await captures.insert(tx, candidate, admission, where.place, expiry)
         if capture_id is not None:
@@ -117,6 +146,19 @@ async def keep(
     if kept and where.place.session_id:
         await _hold_cap(tx, where.place.session_id, mind.settings.session_captures)
     return kept
+
+
+async def _in_context(mind: Mind, candidate: Candidate, admission: Admission, where: Provenance) -> Admission:
+    """Judge a candidate by what is known besides; whatever was not checked on its way is checked here."""
+    if not mind.settings.poisoning:
+        return admission
+    verdict = admission.verdict or screen(candidate)
+    known: list[Memory] = []
+    if candidate.origin is not Origin.USER and admission.decision is Decision.AUTO:
+        terms = memories.terms_of(candidate.content, frozenset())
+        found = await memories.search_text(mind.database, terms, projects_of(where.place.project_id), NEIGHBOURS)
+        known = list((await memories.get_many(mind.database, [number for number, _ in found])).values())
+    return withhold(admission, beside(candidate, verdict, known, await poison.lessons(mind.database)))
 
 
 async def _hold_cap(tx: aiosqlite.Connection, session_id: str, cap: int) -> None:
@@ -139,7 +181,7 @@ async def _admit_memory(
     if known is None:
         known = await memories.insert(tx, memory, where.actor)
     else:
-        await memories.recur(tx, known, memory.said_at, memory.session_id)
+        await memories.recur(tx, known, memory.said_at, memory.session_id, memory.origin)
     await captures.bind(tx, capture_id, known.id)
     return known
 

@@ -29,9 +29,7 @@ class Rule:
     typed: bool = True
 
 
-def _row(
-    name: str, threat: Threat, level: Level, cues: str, pattern: str, why: str, *, typed: bool = True
-) -> Rule:
+def _row(name: str, threat: Threat, level: Level, cues: str, pattern: str, why: str, *, typed: bool = True) -> Rule:
     return Rule(name, threat, level, frozenset(cues.split("|")), re.compile(pattern), why, typed)
 
 

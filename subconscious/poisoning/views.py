@@ -224,7 +224,9 @@ def _entities(payload: str) -> bytes:
 
 
 def _escapes(payload: str) -> bytes:
-    return "".join(chr(int(code, 16)) for code in re.findall(r"\\u([0-9A-Fa-f]{4})", payload)).encode("utf-8", "replace")
+    return "".join(chr(int(code, 16)) for code in re.findall(r"\\u([0-9A-Fa-f]{4})", payload)).encode(
+        "utf-8", "replace"
+    )
 
 
 @dataclass(frozen=True, slots=True)

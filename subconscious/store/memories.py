@@ -11,7 +11,7 @@ from typing import Any
 import aiosqlite
 
 from subconscious.errors import NotFoundError
-from subconscious.model import Memory
+from subconscious.model import Memory, Origin
 from subconscious.store import events
 from subconscious.store.connect import Database
 from subconscious.store.rows import insertion, marks, memory_from, stored
@@ -127,8 +127,17 @@ async def same_wording(tx: aiosqlite.Connection, memory: Memory) -> Memory | Non
     return memory_from(rows[0]) if rows else None
 
 
-async def recur(tx: aiosqlite.Connection, memory: Memory, said_at: float, session_id: str | None) -> None:
-    """The same was said again: it recurs, and is as fresh as its latest saying."""
+async def recur(
+    tx: aiosqlite.Connection, memory: Memory, said_at: float, session_id: str | None, origin: Origin | None = None
+) -> bool:
+    """The same was said again: it recurs, and is as fresh as its latest saying.
+
+    Not if it was said by a less trusted ``origin``: a file that repeats a person's words lends them nothing (SPEC N4).
+    """
+    if origin is not None and origin.distrust > memory.origin.distrust:
+        told = f"said again by a less trusted origin ({origin})"
+        await events.record(tx, "repeat", "memory", memory.id, session_id=session_id, reason=told)
+        return False
     await tx.execute(
         "UPDATE memories SET recurrence = recurrence + 1, said_at = max(said_at, ?) WHERE id = ?",
         (said_at, memory.id),
@@ -142,11 +151,19 @@ async def recur(tx: aiosqlite.Connection, memory: Memory, said_at: float, sessio
         before={"recurrence": memory.recurrence, "said_at": memory.said_at},
         after={"recurrence": memory.recurrence + 1, "said_at": max(memory.said_at, said_at)},
     )
+    return True
 
 
-async def recur_less(tx: aiosqlite.Connection, memory: Memory) -> None:
-    """It was not said again after all."""
-    fewer = max(1, memory.recurrence - 1)
+async def recur_more(tx: aiosqlite.Connection, memory: Memory, reason: str, times: int) -> None:
+    """It was said that often after all."""
+    await recur_less(tx, memory, reason, -times)
+
+
+async def recur_less(
+    tx: aiosqlite.Connection, memory: Memory, reason: str = "an approval was undone", times: int = 1
+) -> None:
+    """It was not said again after all; more often than it was, with less than no ``times``."""
+    fewer = max(1, memory.recurrence - times)
     await tx.execute("UPDATE memories SET recurrence = ? WHERE id = ?", (fewer, memory.id))
     await events.record(
         tx,
@@ -154,10 +171,16 @@ async def recur_less(tx: aiosqlite.Connection, memory: Memory) -> None:
         "memory",
         memory.id,
         actor="user",
-        reason="an approval was undone",
+        reason=reason,
         before={"recurrence": memory.recurrence},
         after={"recurrence": fewer},
     )
+
+
+async def made_by(tx: aiosqlite.Connection, session_id: str) -> list[int]:
+    """The memories that a session was the first to bring, archived or not."""
+    rows = await tx.execute_fetchall("SELECT id FROM memories WHERE session_id = ? ORDER BY id", (session_id,))
+    return [row[0] for row in rows]
 
 
 async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str) -> bool:
