@@ -41,19 +41,6 @@ def corpus(folder: Path) -> Iterator[Text]:
             yield Text(path.stem, row["label"] == "attack", text, row.get("group") or row["id"])
 
 
-def attacks(folder: Path) -> Iterator[Text]:
-    return (text for text in corpus(folder) if text.attack)
-
-
-def harmless(folder: Path, transcripts: Path) -> Iterator[Text]:
-    """The harmless texts of the corpora; prompts and sentences of real sessions; paragraphs of decision records."""
-    yield from (
-        Text(f"{text.source} (clean)", False, text.text, text.group) for text in corpus(folder) if not text.attack
-    )
-    yield from spoken(transcripts)
-    yield from records(folder)
-
-
 def spoken(transcripts: Path) -> Iterator[Text]:
     """What people typed, and sentences of the assistant's, in real sessions."""
     for path in sorted(transcripts.glob("*/*.jsonl")):
@@ -62,10 +49,10 @@ def spoken(transcripts: Path) -> Iterator[Text]:
             if turn.sidechain or not turn.text:
                 continue
             if turn.origin is Origin.USER:
-                yield Text("typed prompts", False, turn.text, path.stem)
+                yield Text("typed_prompts", False, turn.text, path.stem)
             elif turn.role is Role.ASSISTANT:
                 said = (part for part in _SENTENCE.split(turn.text) if len(part) > 25)
-                yield from (Text("assistant sentences", False, part, path.stem) for part in said)
+                yield from (Text("assistant_sentences", False, part, path.stem) for part in said)
 
 
 def records(folder: Path) -> Iterator[Text]:
@@ -74,4 +61,4 @@ def records(folder: Path) -> Iterator[Text]:
         row = json.loads(line)
         for paragraph in row["text"].split("\n\n"):
             if 40 < len(paragraph) < 1500:
-                yield Text("decision records", False, paragraph, row["repo"])
+                yield Text("decision_records", False, paragraph, row["repo"])

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy
 
-from bench.poison_texts import Text, attacks, harmless
+from bench.poison_texts import Text, corpus, records, spoken
 from subconscious.poisoning.linear import DOUBTS, FLAGS, SIZE, places
 
 WEIGHTS = Path(__file__).parent.parent / "subconscious" / "poisoning" / "weights.npz"
@@ -55,54 +55,53 @@ def fit(table: Table, chosen: numpy.ndarray) -> Any:
     from sklearn.linear_model import LogisticRegression
 
     truth, sources = table.truth[chosen], table.sources[chosen]
-    sizes = {name: int((sources == name).sum()) for name in set(sources)}
-    attacks_, others = set(sources[truth]), set(sources[~truth])
-    share = {True: 1.0 / max(len(attacks_), 1), False: HARMLESS_WEIGHT / max(len(others), 1)}
-    weight = numpy.array(
-        [share[bool(is_attack)] * 1000 / sizes[name] for is_attack, name in zip(truth, sources, strict=True)]
-    )
+    rows = list(zip(truth.tolist(), sources.tolist(), strict=True))
+    sizes = Counter(rows)
+    number = Counter(attack for attack, _ in sizes)
+    share = {True: 1.0 / max(number[True], 1), False: HARMLESS_WEIGHT / max(number[False], 1)}
+    weight = numpy.array([share[row[0]] * 1000 / sizes[row] for row in rows])
     # A tiny corpus must not shout, a huge one must not drown.
     weight = numpy.clip(weight, 0.05, 4.0)
     return LogisticRegression(C=STRENGTH, max_iter=3000).fit(table.rows[chosen], truth, sample_weight=weight)
 
 
-def unseen(table: Table) -> dict[str, numpy.ndarray]:
-    """Probabilities of each source's rows, by a model that never saw that source."""
-    found = {}
+def sources_of(table: Table) -> numpy.ndarray:
+    """Each row's probability, by a model that never saw its source."""
+    found = numpy.zeros(len(table.truth))
     for source in sorted(set(table.sources)):
         mine = table.sources == source
         model = fit(table, ~mine & ~numpy.isin(table.sources, list(UNTAUGHT)))
-        found[source] = model.predict_proba(table.rows[mine])[:, 1]
+        found[mine] = model.predict_proba(table.rows[mine])[:, 1]
     return found
 
 
-def tell(title: str, scores: Mapping[str, numpy.ndarray], table: Table) -> None:
+def halves_of(table: Table, texts: Sequence[Text]) -> numpy.ndarray:
+    """Each row's probability, by a model of the other half of every source."""
+    odd = numpy.array([text.half for text in texts]) == 1
+    found = numpy.zeros(len(texts))
+    for mine in (odd, ~odd):
+        model = fit(table, ~mine & ~numpy.isin(table.sources, list(UNTAUGHT)))
+        found[mine] = model.predict_proba(table.rows[mine])[:, 1]
+    return found
+
+
+def tell(title: str, scores: numpy.ndarray, table: Table) -> None:
     print(f"{title:34} {'n':>6} {'>= flags':>9} {'>= doubts':>10}")
-    for source, found in scores.items():
-        sort = "attack" if table.truth[table.sources == source][0] else "harmless"
+    for source, attack in sorted(set(zip(table.sources.tolist(), table.truth.tolist(), strict=True))):
+        found = scores[(table.sources == source) & (table.truth == attack)]
+        sort = "attack" if attack else "harmless"
         print(
             f"  {source:24} {sort:8} {len(found):5} {100 * (found >= FLAGS).mean():8.1f}% "
             f"{100 * (found >= DOUBTS).mean():9.1f}%"
         )
 
 
-def halves(table: Table, texts: Sequence[Text]) -> dict[str, numpy.ndarray]:
-    """Probabilities of each half's rows, by a model of the other half."""
-    odd = numpy.array([text.half for text in texts]) == 1
-    found = defaultdict(list)
-    for mine in (odd, ~odd):
-        model = fit(table, ~mine & ~numpy.isin(table.sources, list(UNTAUGHT)))
-        for source, score in zip(table.sources[mine], model.predict_proba(table.rows[mine])[:, 1], strict=True):
-            found[source].append(score)
-    return {source: numpy.array(scores) for source, scores in sorted(found.items())}
-
-
 def main() -> None:
     corpora, transcripts = Path(sys.argv[1]), Path(sys.argv[2])
-    texts = [*attacks(corpora), *harmless(corpora, transcripts)]
+    texts = [*corpus(corpora), *spoken(transcripts), *records(corpora)]
     table = table_of(texts)
-    tell("source never seen", unseen(table), table)
-    tell("source seen, text not (halves)", halves(table, texts), table)
+    tell("source never seen", sources_of(table), table)
+    tell("source seen, text not (halves)", halves_of(table, texts), table)
     model = fit(table, ~numpy.isin(table.sources, list(UNTAUGHT)))
     weights = numpy.append(model.coef_[0], model.intercept_[0]).astype(numpy.float16)
     weights[:-1][numpy.abs(weights[:-1]) < 0.02] = 0

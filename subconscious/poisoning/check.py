@@ -76,8 +76,8 @@ def _parts(candidate: Candidate) -> Iterator[tuple[str, str]]:
             yield name, text
 
 
-def look(text: str, *, part: str = "content", typed: bool = False) -> list[Finding]:
-    """Give all that speaks against a text, each rule once."""
+def look(text: str, *, part: str = "content", typed: bool = False, learned: bool = True) -> list[Finding]:
+    """Give all that speaks against a text, each rule once; without what was ``learned``, the patterns alone."""
     found: dict[str, Finding] = {}
     for view in views(text):
         lowered = _lowered(view.text)
@@ -87,7 +87,7 @@ def look(text: str, *, part: str = "content", typed: bool = False) -> list[Findi
                 continue
             if match := rule.pattern.search(lowered):
                 found[rule.name] = _finding(rule, view, match, part)
-    for finding in (*_disguises(text, part), *([] if typed else _learned(text, part))):
+    for finding in (*_disguises(text, part), *(_learned(text, part) if learned and not typed else ())):
         found[finding.rule] = finding
     return list(found.values())
 
