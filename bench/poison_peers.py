@@ -63,14 +63,16 @@ def _injection_guard() -> Callable[[str], str]:
 
 
 def main() -> None:
+    # What a detector prints itself must not stand between our lines.
+    out, sys.stdout = sys.stdout, sys.stderr
     found = dict(detectors())
-    print(json.dumps(list(found)), flush=True)
+    print(json.dumps(list(found)), file=out, flush=True)
     for line in sys.stdin:
         text, told = json.loads(line), {}
         for name, ask in found.items():
             begun = time.process_time()
             told[name] = (ask(text), time.process_time() - begun)
-        print(json.dumps(told), flush=True)
+        print(json.dumps(told), file=out, flush=True)
 
 
 if __name__ == "__main__":

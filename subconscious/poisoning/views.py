@@ -101,8 +101,7 @@ def _folded(sign: str) -> str:
     if unicodedata.category(sign) in ("Cf", "Cs", "Co", "Cn") or sign == "\u034f":
         return ""
     plain = unicodedata.normalize("NFKD", sign)
-    kept = "".join(part for part in plain if not unicodedata.combining(part)) or plain
-    return kept[:4]
+    return "".join(part for part in plain if not unicodedata.combining(part))[:4]
 
 
 _FOREIGN = re.compile(r"[^\x00-\x7f]")
@@ -239,6 +238,9 @@ class Coding:
     decode: Callable[[str], bytes]
 
 
+_CODED = re.compile(r"[A-Za-z0-9+/_-]{24,8000}={0,2}|(?:[0-9A-Fa-f]{2} ?){16,4000}")
+"""A payload within a payload."""
+
 CODINGS = (
     Coding("binary", "01", re.compile(r"(?<![01])[01]{8}(?:\s?[01]{8}){5,1500}(?![01])"), _bits),
     Coding("hex", "", re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}[ :]?){16,4000}(?![0-9A-Za-z])"), _hex),
@@ -288,4 +290,5 @@ def _read(coding: Coding, payload: str) -> str:
         return ""
     text = raw[:MOST_DECODED].decode("utf-8", "replace")
     letters = sum(1 for sign in text if sign.isalpha() or sign in " .,;:!?'\"-/@\n")
-    return text if len(text) >= 6 and letters >= 0.85 * len(text) and " " in text.strip() else ""
+    readable = len(text) >= 6 and letters >= 0.85 * len(text) and " " in text.strip()
+    return text if readable or _CODED.fullmatch(text) else ""
