@@ -188,7 +188,10 @@ def unseen(texts: Sequence[Text]) -> None:
         ("patterns and a model of the other half", halves_of(table, texts)),
         ("patterns and a model that never saw the source", sources_of(table)),
     ):
-        tell(title, texts, [joined(text.text, sure) for text, sure in zip(texts, scores, strict=True)])
+        answers = [joined(text.text, sure) for text, sure in zip(texts, scores, strict=True)]
+        tell(title, texts, answers)
+        held = [(text, said) for text, said in zip(texts, answers, strict=True) if text.half == 1]
+        tell(f"{title}, half 1 alone", [text for text, _ in held], [said for _, said in held])
 
 
 def main() -> None:

@@ -49,7 +49,7 @@ def _clawguard() -> Callable[[str], str]:
 
 def _bastionmemory() -> Callable[[str], str]:
     models, scanner = import_module("bastionmemory.models"), import_module("bastionmemory.scanner")
-    return lambda text: "flagged" if scanner.scan([models.MemoryEntry(text)]) else "clean"
+    return lambda text: "flagged" if scanner.scan([models.MemoryEntry(file="note", line=1, text=text)]) else "clean"
 
 
 def _agentbastion() -> Callable[[str], str]:
