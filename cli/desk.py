@@ -16,8 +16,9 @@ from .ask import ask
 from .keys import END, read_key, read_line
 from .memories import speaker
 
-KEYS = "a approve  e edit  r reject  t reject and learn from it  s skip  u undo  q quit"
-HELD_KEYS = "l let out of quarantine  r reject  t reject and learn from it  s skip  u undo  q quit"
+KEYS = "a approve  e edit  r reject  t teach  s skip  u undo  q quit"
+HELD_KEYS = "l let out  r reject  t teach  s skip  u undo  q quit"
+"""To teach is to reject, and to flag from then on what says the same."""
 
 Capture = dict[str, Any]
 

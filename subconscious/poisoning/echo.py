@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from subconscious.model import Candidate, Origin
-from subconscious.transcripts.heard import Heard, Saying, heard
+from subconscious.transcripts.heard import Heard, heard
 
 LOOKBACK = 2 << 20
 """Bytes of a transcript before a statement that are searched for who said it first."""
@@ -22,6 +22,12 @@ SHARE = 0.5
 """Share of a statement's runs of words that a tool must have said before."""
 
 RUN = 4
+LONGEST_NAME = 8
+LONGEST = 4_000
+"""Characters of a quote that are looked for."""
+
+Words = tuple[str, ...]
+
 _WORD = re.compile(r"\w+")
 _ADDRESS = re.compile(
     r"https?://[^\s\"'<>)\]]{4,200}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{2,40}|\b[\w-]{2,60}==\d[\w.]{0,20}"
@@ -37,58 +43,66 @@ def traced(candidates: Iterable[Candidate], confirmed: Collection[str] = ()) -> 
     found = list(candidates)
     by_file: defaultdict[str, list[Candidate]] = defaultdict(list)
     for candidate in found:
-        if candidate.origin is Origin.ASSISTANT:
+        if candidate.origin is Origin.ASSISTANT and candidate.evidence.file:
             by_file[candidate.evidence.file].append(candidate)
-    said = {file: _said(file, mine) for file, mine in by_file.items()}
-    return [
-        _traced(one, said[one.evidence.file], confirmed)
-        if one.origin is Origin.ASSISTANT and one.evidence.file
-        else one
-        for one in found
-    ]
+    said = {file: _First.of(file, mine) for file, mine in by_file.items()}
+    return [_traced(one, said.get(one.evidence.file), confirmed) for one in found]
 
 
-def _said(file: str, candidates: Sequence[Candidate]) -> list[Saying]:
-    """All that was said where the candidates may have it from, as plain words."""
-    starts = [candidate.evidence.start for candidate in candidates]
-    return [
-        replace(one, text=_plain(one.text)) for one in heard(Path(file), max(0, min(starts) - LOOKBACK), max(starts))
-    ]
-
-
-def _traced(candidate: Candidate, said: Sequence[Saying], confirmed: Collection[str]) -> Candidate:
+def _traced(candidate: Candidate, said: _First | None, confirmed: Collection[str]) -> Candidate:
+    if said is None or candidate.origin is not Origin.ASSISTANT:
+        return candidate
+    sorts = (Heard.TOOL,) if candidate.evidence.turn_id in confirmed else (Heard.TOOL, Heard.RETOLD)
     quote, place = candidate.evidence.quote, candidate.evidence.start
-    tools = {Heard.TOOL} if candidate.evidence.turn_id in confirmed else {Heard.TOOL, Heard.RETOLD}
-    near = [one for one in said if place - LOOKBACK <= one.start < place]
-    by_tools = [one.text for one in near if one.by in tools]
-    by_people = [one.text for one in near if one.by is Heard.PERSON]
-    if not (_repeats(quote, by_tools, by_people) or _names(quote, by_tools, by_people)):
+    runs, names = _runs(quote), _names(quote)
+    by_tools = sum(said.before(run, place, sorts) for run in runs)
+    by_people = sum(said.before(run, place, (Heard.PERSON,)) for run in runs)
+    repeats = bool(runs) and by_tools >= SHARE * len(runs) and by_people < by_tools
+    if not repeats and not any(
+        said.before(name, place, sorts) and not said.before(name, place, (Heard.PERSON,)) for name in names
+    ):
         return candidate
     reason = "; ".join(filter(None, (candidate.reason, "a tool's output said so before")))
     return replace(candidate, origin=Origin.least_trusted(candidate.origin, Origin.TOOL), reason=reason)
 
 
-def _repeats(quote: str, tools: Sequence[str], people: Sequence[str]) -> bool:
-    """Whether tools said most of a quote before, and no person did."""
-    runs = list(_runs(quote))
-    by_tools = sum(any(run in text for text in tools) for run in runs)
-    by_people = sum(any(run in text for text in people) for run in runs)
-    return bool(runs) and by_tools >= SHARE * len(runs) and by_people < by_tools
+@dataclass(frozen=True, slots=True)
+class _First:
+    """Where each of the words that matter was said first, by whom."""
+
+    places: Mapping[tuple[Heard, Words], int]
+
+    def before(self, words: Words, place: int, sorts: Iterable[Heard]) -> bool:
+        """Whether one of these said so before a place in the transcript."""
+        return any(self.places.get((sort, words), place) < place for sort in sorts)
+
+    @classmethod
+    def of(cls, file: str, candidates: Sequence[Candidate]) -> _First:
+        """Look for the words of the candidates alone, so that a long transcript costs one pass and no memory."""
+        starts = [candidate.evidence.start for candidate in candidates]
+        quotes = [candidate.evidence.quote for candidate in candidates]
+        wanted = {words for quote in quotes for words in (*_runs(quote), *_names(quote))}
+        sizes = sorted({len(words) for words in wanted})
+        places: dict[tuple[Heard, Words], int] = {}
+        for saying in heard(Path(file), max(0, min(starts) - LOOKBACK), max(starts)):
+            words = _words(saying.text)
+            for size in sizes:
+                for run in zip(*(words[at:] for at in range(size)), strict=False):
+                    if run in wanted:
+                        places.setdefault((saying.by, run), saying.start)
+        return cls(places)
 
 
-def _names(quote: str, tools: Sequence[str], people: Sequence[str]) -> bool:
-    """Whether a quote names an address or a package that a tool brought up, and no person."""
-    named = [_plain(match[0]) for match in _ADDRESS.finditer(quote)]
-    return any(
-        any(name in text for text in tools) and not any(name in text for text in people) for name in named if name
-    )
+def _runs(quote: str) -> list[Words]:
+    """The runs of words of a quote; a short one is one run."""
+    words = _words(quote[:LONGEST])
+    return [tuple(words[at : at + RUN]) for at in range(max(1, len(words) - RUN + 1))] if words else []
 
 
-def _runs(text: str) -> Iterator[str]:
-    words = _plain(text).split()
-    for at in range(max(1, len(words) - RUN + 1)) if words else ():
-        yield " ".join(words[at : at + RUN])
+def _names(quote: str) -> list[Words]:
+    """The addresses and packages that a quote names."""
+    return [words for match in _ADDRESS.finditer(quote[:LONGEST]) if (words := tuple(_words(match[0])[:LONGEST_NAME]))]
 
 
-def _plain(text: str) -> str:
-    return " ".join(_WORD.findall(text.lower()))
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
