@@ -314,10 +314,12 @@ async def unseconded(database: Database, limit: int) -> list[dict[str, Any]]:
     return [opened(row) for row in rows]
 
 
-async def quarantined(database: Database, project_id: str | None = None) -> int:
-    """How many captures are kept apart, in one project or in all."""
+async def quarantined(database: Database, project_id: str | None = None, since: float = 0.0) -> int:
+    """How many captures are kept apart, in one project or in all, newer than ``since``."""
     rows = await database.rows(
-        "SELECT count(*) FROM implicit_captures WHERE quarantined AND (?1 IS NULL OR project_id = ?1)", (project_id,)
+        "SELECT count(*) FROM implicit_captures"
+        " WHERE quarantined AND (?1 IS NULL OR project_id = ?1) AND created_at > ?2",
+        (project_id, since),
     )
     return int(rows[0][0])
 
