@@ -138,7 +138,7 @@ def _rows(capture: Capture) -> list[tuple[str, object]]:
     likes = "\n".join(line.removeprefix("similar: ") for line in review.similar(capture))
     return [
         ("suspicion", "\n".join(suspicion.lines(capture)).removeprefix("suspicion: ")),
-        ("session", screen.line(capture["session_id"] or "")),
+        ("session", screen.line(capture.get("session_id") or "")),
         ("in context", f'"{context}"' if context != screen.line(capture["content"]) else ""),
         ("confidence", f"{review.confidence(capture).removeprefix('confidence ')}, {parts['strength']}"),
         ("waits since", screen.line(capture["reason"])),

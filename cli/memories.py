@@ -133,7 +133,7 @@ def _marks(memory: dict[str, Any]) -> Iterable[str]:
 
 def show(options: Namespace) -> None:
     """Print one memory with its whole provenance, its history and where it was surfaced."""
-    answer = ask("show", id=options.id)
+    answer = ask("show", id=options.id, origin=origin())
     if options.json:
         screen.as_json(answer)
         return

@@ -9,7 +9,7 @@ from typing import Any
 from . import desk, screen, suspicion
 from .ask import ask, here
 from .memories import speaker
-from .origin import inside_client, require_person
+from .origin import inside_client, origin, require_person
 
 QUARANTINED = "quarantined"
 LONGEST_EVIDENCE = 240
@@ -26,6 +26,7 @@ def waiting(options: Namespace) -> None:
         everywhere=options.everywhere or None,
         limit=options.limit,
         details=options.status in ("review", QUARANTINED) or None,
+        origin=origin(),
     )["captures"]
     if options.json:
         screen.as_json(captures)
@@ -45,7 +46,7 @@ def _print(captures: list[dict[str, Any]], status: str) -> None:
     if not captures:
         print(NOTHING.get(status, f"Nothing was {status}."))
     elif status == QUARANTINED:
-        print("\nDecide: subconscious review release ID... or subconscious review reject ID... (--teach)")
+        print("\nDecide: subconscious review release ID... or review reject ID... (--teach)")
     elif status == "review":
         print("\nDecide: subconscious review approve ID... or subconscious review reject ID...")
     elif status != "captured":

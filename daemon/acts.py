@@ -91,7 +91,7 @@ async def set_archived(core: Core, ids: Sequence[int], archived: bool, actor: st
 
     chosen = [await memories.get(core.database, memory_id) for memory_id in ids]
     if not archived:
-        await _refuse_held(core, ids)
+        await refuse_held(core, ids)
     change = memories.archive if archived else memories.unarchive
     async with core.database.write() as tx:
         changed = [memory.id for memory in chosen if await change(tx, memory, actor, reason)]
@@ -102,8 +102,8 @@ async def set_archived(core: Core, ids: Sequence[int], archived: bool, actor: st
     return [replace(memory, archived_at=time() if archived else None) for memory in chosen]
 
 
-async def _refuse_held(core: Core, ids: Sequence[int]) -> None:
-    """What is in quarantine comes back by a person's release alone (SPEC N13)."""
+async def refuse_held(core: Core, ids: Sequence[int]) -> None:
+    """What is in quarantine comes back by a person's release alone, and is for nobody else to read (SPEC N13)."""
     async with core.database.write() as tx:
         held = await captures.in_quarantine(tx, ids)
     if held:

@@ -234,6 +234,8 @@ class Commands:
     async def cmd_show(self, args: Args) -> dict[str, Any]:
         """One memory with its history and where it was given."""
         memory = await memories.get(self._core.database, args.id or 0)
+        if args.origin is not Origin.USER:
+            await acts.refuse_held(self._core, [memory.id])
         given = await surfaces.listing(self._core.database, memory_id=memory.id)
         return {
             "memory": asdict(memory),
@@ -251,7 +253,8 @@ class Commands:
             status=args.status,
             limit=args.limit,
         )
-        return {"captures": await reviewing.looked_at(self._core, found) if args.details else found}
+        told = await reviewing.looked_at(self._core, found) if args.details else found
+        return {"captures": told if args.origin is Origin.USER else [reviewing.withheld(capture) for capture in told]}
 
     async def cmd_approve(self, args: Args) -> dict[str, Any]:
         """A person says yes to waiting captures, or to all that wait."""

@@ -150,6 +150,16 @@ async def looked_at(core: Core, found: Sequence[dict[str, Any]]) -> list[dict[st
     return [await _look(mind, capture) for capture in found]
 
 
+WITHHELD = ("summary", "content", "evidence", "rationale", "context", "reason")
+
+
+def withheld(capture: dict[str, Any]) -> dict[str, Any]:
+    """A capture as it is told to whom a person is not: of what is in quarantine not a word, for it may be an attack."""
+    if capture["status"] != captures.QUARANTINED:
+        return capture
+    return capture | {name: "(in quarantine)" for name in WITHHELD if capture.get(name)} | {"tags": [], "files": []}
+
+
 async def _look(mind: Mind, capture: dict[str, Any]) -> dict[str, Any]:
     hits = await recall(mind, capture["content"], capture["project_id"], NEIGHBOURS)
     similar = review.similar_to(capture["content"], ((hit.memory, _cosine(hit)) for hit in hits))

@@ -93,7 +93,9 @@ async def listing(database: Database, which: Filter, limit: int, offset: int = 0
 
 
 def _where(which: Filter) -> tuple[str, tuple[Any, ...]]:
-    parts = ["archived_at IS NOT NULL" if which.archived else "archived_at IS NULL"]
+    # What is in quarantine is archived too, and found in the review alone.
+    free = "NOT EXISTS (SELECT 1 FROM implicit_captures WHERE quarantined AND memory_id = memories.id)"
+    parts = [f"archived_at IS NOT NULL AND {free}" if which.archived else "archived_at IS NULL"]
     values: list[Any] = []
     if which.project_id is not None:
         parts.append("(project_id = ? OR project_id IS NULL)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import Any
 
 import pytest
 
@@ -26,15 +27,23 @@ def attacked(home: Home, speaker: Speaker, text: str = ATTACK) -> int:
     return int(answer["capture"]["id"])
 
 
+def apart(home: Home, speaker: Speaker) -> list[dict[str, Any]]:
+    """What a person sees of the quarantine."""
+    answer = terminal.ask(home, "captures", cwd=str(speaker.project), status="quarantined", details=True)
+    return list(answer["result"]["captures"])
+
+
 def test_an_attack_goes_to_quarantine_and_nowhere_else(running: Home, speaker: Speaker) -> None:
     number = attacked(running, speaker)
-    (held,) = listed(running, speaker, "quarantined", details=True)
+    (held,) = apart(running, speaker)
     assert (held["id"], held["level"], held["origin"]) == (
         number,
         "critical" if held["level"] == "critical" else "high",
         "assistant",
     )
-    assert held["verdict"][0]["threat"]
+    assert (held["content"], bool(held["verdict"][0]["threat"])) == (ATTACK, True)
+    (withheld,) = listed(running, speaker, "quarantined", details=True)
+    assert "API keys" not in str({name: withheld[name] for name in withheld if name != "verdict"})
     assert listed(running, speaker, "review") == []
     assert active(running, speaker) == []
     assert client.call(running, "search", {"cwd": str(speaker.project), "query": "API keys"})["hits"] == []
@@ -132,10 +141,12 @@ def test_what_is_stored_is_looked_at_again(running: Home, speaker: Speaker) -> N
     memory = stored_long_ago(running, speaker)
     assert eventually(lambda: bool(listed(running, speaker, "quarantined")))
     assert active(running, speaker) == []
-    (held,) = listed(running, speaker, "quarantined")
+    (held,) = apart(running, speaker)
     assert (held["memory_id"], held["reason"].startswith("looked at again")) == (memory, True)
-    with pytest.raises(DaemonError, match="in quarantine"):
-        client.call(running, "unarchive", {"ids": [memory]})
+    for cmd, args in (("unarchive", {"ids": [memory]}), ("show", {"id": memory})):
+        with pytest.raises(DaemonError, match="in quarantine"):
+            client.call(running, cmd, args)
+    assert client.call(running, "list", {"cwd": str(speaker.project), "archived": True})["memories"] == []
     (released,) = person(running, "release", ids=[held["id"]])
     assert (released["status"], released["memory_id"]) == ("approved", memory)
     assert active(running, speaker) == [ATTACK]
