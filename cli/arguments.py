@@ -24,6 +24,7 @@ def parser() -> argparse.ArgumentParser:
     _add_writing(verbs)
     _add_tracing(verbs)
     _add_review(verbs)
+    _add_rollback(verbs)
     _add_running(verbs)
     return root
 
@@ -129,8 +130,8 @@ def _add_review(verbs: Verbs) -> None:
     verb.add_argument(
         "--status",
         default="review",
-        choices=("review", "captured", "discarded", "approved", "rejected", "expired"),
-        help="see what was decided instead",
+        choices=("review", "quarantined", "captured", "discarded", "approved", "rejected", "expired"),
+        help="see what is in quarantine, or what was decided, instead",
     )
     verb.add_argument("--session", help="of one session")
     verb.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
@@ -138,7 +139,12 @@ def _add_review(verbs: Verbs) -> None:
     verb.add_argument("--limit", type=_positive, default=100, help="at most so many (100)")
     choices = verb.add_subparsers(title="decide", metavar="DECISION")
     _add_approve(choices)
-    _add_ids(_verb(choices, "reject", "review:reject", "don't store it", listing=True))
+    reject = _verb(choices, "reject", "review:reject", "don't store it", listing=True)
+    _add_ids(reject)
+    reject.add_argument("--teach", action="store_true", help="flag from now on whatever says the same")
+    _add_ids(_verb(choices, "release", "review:release", "let it out of quarantine", listing=True))
+    lessons = _verb(choices, "lessons", "review:lessons", "what your refusals have taught", listing=True)
+    lessons.add_argument("--forget", metavar="ID", nargs="+", type=_positive, help="take these back")
     edit = _verb(choices, "edit", "review:edit", "store it in other words", listing=True)
     edit.add_argument("id", metavar="ID", type=_positive)
     edit.add_argument("text", metavar="TEXT", nargs="+")
@@ -147,6 +153,14 @@ def _add_review(verbs: Verbs) -> None:
     undo = _verb(choices, "undo", "review:undo", "take your latest decision on it back", listing=True)
     undo.add_argument("ids", metavar="ID", nargs="+", type=_positive)
     _add_ids(_verb(choices, "restore", "review:restore", "let wait again what was closed", listing=True))
+
+
+def _add_rollback(verbs: Verbs) -> None:
+    verb = _verb(verbs, "rollback", "rollback:rollback", "withdraw all that a session added", listing=True)
+    verb.add_argument("session", metavar="SESSION", help="the session's id; its first letters will do")
+    verb.add_argument("--undo", action="store_true", help="put back what was withdrawn")
+    verb.add_argument("--yes", action="store_true", help="don't ask")
+    verb.add_argument("--reason", help="kept in the history")
 
 
 def _add_approve(choices: Verbs) -> None:

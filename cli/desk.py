@@ -11,12 +11,14 @@ from typing import Any
 
 from subconscious.errors import SubconsciousError
 
-from . import review, screen
+from . import review, screen, suspicion
 from .ask import ask
 from .keys import END, read_key, read_line
 from .memories import speaker
 
-KEYS = "a approve  e edit  r reject  s skip  u undo  q quit"
+KEYS = "a approve  e edit  r reject  t teach  s skip  u undo  q quit"
+HELD_KEYS = "l let out  r reject  t teach  s skip  u undo  q quit"
+"""To teach is to reject, and to flag from then on what says the same."""
 
 Capture = dict[str, Any]
 
@@ -35,6 +37,8 @@ class _Desk:
             "a": self._approve,
             "e": self._edit,
             "r": self._reject,
+            "t": self._teach,
+            "l": self._release,
             "s": self._skip,
             " ": self._skip,
             "u": self._undo,
@@ -70,12 +74,22 @@ class _Desk:
         number = f"{self._place + 1} of {len(self._captures)}"
         told = [capture["kind"], f"said by {speaker(capture)}", screen.when(capture["said_at"])]
         print(screen.paint(screen.wrapped(f"{number}  [{capture['id']}] {screen.listed(told)}"), "dim"))
-        print(f"\n{screen.paint(screen.wrapped(screen.line(capture['content']), 2), 'bold')}\n")
+        print(f"\n{screen.paint(screen.wrapped(suspicion.marked(capture), 2), 'bold')}\n")
         screen.fields(_rows(capture))
-        print(f"\n{screen.paint(KEYS, 'dim')} > ", end="", flush=True)
+        keys = HELD_KEYS if capture["status"] == "quarantined" else KEYS
+        print(f"\n{screen.paint(keys, 'dim')} > ", end="", flush=True)
 
     def _approve(self, capture: Capture) -> None:
-        self._decide("approve", capture)
+        if capture["status"] == "quarantined":
+            print("It is in quarantine: let it out first (l); it then waits for your review like any other.")
+        else:
+            self._decide("approve", capture)
+
+    def _release(self, capture: Capture) -> None:
+        self._decide("release", capture)
+
+    def _teach(self, capture: Capture) -> None:
+        self._decide("reject", capture, teach=True)
 
     def _reject(self, capture: Capture) -> None:
         reason = read_line("why (Enter for no reason): ")
@@ -83,6 +97,9 @@ class _Desk:
             self._decide("reject", capture, reason=reason.strip() or None)
 
     def _edit(self, capture: Capture) -> None:
+        if capture["status"] == "quarantined":
+            print("It is in quarantine: let it out first (l).")
+            return
         wording = read_line("new words: ", screen.line(capture["content"]))
         if wording and wording.strip():
             self._decide("edit", capture, text=wording)
@@ -120,12 +137,14 @@ def _rows(capture: Capture) -> list[tuple[str, object]]:
     context = screen.line(capture["context"] or capture["evidence"])
     likes = "\n".join(line.removeprefix("similar: ") for line in review.similar(capture))
     return [
+        ("suspicion", "\n".join(suspicion.lines(capture)).removeprefix("suspicion: ")),
+        ("session", screen.line(capture.get("session_id") or "")),
         ("in context", f'"{context}"' if context != screen.line(capture["content"]) else ""),
         ("confidence", f"{review.confidence(capture).removeprefix('confidence ')}, {parts['strength']}"),
         ("waits since", screen.line(capture["reason"])),
         ("similar", likes),
         ("proposal", review.proposal(capture)),
-        ("leaves", _days_left(capture)),
+        ("leaves", _days_left(capture) if capture["status"] == "review" else ""),
     ]
 
 

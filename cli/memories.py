@@ -36,6 +36,7 @@ def _tell_admission(answer: dict[str, Any]) -> None:
         {
             "auto": f"Remembered as {memory.get('id')} ({screen.line(memory.get('kind'))}).",
             "review": f"Waits for review as {capture.get('id')}: {screen.line(answer.get('reason', ''))}",
+            "quarantine": f"In quarantine as {capture.get('id')}: {screen.line(answer.get('reason', ''))}",
             "discard": f"Not remembered: {screen.line(answer.get('reason', ''))}",
         }[answer["decision"]]
     )
@@ -132,7 +133,7 @@ def _marks(memory: dict[str, Any]) -> Iterable[str]:
 
 def show(options: Namespace) -> None:
     """Print one memory with its whole provenance, its history and where it was surfaced."""
-    answer = ask("show", id=options.id)
+    answer = ask("show", id=options.id, origin=origin())
     if options.json:
         screen.as_json(answer)
         return

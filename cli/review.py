@@ -6,11 +6,12 @@ import sys
 from argparse import Namespace
 from typing import Any
 
-from . import desk, screen
+from . import desk, screen, suspicion
 from .ask import ask, here
 from .memories import speaker
-from .origin import inside_client, require_person
+from .origin import inside_client, origin, require_person
 
+QUARANTINED = "quarantined"
 LONGEST_EVIDENCE = 240
 """Characters of the evidence where a capture is told in a few lines."""
 
@@ -24,11 +25,12 @@ def waiting(options: Namespace) -> None:
         session_id=options.session,
         everywhere=options.everywhere or None,
         limit=options.limit,
-        details=options.status == "review" or None,
+        details=options.status in ("review", QUARANTINED) or None,
+        origin=origin(),
     )["captures"]
     if options.json:
         screen.as_json(captures)
-    elif captures and options.status == "review" and not options.list and _can_press_keys():
+    elif captures and options.status in ("review", QUARANTINED) and not options.list and _can_press_keys():
         desk.sit(captures)
     else:
         _print(captures, options.status)
@@ -42,11 +44,16 @@ def _print(captures: list[dict[str, Any]], status: str) -> None:
     for capture in captures:
         card(capture)
     if not captures:
-        print("Nothing waits for review." if status == "review" else f"Nothing was {status}.")
+        print(NOTHING.get(status, f"Nothing was {status}."))
+    elif status == QUARANTINED:
+        print("\nDecide: subconscious review release ID... or review reject ID... (--teach)")
     elif status == "review":
         print("\nDecide: subconscious review approve ID... or subconscious review reject ID...")
     elif status != "captured":
         print("\nPut back into the queue: subconscious review restore ID...")
+
+
+NOTHING = {"review": "Nothing waits for review.", QUARANTINED: "Nothing is in quarantine."}
 
 
 def card(capture: dict[str, Any]) -> None:
@@ -60,6 +67,8 @@ def card(capture: dict[str, Any]) -> None:
         screen.when(capture["said_at"]),
     ]
     print(screen.paint(screen.wrapped(screen.listed(told), 6), "dim"))
+    for words in suspicion.lines(capture):
+        print(screen.paint(screen.wrapped(words, 6), "yellow"))
     for words in (_quoted(capture), screen.line(capture["reason"]), *similar(capture), proposal(capture)):
         if words:
             print(screen.paint(screen.wrapped(words, 6), "dim"))
@@ -108,7 +117,29 @@ def approve(options: Namespace) -> None:
 
 def reject(options: Namespace) -> None:
     """Refuse what waited."""
-    _decide(options, "reject", ids=options.ids)
+    _decide(options, "reject", ids=options.ids, teach=options.teach or None)
+
+
+def release(options: Namespace) -> None:
+    """Let captures out of quarantine."""
+    _decide(options, "release", ids=options.ids)
+
+
+def lessons(options: Namespace) -> None:
+    """Print what refusals have taught, or take some of it back."""
+    if options.forget:
+        require_person("take back what your refusals taught")
+        answer = ask("forget_lesson", ids=options.forget, origin="user")
+    else:
+        answer = ask("lessons")
+    if options.json:
+        screen.as_json(answer["lessons"])
+        return
+    for lesson in answer["lessons"]:
+        told = f"{screen.line(lesson['threat'])}, from capture {lesson['capture_id']}: {screen.line(lesson['summary'])}"
+        print(screen.wrapped(told, 6, f"{lesson['id']:>4}"))
+    if not answer["lessons"]:
+        print("Your refusals have taught nothing yet: subconscious review reject ID... --teach")
 
 
 def edit(options: Namespace) -> None:

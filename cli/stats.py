@@ -17,6 +17,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 NAMES = {
     "captured": "captured",
     "review": "waiting",
+    "quarantined": "in quarantine",
     "approved": "approved",
     "rejected": "rejected",
     "expired": "expired",
@@ -109,9 +110,11 @@ def _reviews(reviews: dict[str, Any]) -> str:
 def _tell_table(title: str, rows: dict[str, dict[str, int]]) -> None:
     if not rows:
         return
-    screen.heading(f"{title:<14}{''.join(f'{name:>11}' for name in NAMES.values())}")
+    # Quarantine is told above; a column of its own would not fit eighty.
+    columns = {status: name for status, name in NAMES.items() if status != "quarantined"}
+    screen.heading(f"{title:<14}{''.join(f'{name:>11}' for name in columns.values())}")
     for row, counts in rows.items():
-        cells = "".join(f"{counts.get(status, 0) or '':>11}" for status in NAMES)
+        cells = "".join(f"{counts.get(status, 0) or '':>11}" for status in columns)
         print(f"{screen.line(row)[:13]:<14}{cells}".rstrip())
 
 

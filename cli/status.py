@@ -46,6 +46,7 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
             f"{memories['project']} here, {memories['active']} in all, {memories['archived']} archived",
         ),
         ("review", f"{review} waiting: subconscious review" if review else "nothing waits"),
+        ("quarantine", _held(answer.get("quarantined", 0))),
         ("sessions", _counts(answer["sessions"])),
         (
             "work",
@@ -64,6 +65,10 @@ def _refining(left: dict[str, Any]) -> str:
         return ""
     waits = f"; {screen.line(left['reason'])}" if left["reason"] else ""
     return f"{left['due']} now, {left['gathering']} when they pause, {left['tokens']} tokens{waits}"
+
+
+def _held(number: int) -> str:
+    return f"{number} may be poisoned: subconscious review --status quarantined" if number else ""
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -8,6 +8,7 @@ from time import time
 from typing import Any
 
 from subconscious.capture.offline import extract
+from subconscious.errors import RequestError
 from subconscious.flow import Mind, Provenance, keep
 from subconscious.model import (
     Admission,
@@ -89,6 +90,8 @@ async def set_archived(core: Core, ids: Sequence[int], archived: bool, actor: st
     from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
 
     chosen = [await memories.get(core.database, memory_id) for memory_id in ids]
+    if not archived:
+        await refuse_held(core, ids)
     change = memories.archive if archived else memories.unarchive
     async with core.database.write() as tx:
         changed = [memory.id for memory in chosen if await change(tx, memory, actor, reason)]
@@ -97,6 +100,17 @@ async def set_archived(core: Core, ids: Sequence[int], archived: bool, actor: st
     core.embedding.wake()
     await core.calibrate()  # what a person archives soon after its capture was captured wrongly
     return [replace(memory, archived_at=time() if archived else None) for memory in chosen]
+
+
+async def refuse_held(core: Core, ids: Sequence[int]) -> None:
+    """What is in quarantine comes back by a person's release alone, and is for nobody else to read (SPEC N13)."""
+    async with core.database.write() as tx:
+        held = await captures.in_quarantine(tx, ids)
+    if held:
+        raise RequestError(
+            f"memory {min(held)} is in quarantine: it may be poisoned",
+            "look at it with `subconscious review --status quarantined`, then release or reject it",
+        )
 
 
 def cut(text: str, length: int) -> str:

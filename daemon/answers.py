@@ -97,14 +97,16 @@ class Answers:
         """One line for the person, once for every batch of captures that came since the last one."""
         since = await events.last(self._core.database, "told", "project", project.id)
         fresh = await captures.waiting(self._core.database, project.id, since)
-        if not fresh:
+        apart = await captures.quarantined(self._core.database, project.id, since)
+        if not fresh and not apart:
             return ""
         async with self._core.database.write() as tx:
             await events.record(tx, "told", "project", project.id, reason=f"{fresh} captures wait for review")
         waits = await captures.waiting(self._core.database, project.id)
+        held = f" {apart} more may be poisoned (/subconscious:review quarantine)." if apart else ""
         what = "captured statement waits" if waits == 1 else "captured statements wait"
         where = "/subconscious:review, or `subconscious review` in a terminal"
-        return f"Subconscious: {waits} {what} for your review ({where})."
+        return f"Subconscious: {waits} {what} for your review ({where}).{held}"
 
     async def _prompt(self, entry: Entry, project: Project, caller: int) -> bytes:
         """Carry out a command of ours; give a session what it starts with, should that not have reached it."""

@@ -21,7 +21,18 @@ from subconscious.flow import Provenance, clean, recall
 from subconscious.kinds import KINDS
 from subconscious.model import Hit, Origin, Scope
 from subconscious.projects import head
-from subconscious.store import asked, captures, events, jobs, memories, model_readings, redactions, sessions, surfaces
+from subconscious.store import (
+    asked,
+    captures,
+    events,
+    jobs,
+    memories,
+    model_readings,
+    poison,
+    redactions,
+    sessions,
+    surfaces,
+)
 from subconscious.store.captures import Place
 from subconscious.store.memories import Filter
 from subconscious.store.projects import Project
@@ -70,9 +81,12 @@ class Args(BaseModel):
     details: bool = False
     check: bool = False
     digest: str = Field(default="", max_length=64)
+    teach: bool = False
+    preview: bool = False
+    back: bool = False
 
 
-REVIEWING = frozenset({"approve", "edit", "reject", "restore", "undo"})
+REVIEWING = frozenset({"approve", "edit", "forget_lesson", "reject", "release", "restore", "rollback", "undo"})
 """Requests about captures."""
 
 PERSONAL = REVIEWING | {"purge", "redact_stored", "allow_finding", "disallow_finding"}
@@ -129,6 +143,7 @@ class Commands:
             "project": asdict(project) if project else None,
             "memories": await memories.counts(core.database, project.id if project else None),
             "review": await captures.waiting(core.database),
+            "quarantined": await captures.quarantined(core.database),
             "jobs": await jobs.counts(core.database),
             "refining": await model_readings.counts(core.database),
             "spool": len(await asyncio.to_thread(entry_names, core.home.spool)),
@@ -260,6 +275,8 @@ class Commands:
     async def cmd_show(self, args: Args) -> dict[str, Any]:
         """One memory with its history and where it was given."""
         memory = await memories.get(self._core.database, args.id or 0)
+        if args.origin is not Origin.USER:
+            await acts.refuse_held(self._core, [memory.id])
         given = await surfaces.listing(self._core.database, memory_id=memory.id)
         return {
             "memory": asdict(memory),
@@ -277,7 +294,8 @@ class Commands:
             status=args.status,
             limit=args.limit,
         )
-        return {"captures": await reviewing.looked_at(self._core, found) if args.details else found}
+        told = await reviewing.looked_at(self._core, found) if args.details else found
+        return {"captures": told if args.origin is Origin.USER else [reviewing.withheld(capture) for capture in told]}
 
     async def cmd_approve(self, args: Args) -> dict[str, Any]:
         """A person says yes to waiting captures, or to all that wait."""
@@ -293,8 +311,33 @@ class Commands:
         return await self._decide(Wish("edit", args.ids, args.reason, args.text, args.kind))
 
     async def cmd_reject(self, args: Args) -> dict[str, Any]:
-        """A person says no to waiting captures."""
-        return await self._decide(Wish("reject", args.ids, args.reason))
+        """A person says no to captures that wait or are in quarantine, and perhaps to whatever says the same."""
+        return await self._decide(Wish("teach" if args.teach else "reject", args.ids, args.reason))
+
+    async def cmd_release(self, args: Args) -> dict[str, Any]:
+        """A person lets captures out of quarantine (SPEC N13)."""
+        return await self._decide(Wish("release", args.ids, args.reason))
+
+    async def cmd_lessons(self, args: Args) -> dict[str, Any]:
+        """What refusals have taught."""
+        del args
+        return {"lessons": await poison.listing(self._core.database)}
+
+    async def cmd_forget_lesson(self, args: Args) -> dict[str, Any]:
+        """A person takes lessons back."""
+        async with self._core.database.write() as tx:
+            for lesson_id in args.ids:
+                if await poison.forget(tx, lesson_id, time()):
+                    await events.record(tx, "forgotten", "lesson", lesson_id, actor="user", reason=args.reason)
+        return await self.cmd_lessons(args)
+
+    async def cmd_rollback(self, args: Args) -> dict[str, Any]:
+        """A person withdraws all that a session added, or puts it back (SPEC N6)."""
+        found = await sessions.beginning(self._core.database, args.session_id or "")
+        if len(found) != 1 or not args.session_id:
+            what = "no session" if not found else "more than one session"
+            raise RequestError(f"{what} begins with {args.session_id!r}", "`subconscious sessions` lists them")
+        return await reviewing.rollback(self._core, found[0].id, args.reason, back=args.back, preview=args.preview)
 
     async def cmd_restore(self, args: Args) -> dict[str, Any]:
         """A person wants closed captures back in the queue."""

@@ -17,6 +17,7 @@ from subconscious.home import Home
 from subconscious.llm.client import LLMClient
 from subconscious.llm.later import Later
 from subconscious.projects import identify
+from subconscious.providers import Ask
 from subconscious.settings import KEYS, Settings, load_settings
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project, project_at, settle
@@ -43,6 +44,8 @@ class Core:
     started_at: float = field(default_factory=time)
     last_heard: float = field(default_factory=time)
     calibration: Calibration = UNCALIBRATED
+    # How a model is asked, None where there is none: then what was flagged waits for a person.
+    ask: Ask | None = None
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     spooled: asyncio.Event = field(default_factory=asyncio.Event)
     queued: asyncio.Event = field(default_factory=asyncio.Event)

@@ -171,7 +171,7 @@ async def _counted(core: Core, fate: Fate, new: Sequence[int]) -> Fate:
     return replace(
         fate,
         captured=decided[Decision.AUTO],
-        queued=decided[Decision.REVIEW],
+        queued=decided[Decision.REVIEW] + decided[Decision.QUARANTINE],
         discarded=decided[Decision.DISCARD],
     )
 

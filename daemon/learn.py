@@ -11,7 +11,8 @@ from pathlib import Path
 from time import time
 
 from subconscious.flow import Judged, Mind, Provenance, clean, judge, keep
-from subconscious.model import Decision, Origin, Role, Turn
+from subconscious.model import Decision, Level, Origin, Role, Turn
+from subconscious.poisoning import check_text
 from subconscious.projects import head
 from subconscious.redaction import ledger
 from subconscious.sources import AGENT_FILE
@@ -118,8 +119,14 @@ async def _tell(
 
 
 def _told(sketch: Sketch) -> sessions.Told:
+    """Tell a session; what would steer its reader is left out: the next session may be given it (SPEC A18)."""
     told = tell(sketch)
-    return sessions.Told(told.title, told.text, told.tags, told.left_open, sketch.to_json())
+    title, text, left_open = (_harmless(part) for part in (told.title, told.text, told.left_open))
+    return sessions.Told(title, text, told.tags, left_open, sketch.to_json())
+
+
+def _harmless(text: str) -> str:
+    return "" if check_text(text).level.rank >= Level.MEDIUM.rank else text
 
 
 def _stated(judged: Sequence[Judged]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import aiosqlite
 
 from subconscious import review
+from subconscious import rollback as withdrawal
 from subconscious.errors import RequestError
 from subconscious.flow import Mind, Provenance, clean, memory_of, recall
 from subconscious.model import Admission, Decision, Hit, Memory
@@ -29,7 +30,7 @@ NEIGHBOURS = 5
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a person wants done with captures: approve, reject, edit, restore or undo.
+    """What a person wants done with captures: approve, reject, teach, edit, release, restore or undo.
 
     ``once`` names what carries the wish, where that may come by twice; the second time it does nothing.
     """
@@ -52,11 +53,16 @@ async def carry_out(core: Core, wish: Wish) -> list[dict[str, Any]]:
     async with core.database.write() as tx:
         left = [] if await _was_done(tx, wish) else [await _do(core, tx, wish, number) for number in wish.ids]
         await _forget(tx, gone := [memory.id for memory in left if memory is not None])
-    if gone:
-        await core.embedding.refresh(gone)
+    if gone or wish.deed == "release":
+        await core.embedding.refresh([*gone, *await _memories_of(core, wish.ids)])
     core.embedding.wake()
     await core.calibrate()
     return await captures.many(core.database, list(wish.ids))
+
+
+async def _memories_of(core: Core, capture_ids: Sequence[int]) -> list[int]:
+    bound = await captures.many(core.database, list(capture_ids))
+    return [capture["memory_id"] for capture in bound if capture["memory_id"] is not None]
 
 
 async def _was_done(tx: aiosqlite.Connection, wish: Wish) -> bool:
@@ -75,13 +81,48 @@ async def _do(core: Core, tx: aiosqlite.Connection, wish: Wish, capture_id: int)
         case "approve" | "edit":
             memory = _approved(await captures.held(tx, capture_id), wish)
             await review.approve(tx, capture_id, memory, wish.reason)
-        case "reject":
-            await review.reject(tx, capture_id, wish.reason)
+        case "reject" | "teach":
+            await review.reject(tx, capture_id, wish.reason, teach=wish.deed == "teach")
+        case "release":
+            await _release(core, tx, capture_id, wish.reason)
         case "restore":
             await review.restore(tx, capture_id, days, wish.reason)
         case "undo":
             return await review.undo(tx, capture_id, days)
     return None
+
+
+async def _release(core: Core, tx: aiosqlite.Connection, capture_id: int, reason: str) -> None:
+    memory = await review.release(tx, capture_id, core.settings.review_expiry_days, reason)
+    if memory is not None:
+        from subconscious.store import vectors  # as in _forget
+
+        await vectors.activate(tx, [memory.id], True)
+
+
+async def rollback(core: Core, session_id: str, reason: str, *, back: bool, preview: bool) -> dict[str, Any]:
+    """Withdraw all that a session added, or put it back; with ``preview`` only say what that would be (SPEC N6)."""
+    from subconscious.store import vectors  # as in _forget
+
+    async with core.database.write() as tx:
+        if back:
+            found, changed = await withdrawal.put_back(tx, session_id)
+        else:
+            found = await withdrawal.extent(tx, session_id)
+            changed = [] if preview or found.empty else await withdrawal.withdraw(tx, found, clean(reason))
+        await vectors.activate(tx, [memory.id for memory in changed], back)
+    if changed:
+        await core.embedding.refresh([memory.id for memory in changed])
+        core.embedding.wake()
+        await core.calibrate()
+    held = await memories.get_many(core.database, [*found.memories, *(memory_id for memory_id, _ in found.repeated)])
+    return {
+        "session_id": session_id,
+        "memories": [asdict(held[memory_id]) for memory_id in found.memories],
+        "repeated": [asdict(held[memory_id]) for memory_id, _ in found.repeated],
+        "captures": [{"id": capture_id, "status": status} for capture_id, status in found.captures],
+        "done": not preview and not found.empty,
+    }
 
 
 def _approved(capture: dict[str, Any], wish: Wish) -> Memory:
@@ -107,6 +148,16 @@ async def looked_at(core: Core, found: Sequence[dict[str, Any]]) -> list[dict[st
     """Captures with what a decision needs: the words around the evidence, what is similar, what triage proposes."""
     mind = core.mind()
     return [await _look(mind, capture) for capture in found]
+
+
+WITHHELD = ("summary", "content", "evidence", "rationale", "context", "reason")
+
+
+def withheld(capture: dict[str, Any]) -> dict[str, Any]:
+    """A capture as it is told to whom a person is not: of what is in quarantine not a word, for it may be an attack."""
+    if capture["status"] != captures.QUARANTINED:
+        return capture
+    return capture | {name: "(in quarantine)" for name in WITHHELD if capture.get(name)} | {"tags": [], "files": []}
 
 
 async def _look(mind: Mind, capture: dict[str, Any]) -> dict[str, Any]:

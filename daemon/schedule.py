@@ -13,7 +13,7 @@ from subconscious.errors import TranscriptError
 from subconscious.model import Session
 from subconscious.store import captures, jobs, model_readings, sessions
 
-from . import redacting
+from . import redacting, watching
 from .core import Core
 from .learn import Source, learn, learn_unwritten
 from .spool import Spool
@@ -41,7 +41,16 @@ class Schedule:
 
     async def round(self) -> None:
         """One round; a phase that fails is logged and does not keep the next from its turn."""
-        for phase in (self.close_silent, self.expire, self.forget_done, self._spool.hold_cap, self.redact):
+        phases = (
+            self.close_silent,
+            self.expire,
+            self.forget_done,
+            self.look_again,
+            self.ask_again,
+            self._spool.hold_cap,
+            self.redact,
+        )
+        for phase in phases:
             try:
                 await phase()
             except Exception:
@@ -82,6 +91,14 @@ class Schedule:
         """Close what waited for review too long (SPEC A4)."""
         async with self._core.database.write() as tx:
             await captures.expire(tx, time())
+
+    async def look_again(self) -> None:
+        """Check what is stored when the rules have changed (SPEC A17)."""
+        await watching.look_again(self._core)
+
+    async def ask_again(self) -> None:
+        """Ask a model about what was flagged."""
+        await watching.ask_again(self._core)
 
     async def forget_done(self) -> None:
         """Drop old records of jobs that are done."""

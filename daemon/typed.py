@@ -76,6 +76,8 @@ async def _remember(core: Core, entry: Entry, project: Project, text: str) -> st
     )
     where = Provenance(Place(project.id, entry.payload.session_id), commit=commit, actor="user", verified=True)
     capture = await remember(core, core.mind(entry.options), told, where)
+    if capture["status"] in ("review", captures.QUARANTINED):
+        return f"Subconscious has not remembered this yet, it waits for the user's decision: {capture['reason']}."
     if capture["memory_id"] is None:
         return f"Subconscious knows this already: {capture['reason']}."
     memory = await memories.get(core.database, capture["memory_id"])

@@ -37,12 +37,15 @@ WRITTEN_SECONDS = 5.0
 SLACK_SECONDS = 60.0
 """By how much a transcript's time may lie before the hook's."""
 
-DECISION = re.compile(r"(?P<deed>approve|reject|edit|restore|undo)\b\s*(?P<rest>.*)", re.DOTALL | re.IGNORECASE)
+DECISION = re.compile(
+    r"(?P<deed>approve|reject|teach|release|edit|restore|undo)\b\s*(?P<rest>.*)", re.DOTALL | re.IGNORECASE
+)
+QUARANTINE = ("quarantine", "quarantined")
 NUMBERS = re.compile(r"(?:[#\[]*\d{1,15}\]?(?:[\s,;:]+|$))+")
 NUMBER = re.compile(r"[#\[]*(\d{1,15})\]?[\s,;:]+")
 USAGE = (
-    "Usage: /subconscious:review, then approve ID..., approve all, reject ID... WHY, edit ID NEW WORDS, restore ID...,"
-    " undo ID..."
+    "Usage: /subconscious:review, then approve ID..., approve all, reject ID... WHY, teach ID... (reject, and flag what"
+    " says the same), edit ID NEW WORDS, restore ID..., undo ID...; /subconscious:review quarantine, then release ID..."
 )
 COMMAND_LINE = re.compile(
     r"<command-name>/subconscious:review</command-name>.*?<command-args>(?P<args>.*?)</command-args>", re.DOTALL
@@ -60,6 +63,8 @@ async def answer(core: Core, entry: Entry, project: Project, text: str, caller: 
     """Answer the hook that handed the prompt over: the list, or what became of the decision."""
     if not text:
         return await _listing(core, project)
+    if text.lower() in QUARANTINE:
+        return await _held_listing(core, project)
     if (wish := await _wish(core, entry, project, text)) is None:
         return Said(f"Subconscious did not understand: {surfacing.quote(text)}. {USAGE}")
     if doubt := await asyncio.to_thread(doubt_of_hook, caller):
@@ -90,15 +95,37 @@ async def _refuse(core: Core, entry: Entry, doubt: str) -> None:
 
 async def _listing(core: Core, project: Project) -> Said:
     waits = await captures.waiting(core.database, project.id)
+    held = await captures.quarantined(core.database, project.id)
+    apart = f" {held} are in quarantine (/subconscious:review quarantine)." if held else ""
     if not waits:
-        return Said("Subconscious: nothing of this project waits for review.")
+        return Said(f"Subconscious: nothing of this project waits for review.{apart}")
     found = await captures.listing(core.database, project_id=project.id, status="review", limit=SHOWN)
     lines = [line for capture in await looked_at(core, found) for line in _lines(capture)]
-    first = f"Subconscious: {waits} captured statement{'' if waits == 1 else 's'} of this project for your review."
+    first = (
+        f"Subconscious: {waits} captured statement{'' if waits == 1 else 's'} of this project for your review.{apart}"
+    )
     return Said(
         f"Subconscious has shown the user, and only the user, the {waits} captures that wait for review.",
         "\n".join([first, *lines, USAGE]),
     )
+
+
+async def _held_listing(core: Core, project: Project) -> Said:
+    """What is kept apart, for the person alone: it may be an attack on whoever reads it."""
+    found = await captures.listing(core.database, project_id=project.id, status=captures.QUARANTINED, limit=SHOWN)
+    if not found:
+        return Said("Subconscious: nothing of this project is in quarantine.")
+    lines = [line for capture in await looked_at(core, found) for line in (*_lines(capture), *_suspicions(capture))]
+    held = await captures.quarantined(core.database, project.id)
+    first = f"Subconscious: {held} captured statement{'' if held == 1 else 's'} of this project may be poisoned."
+    return Said(
+        f"Subconscious has shown the user, and only the user, the {held} captures that are in quarantine.",
+        "\n".join([first, *lines, "release ID... lets one out, reject ID... or teach ID... refuses it."]),
+    )
+
+
+def _suspicions(capture: dict[str, Any]) -> list[str]:
+    return [f"      {capture['level']}: {found['threat']}, {_plain(found['why'])}" for found in capture["verdict"][:3]]
 
 
 def _lines(capture: dict[str, Any]) -> list[str]:
@@ -140,7 +167,8 @@ def _told(wish: Wish, changed: list[dict[str, Any]]) -> str:
 
 
 def _state(capture: dict[str, Any]) -> str:
-    waits = "waits for review" if capture["status"] == "review" else f"is {capture['status']}"
+    states = {"review": "waits for review", captures.QUARANTINED: "is in quarantine"}
+    waits = states.get(capture["status"], f"is {capture['status']}")
     memory = f", as memory {capture['memory_id']}" if capture["memory_id"] else ""
     return f"capture {capture['id']} {waits}{memory}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import time
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,23 @@ from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
 from subconscious.capture.offline import extract
 from subconscious.kinds import KINDS
-from subconscious.model import Admission, Candidate, Decision, Hit, Memory, Scope, Surface, Turn
+from subconscious.model import (
+    Act,
+    Admission,
+    Candidate,
+    Decision,
+    Hit,
+    Level,
+    Memory,
+    Origin,
+    Scope,
+    Surface,
+    Turn,
+    Verdict,
+)
+from subconscious.poisoning.context import beside
+from subconscious.poisoning.echo import traced
+from subconscious.poisoning.gate import screen, withhold
 from subconscious.redaction import cut_own, cut_private, ledger, redact
 from subconscious.search.context import Around, lift
 from subconscious.search.engines import OVERFETCH, Fusion, Query, find, projects_of
@@ -23,7 +39,7 @@ from subconscious.search.fusion import Fused
 from subconscious.search.relevance import Asked, relevance
 from subconscious.search.words import terms
 from subconscious.settings import Settings
-from subconscious.store import captures, memories, outcomes, sessions, surfaces
+from subconscious.store import captures, memories, outcomes, poison, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash
@@ -41,6 +57,8 @@ Judged = tuple[Candidate, Admission]
 DAY = 86_400.0
 ECHO = "repeats a memory that was given to this session"
 """Why a candidate that a session only gives back is discarded (SPEC N2)."""
+NEIGHBOURS = 5
+"""Memories that a statement nobody typed is compared with."""
 
 UNCALIBRATED = Calibration()
 """Before any decision: every extractor is taken at its word."""
@@ -95,13 +113,17 @@ def judge(turns: Sequence[Turn], settings: Settings, calibration: Calibration = 
 def weigh(
     candidates: Iterable[Candidate], turns: Sequence[Turn], settings: Settings, calibration: Calibration = UNCALIBRATED
 ) -> list[Judged]:
-    """Admit candidates, whoever extracted them: each against the turn that it quotes (SPEC N1)."""
+    """Admit candidates, whoever extracted them: traced to whose words they are, checked, then judged by their worth."""
     heard = {turn.id: turn.heard for turn in turns}
+    confirmed = {turn.id for turn in turns if turn.act is not Act.NONE}
     judged = []
-    for candidate in candidates:
+    for candidate in traced(candidates, confirmed):
+        verdict = screen(candidate) if settings.poisoning else Verdict()
         worth = calibration.at(candidate.extractor, candidate.raw_confidence)
+        worth *= settings.poisoning_low if verdict.level is Level.LOW else 1.0
         quoted = heard.get(candidate.evidence.turn_id, "")
-        judged.append((candidate, admit(candidate, settings, heard=quoted, confidence=worth)))
+        admission = admit(candidate, settings, heard=quoted, confidence=worth)
+        judged.append((candidate, withhold(admission, verdict)))
     return judged
 
 
@@ -137,11 +159,26 @@ async def keep(
 
 async def last_word(mind: Mind, judged: Judged, where: Provenance) -> Admission:
     """What the gate says of a candidate when it is known what stands besides; asked right before anything is stored."""
-    candidate, admission = judged
+    candidate, stated = judged
+    admission = await _in_context(mind, candidate, stated, where)
     given = await surfaces.given_hashes(mind.database, where.place.session_id or "")
     if content_hash(candidate.content) in given:
-        return Admission(Decision.DISCARD, admission.confidence, ECHO)
+        return replace(admission, decision=Decision.DISCARD, reason=ECHO)
     return admission
+
+
+async def _in_context(mind: Mind, candidate: Candidate, admission: Admission, where: Provenance) -> Admission:
+    """Judge a candidate by what is known besides; whatever was not checked on its way is checked here."""
+    if not mind.settings.poisoning:
+        return admission
+    verdict = admission.verdict or screen(candidate)
+    known: list[Memory] = []
+    if candidate.origin is not Origin.USER and admission.decision is Decision.AUTO:
+        found = await memories.search_text(
+            mind.database, terms(candidate.content), projects_of(where.place.project_id), NEIGHBOURS
+        )
+        known = list((await memories.get_many(mind.database, [number for number, _ in found])).values())
+    return withhold(admission, beside(candidate, verdict, known, await poison.lessons(mind.database)))
 
 
 async def hold_cap(tx: aiosqlite.Connection, session_id: str, cap: int) -> None:
@@ -165,7 +202,7 @@ async def admit_memory(
     if known is None:
         known = await memories.insert(tx, memory, where.actor)
     else:
-        await memories.recur(tx, known, memory.said_at, memory.session_id)
+        await memories.recur(tx, known, memory.said_at, memory.session_id, memory.origin)
     await captures.bind(tx, capture_id, known.id)
     return known
 

@@ -21,6 +21,11 @@ class Origin(StrEnum):
         """0 for the most trusted origin; the greater wins when words of two origins meet (SPEC N4)."""
         return list(Origin).index(self)
 
+    @classmethod
+    def least_trusted(cls, *origins: Origin) -> Origin:
+        """Whose words they are when words of several are made one: in a merge, a quote, a summary (SPEC N4)."""
+        return max(origins, key=lambda origin: origin.distrust)
+
 
 class Role(StrEnum):
     """The speaker of a turn, as the transcript has it."""
@@ -54,10 +59,12 @@ class Strength(StrEnum):
 
 
 class Decision(StrEnum):
-    """What the gate says of a candidate (SPEC A3-A5)."""
+    """What the gate says of a candidate (SPEC A3-A5, A18)."""
 
     AUTO = "auto"
     REVIEW = "review"
+    QUARANTINE = "quarantine"
+    """It looks like an attack: kept apart, until a person lets it go (SPEC A18)."""
     DISCARD = "discard"
 
 
@@ -139,13 +146,79 @@ class Candidate:
     files: tuple[str, ...] = ()
 
 
+class Level(StrEnum):
+    """How dangerous a text looks (SPEC A18). Listed from the least to the most."""
+
+    NONE = "none"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+    @property
+    def rank(self) -> int:
+        """0 for none; the greater is the worse."""
+        return list(Level).index(self)
+
+    def shifted(self, steps: int) -> Level:
+        """The level so many steps worse, or better where ``steps`` is negative; none stays none."""
+        levels = list(Level)
+        return self if self is Level.NONE else levels[max(1, min(self.rank + steps, len(levels) - 1))]
+
+
+class Threat(StrEnum):
+    """What a poisoned text tries (SPEC A18)."""
+
+    INSTRUCTION = "instruction injection"
+    AUTHORITY = "authority claim"
+    EXFILTRATION = "exfiltration"
+    CODE = "code injection"
+    SOCIAL = "social engineering"
+    REINFORCEMENT = "self-reinforcement"
+    TEMPORAL = "temporal trick"
+    CONTRADICTION = "contradiction"
+    MISMATCH = "source mismatch"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that speaks against a text: what, how badly, why, and where it stands.
+
+    ``part`` names the part of the candidate, ``start`` and ``end`` are characters of it as it was given.
+    """
+
+    rule: str
+    threat: Threat
+    level: Level
+    why: str
+    part: str = "content"
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the poisoning check says of a text (SPEC A18), under which ``rules``; an expected outcome, so a value."""
+
+    level: Level = Level.NONE
+    findings: tuple[Finding, ...] = ()
+    rules: str = ""
+
+    @property
+    def threats(self) -> tuple[Threat, ...]:
+        """The classes found, the worst first."""
+        worst = sorted(self.findings, key=lambda finding: -finding.level.rank)
+        return tuple(dict.fromkeys(finding.threat for finding in worst))
+
+
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The gate's answer: an expected outcome, so a value."""
+    """The gate's answer: an expected outcome, so a value. ``verdict`` is None while nothing was checked yet."""
 
     decision: Decision
     confidence: float
     reason: str
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,15 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import time
 from typing import Any
 
 import aiosqlite
 
 from subconscious.errors import TranscriptError
-from subconscious.model import Memory, Origin
-from subconscious.store import captures, events, memories
+from subconscious.model import Level, Memory, Origin, Threat
+from subconscious.poisoning.context import prints
+from subconscious.store import captures, events, memories, poison
 from subconscious.transcripts import read_turns
 
 Capture = dict[str, Any]
@@ -28,7 +30,10 @@ safety check has set aside, must be let go of first, one by one."""
 RESTORABLE = ("expired", "rejected", "discarded")
 """What can be put back into the queue."""
 
-UNDOABLE = ("approved", "rejected", "restored")
+HELD = (Level.HIGH, Level.CRITICAL)
+"""Levels that stay in quarantine until a person lets go."""
+
+UNDOABLE = ("approved", "rejected", "restored", "released")
 """Decisions that can be taken back, while they are the latest."""
 
 EXCERPT = 300
@@ -163,24 +168,50 @@ async def approve(tx: aiosqlite.Connection, capture_id: int, memory: Memory, rea
         )
     known = await memories.same_wording(tx, memory)
     kept = known or await memories.insert(tx, memory, actor="user")
-    if known is not None:
-        await memories.recur(tx, known, memory.said_at, memory.session_id)
+    counted = known is not None and await memories.recur(tx, known, memory.said_at, memory.session_id, memory.origin)
     await captures.bind(tx, capture_id, kept.id)
-    await captures.decide(tx, capture, "approved", "user", reason, memory_id=kept.id, merged=known is not None)
+    await captures.decide(
+        tx, capture, "approved", "user", reason, memory_id=kept.id, merged=known is not None, counted=counted
+    )
 
 
-async def reject(tx: aiosqlite.Connection, capture_id: int, reason: str) -> None:
-    """Say no to a waiting capture."""
+async def reject(tx: aiosqlite.Connection, capture_id: int, reason: str, *, teach: bool = False) -> None:
+    """Say no to a capture that waits or is in quarantine; with ``teach`` to whatever says the same."""
     capture = await captures.held(tx, capture_id)
-    if capture["status"] == WAITING:
-        await captures.decide(tx, capture, "rejected", "user", reason)
+    if capture["status"] not in (WAITING, captures.QUARANTINED):
+        return
+    await captures.decide(tx, capture, "rejected", "user", reason)
+    if teach and (seen := prints(capture["content"])):
+        lesson = await poison.learn(tx, capture_id, seen, _threat(capture))
+        await events.record(tx, "learned", "lesson", lesson, actor="user", after={"capture_id": capture_id})
+
+
+def _threat(capture: Capture) -> str:
+    return str(next((finding["threat"] for finding in capture["verdict"]), Threat.INSTRUCTION))
+
+
+async def release(tx: aiosqlite.Connection, capture_id: int, expiry_days: float, reason: str) -> Memory | None:
+    """Let a capture out of quarantine: it waits like any other, or its memory is back; return that memory."""
+    capture = await captures.held(tx, capture_id)
+    if capture["status"] != captures.QUARANTINED:
+        return None
+    await captures.release(tx, capture_id, time())
+    if capture["memory_id"] is None:
+        await captures.reopen(tx, capture, WAITING, expiry_days, "released", reason)
+        return None
+    memory = await memories.held(tx, capture["memory_id"])
+    await captures.decide(tx, capture, "approved", "user", reason, action="released", memory_id=memory.id)
+    await memories.unarchive(tx, memory, "user", "let out of quarantine")
+    return memory
 
 
 async def restore(tx: aiosqlite.Connection, capture_id: int, expiry_days: float, reason: str) -> None:
     """Put a capture that was closed without becoming a memory back into the queue."""
     capture = await captures.held(tx, capture_id)
     if capture["status"] in RESTORABLE:
-        await captures.reopen(tx, capture, WAITING, expiry_days, "restored", reason)
+        held = capture["level"] in HELD and capture["released_at"] is None
+        back = captures.QUARANTINED if held else WAITING
+        await captures.reopen(tx, capture, back, expiry_days, "restored", reason)
 
 
 async def undo(tx: aiosqlite.Connection, capture_id: int, expiry_days: float) -> Memory | None:
@@ -189,20 +220,26 @@ async def undo(tx: aiosqlite.Connection, capture_id: int, expiry_days: float) ->
     done = await events.latest(tx, "capture", capture_id)
     if done is None or done["action"] not in UNDOABLE or done["actor"] != "user":
         return None
-    left = await _withdraw(tx, done["after"]) if done["action"] == "approved" else None
+    bound = done["action"] in ("approved", "released") and done["after"].get("memory_id") is not None
+    left = await _withdraw(tx, done["after"]) if bound else None
     await captures.reopen(tx, capture, done["before"]["status"], expiry_days, "undone", f"was {done['action']}")
+    if done["action"] == "released":
+        await captures.release(tx, capture_id, None)
+    for lesson in await poison.of_capture(tx, capture_id):
+        await poison.forget(tx, lesson, time())
     return left
 
 
 async def _withdraw(tx: aiosqlite.Connection, decided: dict[str, Any]) -> Memory | None:
     """Undo what an approval did to the memories."""
     memory = await memories.held(tx, decided["memory_id"])
-    if decided["merged"]:
-        await memories.recur_less(tx, memory)
+    if decided.get("merged"):
+        if decided.get("counted", True):
+            await memories.recur_less(tx, memory)
         return None
     if memory.archived_at is not None:
         return None
-    await memories.archive(tx, memory, "user", "its approval was undone")
+    await memories.archive(tx, memory, "user", "what a person had decided of it was undone")
     return memory
 
 

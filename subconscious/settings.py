@@ -66,6 +66,11 @@ class Settings(BaseSettings):
     redact_ip: Strategy = Field(default="off", description="about public addresses of machines (A28)")
     redaction_log: int = Field(default=5000, ge=0, description="findings that `subconscious redactions` remembers")
 
+    poisoning: bool = Field(default=True, description="check what is captured for poisoning (A17)")
+    poisoning_low: float = Field(
+        default=0.8, ge=0, le=1, description="what a slight suspicion multiplies confidence by (A18)"
+    )
+
     start_tokens: int = Field(default=2000, ge=0, le=2300, description="budget at session start (A25)")
     start_characters: int = Field(default=9500, ge=0, le=9900, description="characters at session start (A25)")
     start_memories: int = Field(default=10, ge=0, le=50, description="memories given at once (D10)")

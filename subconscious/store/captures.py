@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from time import time
@@ -11,7 +12,16 @@ from typing import Any
 import aiosqlite
 
 from subconscious.errors import NotFoundError
-from subconscious.model import Admission, Candidate, Decision, Evidence, Origin, Scope, Strength
+from subconscious.model import (
+    Admission,
+    Candidate,
+    Decision,
+    Evidence,
+    Origin,
+    Scope,
+    Strength,
+    Verdict,
+)
 from subconscious.store import events
 from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash, insertion, marks, plain, stored
@@ -27,7 +37,17 @@ SAME_NAME = (
     "sentiment",
     "branch",
 )
-STATUS = {Decision.AUTO: "captured", Decision.REVIEW: "review", Decision.DISCARD: "discarded"}
+STATUS = {
+    Decision.AUTO: "captured",
+    Decision.REVIEW: "review",
+    Decision.QUARANTINE: "quarantined",
+    Decision.DISCARD: "discarded",
+}
+QUARANTINED = "quarantined"
+"""A status that the table writes as discarded with a mark: whoever does not know the mark leaves such a row alone."""
+
+OPENED = f"CASE WHEN quarantined THEN '{QUARANTINED}' ELSE status END"
+"""SQL: the status as it is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +86,30 @@ async def insert(
 
 
 def outcome(admission: Admission) -> dict[str, Any]:
-    """What the gate said, as column values."""
+    """What the gate and the poisoning check said, as column values."""
+    held = admission.decision is Decision.QUARANTINE
     return {
-        "status": STATUS[admission.decision],
-        "decision": admission.decision.value,
+        "status": "discarded" if held else STATUS[admission.decision],
+        "decision": (Decision.DISCARD if held else admission.decision).value,
+        "quarantined": int(held),
         "reason": admission.reason,
         "confidence": admission.confidence,
+        **judged(admission.verdict or Verdict()),
     }
+
+
+def judged(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as column values."""
+    findings = json.dumps([asdict(finding) for finding in verdict.findings], ensure_ascii=False)
+    return {"level": verdict.level.value, "verdict": findings, "rules": verdict.rules}
+
+
+def opened(row: Any) -> dict[str, Any]:
+    """A row as it is told: with its own status where it is in quarantine, its findings opened."""
+    capture = plain(row) | {"verdict": json.loads(row["verdict"]), "quarantined": bool(row["quarantined"])}
+    if capture["quarantined"]:
+        capture |= {"status": QUARANTINED, "decision": Decision.QUARANTINE.value}
+    return capture
 
 
 def _said(candidate: Candidate) -> dict[str, Any]:
@@ -130,14 +167,19 @@ async def listing(
     limit: int = 100,
 ) -> list[dict[str, Any]]:
     """Captures, oldest first, by project, session and status; ``after`` leaves out ids up to it."""
-    chosen = {"project_id": project_id, "session_id": session_id, "status": status}
+    chosen = {"project_id": project_id, "session_id": session_id}
     named = {name: value for name, value in chosen.items() if value is not None}
     where = "".join(f" AND {name} = :{name}" for name in named)
+    if status is not None:
+        # The plain column too, for its index.
+        where += " AND quarantined = :held AND status = :status"
+        held = status == QUARANTINED
+        named |= {"status": "discarded" if held else status, "held": int(held)}  # type: ignore[dict-item]
     rows = await database.rows(
         f"SELECT * FROM implicit_captures WHERE id > :after{where} ORDER BY id LIMIT :limit",  # noqa: S608
         named | {"after": after, "limit": limit},  # type: ignore[arg-type]
     )
-    return [plain(row) for row in rows]
+    return [opened(row) for row in rows]
 
 
 async def held(tx: aiosqlite.Connection, capture_id: int) -> dict[str, Any]:
@@ -149,19 +191,26 @@ async def held(tx: aiosqlite.Connection, capture_id: int) -> dict[str, Any]:
 def _only(rows: Sequence[Any], capture_id: int) -> dict[str, Any]:
     if not rows:
         raise NotFoundError(f"there is no capture {capture_id}", "`subconscious review` shows those that wait")
-    return plain(rows[0])
+    return opened(rows[0])
 
 
 async def decide(
-    tx: aiosqlite.Connection, capture: dict[str, Any], status: str, actor: str, reason: str, **told: Any
+    tx: aiosqlite.Connection,
+    capture: dict[str, Any],
+    status: str,
+    actor: str,
+    reason: str,
+    action: str = "",
+    **told: Any,
 ) -> None:
-    """Set what became of a capture; ``told`` joins the event, for who takes it back."""
+    """Set what became of a capture; ``told`` joins the event (``action``, or else the status) for who undoes it."""
     await tx.execute(
-        "UPDATE implicit_captures SET status = ?, decided_at = ? WHERE id = ?", (status, time(), capture["id"])
+        "UPDATE implicit_captures SET status = ?, quarantined = ?, decided_at = ? WHERE id = ?",
+        (*_written(status), time(), capture["id"]),
     )
     await events.record(
         tx,
-        status,
+        action or status,
         "capture",
         capture["id"],
         actor=actor,
@@ -172,20 +221,28 @@ async def decide(
 
 
 async def reopen(
-    tx: aiosqlite.Connection, capture: dict[str, Any], status: str, expiry_days: float, action: str, reason: str
+    tx: aiosqlite.Connection,
+    capture: dict[str, Any],
+    status: str,
+    expiry_days: float,
+    action: str,
+    reason: str,
+    actor: str = "user",
 ) -> None:
     """A person takes a capture back to ``status``; one that waits again waits as long as a new one."""
     expires = time() + expiry_days * DAY if status == "review" else None
+    kept = "" if status == QUARANTINED else " memory_id = NULL,"
     await tx.execute(
-        "UPDATE implicit_captures SET status = ?, memory_id = NULL, decided_at = NULL, expires_at = ? WHERE id = ?",
-        (status, expires, capture["id"]),
+        f"UPDATE implicit_captures SET{kept} status = ?, quarantined = ?, decided_at = NULL, expires_at = ?"
+        " WHERE id = ?",
+        (*_written(status), expires, capture["id"]),
     )
     await events.record(
         tx,
         action,
         "capture",
         capture["id"],
-        actor="user",
+        actor=actor,
         reason=reason,
         before={"status": capture["status"]},
         after={"status": status},
@@ -210,11 +267,11 @@ async def reword(
     tx: aiosqlite.Connection, capture: dict[str, Any], worded: Candidate, admission: Admission, expiry_days: float
 ) -> None:
     """Give a capture another reader's words and what the gate says of them; those it had stand in its history."""
-    status = STATUS[admission.decision]
+    values = outcome(admission)
+    status = values["status"]
     read = {name: value for name, value in stored(worded).items() if name in REWORDED}
     expires = time() + expiry_days * DAY if status == "review" else None
-    values = read | {
-        **outcome(admission),
+    values |= read | {
         "content_hash": content_hash(worded.content),
         "expires_at": expires if capture["status"] != status else capture["expires_at"],
     }
@@ -235,6 +292,94 @@ async def reword(
         before={name: capture[name] for name in told},
         after={name: after[name] for name in told},
     )
+
+
+async def release(tx: aiosqlite.Connection, capture_id: int, at: float | None) -> None:
+    """Note when a person let a capture go: no later check holds it again. None: they took that back."""
+    await tx.execute("UPDATE implicit_captures SET released_at = ? WHERE id = ?", (at, capture_id))
+
+
+async def insert_held(
+    tx: aiosqlite.Connection, candidate: Candidate, verdict: Verdict, place: Place, reason: str, memory_id: int
+) -> None:
+    """Set a memory apart that has no capture: one is made of it, for a person to decide on."""
+    admission = Admission(Decision.QUARANTINE, candidate.raw_confidence, reason, verdict)
+    values = {
+        "capture_key": f"memory-{memory_id}",
+        "project_id": place.project_id,
+        "session_id": place.session_id,
+        **outcome(admission),
+        "memory_id": memory_id,
+        "content_hash": content_hash(candidate.content),
+        "created_at": time(),
+        **_said(candidate),
+    }
+    await tx.execute(*insertion("implicit_captures", values, "ON CONFLICT (capture_key) DO UPDATE SET quarantined = 1"))
+
+
+async def quarantine(tx: aiosqlite.Connection, capture: dict[str, Any], verdict: Verdict, reason: str) -> None:
+    """Set a capture apart that a later look found dangerous; its memory, if it has one, is archived by the caller."""
+    await rejudge(tx, capture["id"], verdict)
+    await tx.execute("UPDATE implicit_captures SET reason = ? WHERE id = ?", (reason, capture["id"]))
+    await decide(tx, capture, QUARANTINED, "daemon", reason)
+
+
+async def rejudge(
+    tx: aiosqlite.Connection, capture_id: int, verdict: Verdict, seconded_at: float | None = None
+) -> None:
+    """Keep what a later look said of a capture; ``seconded_at`` when it was a model's opinion."""
+    values = judged(verdict)
+    await tx.execute(
+        "UPDATE implicit_captures SET level = :level, verdict = :verdict, rules = :rules,"
+        " seconded_at = coalesce(:at, seconded_at) WHERE id = :id",
+        values | {"at": seconded_at, "id": capture_id},
+    )
+
+
+async def of_memory(tx: aiosqlite.Connection, memory_id: int) -> list[dict[str, Any]]:
+    """The captures that became a memory or repeated it, the first one first."""
+    rows = await tx.execute_fetchall("SELECT * FROM implicit_captures WHERE memory_id = ? ORDER BY id", (memory_id,))
+    return [opened(row) for row in rows]
+
+
+async def in_quarantine(tx: aiosqlite.Connection, memory_ids: Sequence[int]) -> set[int]:
+    """Those memories that are kept apart."""
+    rows = await tx.execute_fetchall(
+        f"SELECT memory_id FROM implicit_captures WHERE quarantined AND memory_id IN ({marks(memory_ids)})",  # noqa: S608
+        tuple(memory_ids),
+    )
+    return {row[0] for row in rows}
+
+
+async def unseconded(database: Database, limit: int) -> list[dict[str, Any]]:
+    """Captures that were flagged, wait for a person, and that no model has given its opinion on yet."""
+    rows = await database.rows(
+        "SELECT * FROM implicit_captures WHERE (status = 'review' OR quarantined) AND seconded_at IS NULL"
+        " AND released_at IS NULL AND level IN ('medium', 'high', 'critical') ORDER BY id LIMIT ?",
+        (limit,),
+    )
+    return [opened(row) for row in rows]
+
+
+async def quarantined(database: Database, project_id: str | None = None, since: float = 0.0) -> int:
+    """How many captures are kept apart, in one project or in all, newer than ``since``."""
+    rows = await database.rows(
+        "SELECT count(*) FROM implicit_captures"
+        " WHERE quarantined AND (?1 IS NULL OR project_id = ?1) AND created_at > ?2",
+        (project_id, since),
+    )
+    return int(rows[0][0])
+
+
+async def of_whole_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
+    """All captures that a session brought, in whatever state."""
+    rows = await tx.execute_fetchall("SELECT * FROM implicit_captures WHERE session_id = ? ORDER BY id", (session_id,))
+    return [opened(row) for row in rows]
+
+
+def _written(status: str) -> tuple[str, int]:
+    """A status as the table has it, and the mark beside it."""
+    return ("discarded", 1) if status == QUARANTINED else (status, 0)
 
 
 async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
@@ -286,7 +431,7 @@ async def many(database: Database, ids: Sequence[int]) -> list[dict[str, Any]]:
         f"SELECT * FROM implicit_captures WHERE id IN ({marks(ids)}) ORDER BY id",  # noqa: S608
         tuple(ids),
     )
-    return [plain(row) for row in rows]
+    return [opened(row) for row in rows]
 
 
 async def by_key(database: Database, key: str) -> dict[str, Any]:
@@ -294,4 +439,4 @@ async def by_key(database: Database, key: str) -> dict[str, Any]:
     rows = await database.rows("SELECT * FROM implicit_captures WHERE capture_key = ?", (key,))
     if not rows:
         raise NotFoundError("there is no such capture", "say it again")
-    return plain(rows[0])
+    return opened(rows[0])

@@ -11,7 +11,7 @@ from typing import Any
 import aiosqlite
 
 from subconscious.errors import NotFoundError
-from subconscious.model import Memory
+from subconscious.model import Memory, Origin
 from subconscious.store import events
 from subconscious.store.codewords import code_parts
 from subconscious.store.connect import Database
@@ -104,7 +104,9 @@ async def listing(database: Database, which: Filter, limit: int, offset: int = 0
 
 
 def _where(which: Filter) -> tuple[str, tuple[Any, ...]]:
-    parts = ["archived_at IS NOT NULL" if which.archived else "archived_at IS NULL"]
+    # What is in quarantine is archived too, and found in the review alone.
+    free = "NOT EXISTS (SELECT 1 FROM implicit_captures WHERE quarantined AND memory_id = memories.id)"
+    parts = [f"archived_at IS NOT NULL AND {free}" if which.archived else "archived_at IS NULL"]
     values: list[Any] = []
     if which.project_id is not None:
         parts.append("(project_id = ? OR project_id IS NULL)")
@@ -138,8 +140,17 @@ async def same_wording(tx: aiosqlite.Connection, memory: Memory) -> Memory | Non
     return memory_from(rows[0]) if rows else None
 
 
-async def recur(tx: aiosqlite.Connection, memory: Memory, said_at: float, session_id: str | None) -> None:
-    """The same was said again: it recurs, and is as fresh as its latest saying."""
+async def recur(
+    tx: aiosqlite.Connection, memory: Memory, said_at: float, session_id: str | None, origin: Origin | None = None
+) -> bool:
+    """The same was said again: it recurs, and is as fresh as its latest saying.
+
+    Not if it was said by a less trusted ``origin``: a file that repeats a person's words lends them nothing (SPEC N4).
+    """
+    if origin is not None and origin.distrust > memory.origin.distrust:
+        told = f"said again by a less trusted origin ({origin})"
+        await events.record(tx, "repeat", "memory", memory.id, session_id=session_id, reason=told)
+        return False
     await tx.execute(
         "UPDATE memories SET recurrence = recurrence + 1, said_at = max(said_at, ?) WHERE id = ?",
         (said_at, memory.id),
@@ -153,11 +164,19 @@ async def recur(tx: aiosqlite.Connection, memory: Memory, said_at: float, sessio
         before={"recurrence": memory.recurrence, "said_at": memory.said_at},
         after={"recurrence": memory.recurrence + 1, "said_at": max(memory.said_at, said_at)},
     )
+    return True
 
 
-async def recur_less(tx: aiosqlite.Connection, memory: Memory) -> None:
-    """It was not said again after all."""
-    fewer = max(1, memory.recurrence - 1)
+async def recur_more(tx: aiosqlite.Connection, memory: Memory, reason: str, times: int) -> None:
+    """It was said that often after all."""
+    await recur_less(tx, memory, reason, -times)
+
+
+async def recur_less(
+    tx: aiosqlite.Connection, memory: Memory, reason: str = "an approval was undone", times: int = 1
+) -> None:
+    """It was not said again after all; more often than it was, with less than no ``times``."""
+    fewer = max(1, memory.recurrence - times)
     await tx.execute("UPDATE memories SET recurrence = ? WHERE id = ?", (fewer, memory.id))
     await events.record(
         tx,
@@ -165,10 +184,16 @@ async def recur_less(tx: aiosqlite.Connection, memory: Memory) -> None:
         "memory",
         memory.id,
         actor="user",
-        reason="an approval was undone",
+        reason=reason,
         before={"recurrence": memory.recurrence},
         after={"recurrence": fewer},
     )
+
+
+async def made_by(tx: aiosqlite.Connection, session_id: str) -> list[int]:
+    """The memories that a session was the first to bring, archived or not."""
+    rows = await tx.execute_fetchall("SELECT id FROM memories WHERE session_id = ? ORDER BY id", (session_id,))
+    return [row[0] for row in rows]
 
 
 async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import time
 
@@ -159,6 +159,27 @@ async def summarise(tx: aiosqlite.Connection, session_id: str, told: Told) -> No
         " sketch = :sketch WHERE id = :id",
         stored(told) | {"id": session_id},
     )
+
+
+TOLD = ("title", "summary", "tags", "left_open")
+
+
+async def untell(tx: aiosqlite.Connection, session_id: str) -> dict[str, str]:
+    """Take back what is told of a session; return it, for who wants it back."""
+    rows = list(await tx.execute_fetchall("SELECT * FROM sessions WHERE id = ?", (session_id,)))
+    told = {name: str(rows[0][name]) for name in TOLD} if rows else {}
+    await retell(tx, session_id, {"title": "", "summary": "", "tags": "[]", "left_open": ""})
+    return told
+
+
+async def retell(tx: aiosqlite.Connection, session_id: str, told: Mapping[str, str]) -> None:
+    """Tell of a session what was told before."""
+    if told:
+        await tx.execute(
+            "UPDATE sessions SET title = :title, summary = :summary, tags = :tags, left_open = :left_open"
+            " WHERE id = :id",
+            {**told, "id": session_id},
+        )
 
 
 async def end(tx: aiosqlite.Connection, session_id: str, at: float, status: str, reason: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from subconscious.store.captures import OPENED
 from subconscious.store.connect import Database
 
 COUNTED = {"kinds": "kind", "extractors": "extractor"}
@@ -13,14 +14,14 @@ async def captures(database: Database, project_id: str | None) -> dict[str, Any]
     """Captures by status; by kind and status; by extractor and status."""
     here = "(?1 IS NULL OR project_id = ?1)"
     rows = await database.rows(
-        f"SELECT status, count(*) FROM implicit_captures WHERE {here} GROUP BY 1",  # noqa: S608
+        f"SELECT {OPENED}, count(*) FROM implicit_captures WHERE {here} GROUP BY 1",  # noqa: S608
         (project_id,),
     )
     counted: dict[str, Any] = {"status": {row[0]: row[1] for row in rows}}
     for title, column in COUNTED.items():
         table: dict[str, dict[str, int]] = {}
         rows = await database.rows(
-            f"SELECT {column}, status, count(*) FROM implicit_captures WHERE {here} GROUP BY 1, 2",  # noqa: S608
+            f"SELECT {column}, {OPENED}, count(*) FROM implicit_captures WHERE {here} GROUP BY 1, 2",  # noqa: S608
             (project_id,),
         )
         for name, status, number in rows:

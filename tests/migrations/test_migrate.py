@@ -22,8 +22,9 @@ async def test_applies_each_once_with_its_record(home: Home) -> None:
     await database.close()
 
 
-def test_numbers_are_unique_and_without_gap() -> None:
-    assert [migration.version for migration in migrations()] == list(range(1, len(migrations()) + 1))
+def test_numbers_are_unique() -> None:
+    numbers = [migration.version for migration in migrations()]
+    assert numbers == sorted(set(numbers))
 
 
 async def test_a_failing_migration_leaves_everything_as_it_was(home: Home) -> None:

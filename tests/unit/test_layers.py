@@ -12,8 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "subconscious"
 PURE = {"decay", "errors", "home", "kinds", "model", "settings"}
 GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
-WORKSHOP = {"capture", "llm", "search", "sources"}
-SHOWS = {"doctor", "review", "summaries", "surfacing"}
+WORKSHOP = {"capture", "llm", "poisoning", "search", "sources"}
+SHOWS = {"doctor", "review", "rollback", "summaries", "surfacing"}
 LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"}, {"refining"})
 """From the ground up. A room sees those below it; the pure ones see each other too."""
 

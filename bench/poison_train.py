@@ -1,0 +1,113 @@
+"""Train the poisoning check's small model: `python -m bench.poison_train CORPORA TRANSCRIPTS` (needs scikit-learn).
+
+One linear model over hashed words goes into ``subconscious/poisoning/weights.npz``. Before it is written, it is judged
+on what it has not seen: each attack corpus is left out in turn, and each source of harmless text. Nothing of the
+corpora is kept but weights; licences of what was trained on: bench/data/LICENCES.md. The run is deterministic.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from bench.poison_texts import Text, corpus, records, spoken
+from subconscious.poisoning.linear import DOUBTS, FLAGS, SIZE, places
+
+WEIGHTS = Path(__file__).parent.parent / "subconscious" / "poisoning" / "weights.npz"
+UNTAUGHT = frozenset({"asb_tools", "bipia_text_in_email"})
+"""Attacks whose words alone show no malice: learned from, they would only blur what an attack is."""
+
+STRENGTH = 100.0
+HARMLESS_WEIGHT = 1.5
+"""How much all harmless sources together weigh against all attacks: a false alarm costs a person's time."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of all texts, made once."""
+
+    rows: Any
+    truth: numpy.ndarray
+    sources: numpy.ndarray
+
+
+def table_of(texts: Sequence[Text]) -> Table:
+    """One row a text, as ``linear.probability`` sees it: each feature once, by the root of their number."""
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped,unused-ignore]
+
+    at = [places(text.text) for text in texts]
+    values = numpy.concatenate([numpy.full(len(row), 1 / numpy.sqrt(max(len(row), 1))) for row in at])
+    ends = numpy.concatenate([[0], numpy.cumsum([len(row) for row in at])])
+    columns = numpy.concatenate([numpy.array(row, dtype=numpy.int64) for row in at])
+    rows = csr_matrix((values, columns, ends), shape=(len(at), SIZE))
+    return Table(rows, numpy.array([text.attack for text in texts]), numpy.array([text.source for text in texts]))
+
+
+def fit(table: Table, chosen: numpy.ndarray) -> Any:
+    """Fit on the chosen rows; sources weigh alike, however many rows they have."""
+    from sklearn.linear_model import LogisticRegression
+
+    truth, sources = table.truth[chosen], table.sources[chosen]
+    rows = list(zip(truth.tolist(), sources.tolist(), strict=True))
+    sizes = Counter(rows)
+    number = Counter(attack for attack, _ in sizes)
+    share = {True: 1.0 / max(number[True], 1), False: HARMLESS_WEIGHT / max(number[False], 1)}
+    weight = numpy.array([share[row[0]] * 1000 / sizes[row] for row in rows])
+    # A tiny corpus must not shout, a huge one must not drown.
+    weight = numpy.clip(weight, 0.05, 4.0)
+    return LogisticRegression(C=STRENGTH, max_iter=3000).fit(table.rows[chosen], truth, sample_weight=weight)
+
+
+def sources_of(table: Table) -> numpy.ndarray:
+    """Each row's probability, by a model that never saw its source."""
+    found = numpy.zeros(len(table.truth))
+    for source in sorted(set(table.sources)):
+        mine = table.sources == source
+        model = fit(table, ~mine & ~numpy.isin(table.sources, list(UNTAUGHT)))
+        found[mine] = model.predict_proba(table.rows[mine])[:, 1]
+    return found
+
+
+def halves_of(table: Table, texts: Sequence[Text]) -> numpy.ndarray:
+    """Each row's probability, by a model of the other half of every source."""
+    odd = numpy.array([text.half for text in texts]) == 1
+    found = numpy.zeros(len(texts))
+    for mine in (odd, ~odd):
+        model = fit(table, ~mine & ~numpy.isin(table.sources, list(UNTAUGHT)))
+        found[mine] = model.predict_proba(table.rows[mine])[:, 1]
+    return found
+
+
+def tell(title: str, scores: numpy.ndarray, table: Table) -> None:
+    print(f"{title:34} {'n':>6} {'>= flags':>9} {'>= doubts':>10}")
+    for source, attack in sorted(set(zip(table.sources.tolist(), table.truth.tolist(), strict=True))):
+        found = scores[(table.sources == source) & (table.truth == attack)]
+        sort = "attack" if attack else "harmless"
+        print(
+            f"  {source:24} {sort:8} {len(found):5} {100 * (found >= FLAGS).mean():8.1f}% "
+            f"{100 * (found >= DOUBTS).mean():9.1f}%"
+        )
+
+
+def main() -> None:
+    corpora, transcripts = Path(sys.argv[1]), Path(sys.argv[2])
+    texts = [*corpus(corpora), *spoken(transcripts), *records(corpora)]
+    table = table_of(texts)
+    tell("source never seen", sources_of(table), table)
+    tell("source seen, text not (halves)", halves_of(table, texts), table)
+    model = fit(table, ~numpy.isin(table.sources, list(UNTAUGHT)))
+    weights = numpy.append(model.coef_[0], model.intercept_[0]).astype(numpy.float16)
+    weights[:-1][numpy.abs(weights[:-1]) < 0.02] = 0
+    numpy.savez_compressed(WEIGHTS, attack=weights)
+    print(json.dumps({"file": WEIGHTS.name, "bytes": WEIGHTS.stat().st_size, "texts": len(texts)}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""The poisoning check after the fact: looks again at what is stored, asks a model about what was flagged (SPEC A17).
+
+Bounded in each round; everything it does is an event, and nothing is deleted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from time import time
+from typing import Any
+
+import aiosqlite
+
+from subconscious.model import Candidate, Evidence, Finding, Level, Memory, Strength, Threat, Verdict
+from subconscious.poisoning import check, rules_version
+from subconscious.poisoning.gate import screen, told
+from subconscious.poisoning.second import second_look
+from subconscious.store import captures, memories, poison
+from subconscious.store.captures import Place
+
+from .core import Core
+
+log = logging.getLogger("subconscious.daemon")
+
+CHECKED_A_ROUND = 100
+ASKED_A_ROUND = 4
+HELD = (Level.HIGH, Level.CRITICAL)
+
+
+async def look_again(core: Core) -> int:
+    """Check the memories that were never checked with the present rules; set the dangerous ones apart."""
+    if not core.settings.poisoning:
+        return 0
+    found = await poison.unchecked(core.database, await asyncio.to_thread(rules_version), CHECKED_A_ROUND)
+    judged = await asyncio.to_thread(_judge, found)
+    gone: list[int] = []
+    for memory, verdict in judged:
+        async with core.database.write() as tx:
+            if verdict.level in HELD and await _set_apart(tx, memory, verdict):
+                gone.append(memory.id)
+            # A check that failed has no rules; it must not be tried in every round.
+            await poison.note_checked(tx, memory.id, replace(verdict, rules=verdict.rules or rules_version()))
+    if gone:
+        await core.embedding.refresh(gone)
+        log.warning("%d memories were set apart: `subconscious review --status quarantined`", len(gone))
+    return len(gone)
+
+
+def _judge(found: Sequence[Memory]) -> list[tuple[Memory, Verdict]]:
+    return [(memory, screen(_candidate(memory), check)) for memory in found]
+
+
+def _candidate(memory: Memory) -> Candidate:
+    return Candidate(
+        kind=memory.kind,
+        summary=memory.summary,
+        content=memory.content,
+        evidence=Evidence(memory.evidence, memory.turn_id, memory.transcript, memory.byte_start, memory.byte_end),
+        origin=memory.origin,
+        strength=Strength.IMPLIED,
+        raw_confidence=memory.raw_confidence,
+        extractor=memory.extractor,
+        time=memory.said_at,
+        scope=memory.scope,
+        rationale=memory.rationale,
+        sentiment=memory.sentiment,
+        branch=memory.branch,
+        tags=memory.tags,
+        files=memory.files,
+    )
+
+
+async def _set_apart(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> bool:
+    """Take a memory out of use until a person decides; False where none of its captures is there to decide on."""
+    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+
+    bound = await captures.of_memory(tx, memory.id)
+    if not bound and memory.project_id is None:
+        return False
+    why = f"looked at again: {told(verdict)}"
+    if bound:
+        await captures.quarantine(tx, bound[0], verdict, why)
+    else:
+        place = Place(str(memory.project_id), memory.session_id)
+        await captures.insert_held(tx, _candidate(memory), verdict, place, why, memory.id)
+    await memories.archive(tx, memory, "daemon", why)
+    await vectors.activate(tx, [memory.id], False)
+    return True
+
+
+async def ask_again(core: Core) -> int:
+    """Ask a model about what was flagged and waits; without a model what was flagged waits as it is."""
+    if core.ask is None or not core.settings.poisoning:
+        return 0
+    changed = 0
+    for capture in await captures.unseconded(core.database, ASKED_A_ROUND):
+        verdict = await second_look(core.ask, capture, verdict_of(capture))
+        if verdict is None:
+            break  # no answer now; what waits, waits
+        async with core.database.write() as tx:
+            await _weigh(core, tx, capture["id"], verdict)
+        changed += 1
+    return changed
+
+
+def verdict_of(capture: dict[str, Any]) -> Verdict:
+    """The verdict that a capture was stored with."""
+    findings = tuple(
+        Finding(**one | {"threat": Threat(one["threat"]), "level": Level(one["level"])}) for one in capture["verdict"]
+    )
+    return Verdict(Level(capture["level"]), findings, capture["rules"])
+
+
+async def _weigh(core: Core, tx: aiosqlite.Connection, capture_id: int, verdict: Verdict) -> None:
+    """Let an opinion move a capture between queue and quarantine, unless a person was quicker."""
+    capture = await captures.held(tx, capture_id)
+    if capture["status"] not in ("review", captures.QUARANTINED):
+        return
+    await captures.rejudge(tx, capture_id, verdict, time())
+    held = verdict.level in HELD
+    if held and capture["status"] == "review":
+        await captures.quarantine(tx, capture, verdict, told(verdict))
+    elif not held and capture["status"] == captures.QUARANTINED and capture["memory_id"] is None:
+        days = core.settings.review_expiry_days
+        await captures.reopen(tx, capture, "review", days, "second look", told(verdict), actor="daemon")

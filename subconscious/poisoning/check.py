@@ -1,0 +1,132 @@
+"""Tier 1: the patterns, then the small model, on every text that might be remembered (SPEC A17).
+
+A person's own words count one level less, and what only tells the model how to behave counts nothing there: that is
+what people say. The model only ever flags: it has learned from few sources, and is wrong about kinds of text that it
+has not seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+
+from subconscious.model import Candidate, Finding, Level, Origin, Threat, Verdict
+from subconscious.poisoning import linear
+from subconscious.poisoning.rules import CUES, HIDDEN_ONLY, RULES, Rule
+from subconscious.poisoning.views import View, views
+
+_ZERO_WIDTH = re.compile("[A-Za-z][\u200b\u200c\u200d\u2060\ufeff\u00ad]{1,20}[A-Za-z]")
+_TAG_RUN = re.compile("(?<!\U0001f3f4)[\U000e0020-\U000e007e]{4,2000}")
+_DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_MIXED = re.compile("[A-Za-z][\u0400-\u04ff\u0370-\u03ff]|[\u0400-\u04ff\u0370-\u03ff][A-Za-z]")
+_DISGUISES = (
+    ("invisible-text", Level.HIGH, _TAG_RUN, 1, "it holds text in characters that nobody sees"),
+    ("split-by-nothing", Level.MEDIUM, _ZERO_WIDTH, 2, "it has invisible characters within words"),
+    ("direction", Level.LOW, _DIRECTION, 1, "it changes the direction of writing"),
+    ("mixed-alphabets", Level.LOW, _MIXED, 2, "it mixes alphabets within words"),
+)
+
+
+@cache
+def rules_version() -> str:
+    """What a verdict was reached with: another table or another model has another version."""
+    table = repr([(rule.name, rule.level, rule.pattern.pattern, rule.typed) for rule in RULES])
+    return hashlib.sha256(table.encode() + linear.weights()).hexdigest()[:12]
+
+
+def check(candidate: Candidate) -> Verdict:
+    """Judge all that a candidate would bring into the store; its words weigh by whose they are (SPEC N4)."""
+    typed = candidate.origin is Origin.USER
+    findings = [finding for name, text in _parts(candidate) for finding in look(text, part=name, typed=typed)]
+    return verdict_of(findings, typed=typed)
+
+
+def check_text(text: str, *, typed: bool = False) -> Verdict:
+    """Judge a text of which nothing is known but, perhaps, that a person typed it."""
+    return verdict_of(look(text, typed=typed), typed=typed)
+
+
+def verdict_of(findings: Iterable[Finding], *, typed: bool = False) -> Verdict:
+    """Make one verdict of what was found: the worst of it, and worse where weak signs agree."""
+    found = tuple(findings)
+    level = max((finding.level for finding in found), key=lambda one: one.rank, default=Level.NONE)
+    if level is Level.LOW and len({finding.rule for finding in found}) > 1:
+        level = Level.MEDIUM
+    return Verdict(level.shifted(-1) if typed else level, found, rules_version())
+
+
+def _parts(candidate: Candidate) -> Iterator[tuple[str, str]]:
+    """The texts of a candidate, each once: most contents stand in their evidence."""
+    parts: Mapping[str, str] = {
+        "evidence": candidate.evidence.quote,
+        "content": candidate.content,
+        "summary": candidate.summary,
+        "rationale": candidate.rationale,
+        "tags": " ".join(candidate.tags),
+        "files": " ".join(candidate.files),
+    }
+    seen: list[str] = []
+    for name in ("content", "evidence", "summary", "rationale", "tags", "files"):
+        text = parts[name]
+        if text and not any(text in known for known in seen):
+            seen.append(text)
+            yield name, text
+
+
+def look(text: str, *, part: str = "content", typed: bool = False, learned: bool = True) -> list[Finding]:
+    """Give all that speaks against a text, each rule once; without what was ``learned``, the patterns alone."""
+    found: dict[str, Finding] = {}
+    for view in views(text):
+        lowered = _lowered(view.text)
+        cues = {cue for cue in CUES if cue in lowered}
+        for rule in RULES:
+            if cues.isdisjoint(rule.cues) or rule.name in found or not _applies(rule, view, typed=typed):
+                continue
+            if match := rule.pattern.search(lowered):
+                found[rule.name] = _finding(rule, view, match, part)
+    for finding in (*_disguises(text, part), *(_learned(text, part) if learned and not typed else ())):
+        found[finding.rule] = finding
+    return list(found.values())
+
+
+def _applies(rule: Rule, view: View, *, typed: bool) -> bool:
+    return (rule.typed or not typed) and (bool(view.trick) or rule.name not in HIDDEN_ONLY)
+
+
+def _finding(rule: Rule, view: View, match: re.Match[str], part: str) -> Finding:
+    start, end = view.span(match.start(), max(match.end(), match.start() + 1))
+    # What is said in disguise is meant worse than what is said openly.
+    level, why = (rule.level.shifted(1), f"{rule.why}, {view.trick}") if view.trick else (rule.level, rule.why)
+    return Finding(rule.name, rule.threat, level, why, part, start, end)
+
+
+def _disguises(text: str, part: str) -> Iterator[Finding]:
+    if text.isascii():
+        return
+    for name, level, pattern, fewest, why in _DISGUISES:
+        found = [match.span() for match, _ in zip(pattern.finditer(text), range(fewest), strict=False)]
+        if len(found) >= fewest:
+            yield Finding(name, Threat.SOCIAL, level, why, part, found[0][0], found[-1][1])
+
+
+def _learned(text: str, part: str) -> Iterator[Finding]:
+    sure = linear.probability(text)
+    if sure >= linear.FLAGS:
+        level = Level.MEDIUM
+    elif sure >= linear.DOUBTS:
+        level = Level.LOW
+    else:
+        return
+    yield replace(
+        Finding("model", Threat.INSTRUCTION, level, f"it reads like texts that were attacks ({sure:.2f})", part),
+        end=len(text),
+    )
+
+
+def _lowered(text: str) -> str:
+    """In lower case, with every character in its place."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else "".join(low if len(low := s.lower()) == 1 else s for s in text)

@@ -1,0 +1,100 @@
+"""What only shows beside what is known: whose words they are, what the store holds, what was refused before."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from subconscious.model import Candidate, Finding, Level, Memory, Origin, Threat, Verdict
+from subconscious.poisoning.views import views
+from subconscious.store.poison import Lesson
+
+_CLAIM = re.compile(
+    r"\b(?:the |our |this )?(?:user|human|customer|owner|maintainer|developer) (?:has |have |had |explicitly |always "
+    r"|already |also |clearly |previously ){0,3}(?:said|says|wants?|prefers?|asked|asks|decided|approved|agreed"
+    r"|confirmed|instructed|told|insists?|requested|wishes|expects?|authori[sz]ed|likes?|requires?)\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W_]+")
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|without|avoid|stop|don't|doesn't|isn't|won't|can't|cannot|disable|disabled)\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+ALIKE = 0.5
+"""Share of common words from which two statements are about the same."""
+
+RECALLED = 0.6
+"""Share of a refused text's prints from which a text says it again."""
+
+TOGETHER = 3
+"""Words of one print."""
+
+MOST_PRINTS = 400
+
+
+def beside(
+    candidate: Candidate, verdict: Verdict, known: Sequence[Memory] = (), lessons: Sequence[Lesson] = ()
+) -> Verdict:
+    """The verdict with what shows only in its place."""
+    found = [
+        finding
+        for finding in (_mismatch(candidate), _contradiction(candidate, known), _refused(candidate, lessons))
+        if finding is not None
+    ]
+    if not found:
+        return verdict
+    level = max((verdict.level, *(finding.level for finding in found)), key=lambda one: one.rank)
+    return replace(verdict, level=level, findings=(*verdict.findings, *found))
+
+
+def _mismatch(candidate: Candidate) -> Finding | None:
+    """A file that tells what the user wants is not the user."""
+    claim = _CLAIM.search(candidate.content) if candidate.origin is Origin.TOOL else None
+    if claim is None:
+        return None
+    why = "a file, a page or a command's output tells what the user said or wants"
+    return Finding("claims-the-user", Threat.MISMATCH, Level.MEDIUM, why, "content", *claim.span())
+
+
+def _contradiction(candidate: Candidate, known: Iterable[Memory]) -> Finding | None:
+    """What nobody typed must not turn around what somebody did."""
+    for memory in known:
+        trusted = memory.origin.distrust < candidate.origin.distrust
+        if trusted and _alike(candidate.content, memory.content) and _turned(candidate.content, memory.content):
+            why = f"it contradicts memory {memory.id}, which a more trusted source stated"
+            return Finding("contradicts", Threat.CONTRADICTION, Level.MEDIUM, why, "content", 0, len(candidate.content))
+    return None
+
+
+def _alike(one: str, other: str) -> bool:
+    words = [set(_WORD.findall(text.casefold())) for text in (one, other)]
+    return len(words[0] & words[1]) >= ALIKE * max(1, min(map(len, words)))
+
+
+def _turned(one: str, other: str) -> bool:
+    numbers = [sorted(_NUMBER.findall(text)) for text in (one, other)]
+    negated = [len(_NEGATION.findall(text)) % 2 for text in (one, other)]
+    return numbers[0] != numbers[1] or negated[0] != negated[1]
+
+
+def _refused(candidate: Candidate, lessons: Iterable[Lesson]) -> Finding | None:
+    if candidate.origin is Origin.USER:
+        return None  # they may think better of it
+    mine = frozenset(prints(candidate.content))
+    for lesson in lessons:
+        if lesson.prints and len(mine & lesson.prints) >= RECALLED * min(len(lesson.prints), max(len(mine), 1)):
+            why = "it says what you have refused before"
+            return Finding(
+                f"lesson-{lesson.id}", Threat(lesson.threat), Level.MEDIUM, why, "content", 0, len(candidate.content)
+            )
+    return None
+
+
+def prints(text: str) -> list[int]:
+    """Hashes of the words that stand together in a text, its disguises off; of a short one, of all its words."""
+    words = [word.casefold() for word in _WORD.findall(views(text)[0].text)]
+    runs = [words[at : at + TOGETHER] for at in range(max(1, len(words) - TOGETHER + 1))] if words else []
+    return sorted({zlib.crc32(" ".join(run).encode("utf-8", "replace")) for run in runs})[:MOST_PRINTS]

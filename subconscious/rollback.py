@@ -1,0 +1,99 @@
+"""Take back all that a session added, and put it back (SPEC N6): for when a session turns out to have been poisoned.
+
+Nothing is deleted. What was done stands in one event of the session, from which it is put back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+
+import aiosqlite
+
+from subconscious.model import Memory
+from subconscious.store import captures, events, memories, sessions
+
+DONE, UNDONE = "rollback", "rollback undone"
+STANDING = ("captured", "review", "approved", captures.QUARANTINED)
+"""Captures that are, or may yet become, something; the others were closed before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What a session added: memories that are its own, those of others that it repeated and how often, captures."""
+
+    session_id: str
+    memories: tuple[int, ...] = ()
+    repeated: tuple[tuple[int, int], ...] = ()
+    captures: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to take back."""
+        return not (self.memories or self.repeated or self.captures)
+
+
+async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
+    """Look at what a session added, changing nothing.
+
+    A memory that other sessions stated as well stays: only the session's share of it goes.
+    """
+    brought = [one for one in await captures.of_whole_session(tx, session_id) if one["status"] in STANDING]
+    bound = Counter(one["memory_id"] for one in brought if one["memory_id"] is not None)
+    own: list[int] = []
+    repeated: list[tuple[int, int]] = []
+    for memory_id in sorted({*bound, *await memories.made_by(tx, session_id)}):
+        memory = await memories.held(tx, memory_id)
+        others = [one for one in await captures.of_memory(tx, memory_id) if one["session_id"] != session_id]
+        mine = memory.session_id == session_id
+        if mine and not any(one["status"] in STANDING for one in others):
+            if memory.archived_at is None:
+                own.append(memory_id)
+        elif memory.archived_at is None:
+            # A memory's first statement is no repetition of it; here it is one of others' that counts as the first.
+            repeated.append((memory_id, bound[memory_id]))
+    return Extent(session_id, tuple(own), tuple(repeated), tuple((one["id"], one["status"]) for one in brought))
+
+
+async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list[Memory]:
+    """Take it all back; return the memories that have to leave the indexes."""
+    why = f"rollback of session {found.session_id}" + (f": {reason}" if reason else "")
+    gone = [await memories.held(tx, memory_id) for memory_id in found.memories]
+    for memory in gone:
+        await memories.archive(tx, memory, "user", why)
+    for memory_id, times in found.repeated:
+        await memories.recur_less(tx, await memories.held(tx, memory_id), why, times)
+    for capture_id, _ in found.captures:
+        await captures.decide(tx, await captures.held(tx, capture_id), "discarded", "user", why, action=DONE)
+    told = await sessions.untell(tx, found.session_id)
+    await events.record(
+        tx,
+        DONE,
+        "session",
+        found.session_id,
+        actor="user",
+        session_id=found.session_id,
+        reason=reason,
+        before=asdict(found) | {"told": told},
+    )
+    return gone
+
+
+async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[Extent, list[Memory]]:
+    """Undo the latest rollback of a session; return what came back, and its memories. Empty if there was none."""
+    done = await events.latest(tx, "session", session_id)
+    if done is None or done["action"] != DONE:
+        return Extent(session_id), []
+    before = done["before"]
+    back = [await memories.held(tx, memory_id) for memory_id in before["memories"]]
+    why = f"rollback of session {session_id} undone"
+    for memory in back:
+        await memories.unarchive(tx, memory, "user", why)
+    for memory_id, times in before["repeated"]:
+        await memories.recur_more(tx, await memories.held(tx, memory_id), why, times)
+    for capture_id, status in before["captures"]:
+        await captures.decide(tx, await captures.held(tx, capture_id), status, "user", why, action=UNDONE)
+    await sessions.retell(tx, session_id, before["told"])
+    await events.record(tx, UNDONE, "session", session_id, actor="user", session_id=session_id)
+    pairs = [tuple((one, two) for one, two in before[name]) for name in ("repeated", "captures")]
+    return Extent(session_id, tuple(before["memories"]), pairs[0], pairs[1]), back

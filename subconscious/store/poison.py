@@ -1,0 +1,87 @@
+"""What the poisoning check keeps for itself: which memories it has looked at, and what refusals taught (SPEC A17)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import time
+from typing import Any
+
+import aiosqlite
+
+from subconscious.model import Memory, Verdict
+from subconscious.store.connect import Database
+from subconscious.store.rows import memory_from
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What one refused text looks like: hashes of words that stood together."""
+
+    id: int
+    prints: frozenset[int]
+    threat: str
+
+
+async def unchecked(database: Database, rules: str, limit: int) -> list[Memory]:
+    """Active memories that were not looked at with these rules, the latest first; none that a person let go."""
+    rows = await database.rows(
+        "SELECT m.* FROM memories m LEFT JOIN memory_checks c ON c.memory_id = m.id"
+        " WHERE m.archived_at IS NULL AND (c.rules IS NULL OR c.rules <> ?)"
+        " AND NOT EXISTS (SELECT 1 FROM implicit_captures i WHERE i.memory_id = m.id AND i.released_at IS NOT NULL)"
+        " ORDER BY m.id DESC LIMIT ?",
+        (rules, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def note_checked(tx: aiosqlite.Connection, memory_id: int, verdict: Verdict) -> None:
+    """A memory was looked at."""
+    await tx.execute(
+        "INSERT INTO memory_checks (memory_id, rules, level, checked_at) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (memory_id) DO UPDATE SET rules = excluded.rules, level = excluded.level,"
+        " checked_at = excluded.checked_at",
+        (memory_id, verdict.rules, verdict.level.value, time()),
+    )
+
+
+async def learn(tx: aiosqlite.Connection, capture_id: int, prints: Sequence[int], threat: str) -> int:
+    """Keep what a refused capture looks like; the id of the lesson."""
+    cursor = await tx.execute(
+        "INSERT INTO poison_lessons (capture_id, prints, threat, created_at) VALUES (?, ?, ?, ?)",
+        (capture_id, json.dumps(list(prints)), threat, time()),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+async def forget(tx: aiosqlite.Connection, lesson_id: int, at: float | None) -> bool:
+    """Take a lesson out of use, or back into it with None; False if there was nothing to change."""
+    done = await tx.execute(
+        "UPDATE poison_lessons SET removed_at = ? WHERE id = ? AND (removed_at IS NULL) = ?",
+        (at, lesson_id, at is not None),
+    )
+    return bool(done.rowcount)
+
+
+async def lessons(database: Database) -> list[Lesson]:
+    """All lessons in use."""
+    rows = await database.rows("SELECT id, prints, threat FROM poison_lessons WHERE removed_at IS NULL ORDER BY id")
+    return [Lesson(row["id"], frozenset(json.loads(row["prints"])), row["threat"]) for row in rows]
+
+
+async def listing(database: Database) -> list[dict[str, Any]]:
+    """All lessons in use, as a person is shown them: what was refused, when."""
+    rows = await database.rows(
+        "SELECT l.id, l.capture_id, l.threat, l.created_at, c.summary, c.session_id FROM poison_lessons l"
+        " JOIN implicit_captures c ON c.id = l.capture_id WHERE l.removed_at IS NULL ORDER BY l.id"
+    )
+    return [dict(row) for row in rows]
+
+
+async def of_capture(tx: aiosqlite.Connection, capture_id: int) -> list[int]:
+    """The lessons in use that a capture's refusal taught."""
+    rows = await tx.execute_fetchall(
+        "SELECT id FROM poison_lessons WHERE capture_id = ? AND removed_at IS NULL", (capture_id,)
+    )
+    return [row[0] for row in rows]
