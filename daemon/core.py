@@ -91,6 +91,7 @@ class Core:
             return
         self.adopted = chosen
         self.llm.reconfigure(self._settings_for(chosen))
+        self.later.begin_anew()
         self.questioned.set()
         self.gathered.set()
 

@@ -50,8 +50,8 @@ LEAST_FREE = 200 * 2**20
 """Bytes below which the disk counts as full."""
 WAITING = 24 * 3600.0
 """Seconds after which something that still waits is a fault: an embedding (SPEC B25), a spool entry."""
-PROVIDER_SECONDS = 8.0
-"""Time that the daemon has to try the providers; each has five seconds."""
+PROVIDER_SECONDS = 15.0
+"""Time that the daemon has to try the providers; each has five seconds once its SDK is loaded."""
 NONE = "none"
 OFFLINE = "none: everything works without one"
 DRAIN = "subconscious daemon drain"

@@ -141,9 +141,11 @@ class Channel:
     async def check(self) -> None:
         """See whether key and model are accepted. Raises ProviderError, within five seconds."""
         with self.noting():
+            # Its SDK is loaded before the clock runs: on a busy machine that alone takes seconds, once.
+            provider = await self.provider()
             try:
                 async with asyncio.timeout(CHECK_SECONDS):
-                    await (await self.provider()).check()
+                    await provider.check()
             except TimeoutError as error:
                 raise UnavailableError(
                     f"{self.name} did not answer within {CHECK_SECONDS:g} s", "see whether it runs and can be reached"

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from subconscious.errors import CapReachedError, KeyRefusedError, ProviderError, RateLimitedError, UnavailableError
+from subconscious.errors import KeyRefusedError, ProviderError, RateLimitedError, UnavailableError
 from subconscious.llm.channel import Channel, Opener, access
 from subconscious.llm.joining import Joiner
 from subconscious.llm.spending import Purse, Spending
@@ -73,11 +73,12 @@ class LLMClient:
             try:
                 value = await channel.ask(request, Purse(session_id, project_id))
                 return Answered(value, channel.name, channel.access.model)
-            except (CapReachedError, KeyRefusedError) as error:
-                # Another provider would cost as much; and a wrong key is not to be papered over by another bill.
+            except KeyRefusedError as error:
+                # A wrong key is not to be papered over by another bill.
                 met.append(error)
                 break
             except ProviderError as error:
+                # At a cap too: a fallback that costs nothing may go on, and any other meets the same cap.
                 log.info("%s can't be asked (%s): %s", channel.name, error.code, error.message)
                 met.append(error)
         raise _worth_waiting_for(met)

@@ -88,6 +88,10 @@ class Later:
         self._purposes: dict[str, Purpose] = {}
         self._recovered = False
 
+    def begin_anew(self) -> None:
+        """Other settings hold: what waited for a key, say, need wait no longer."""
+        self._recovered = False
+
     def register(self, name: str, purpose: Purpose) -> None:
         """Say what becomes of the answers of a purpose; before the first round."""
         self._purposes[name] = purpose
@@ -125,7 +129,9 @@ class Later:
             await self._ask_waiting()
 
     async def _recover(self) -> None:
-        """Give up batches of which a process that died never learned the name."""
+        """Begin anew: a key may have been mended, and a process that died may have left a batch without a name."""
+        async with self._database.write() as tx:
+            await asked.hurry(tx)
         for batch in await asked.batches(self._database, "intended", time()):
             await self._lose(batch, "the program ended before it knew whether the batch was taken")
 

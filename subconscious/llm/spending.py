@@ -119,7 +119,7 @@ class Spending:
 
     async def _hold(self, tx: aiosqlite.Connection, scope: str, which: str, spent: float, more: float) -> None:
         cap: float = getattr(self.settings, f"cost_per_{scope}")
-        if spent + more > cap:
+        if more > 0 and spent + more > cap:
             raise CapReachedError(
                 f"the cap of ${cap:g} a {scope} is reached: ${spent:.2f} spent, the next call may take ${more:.2f}",
                 f"wait, or raise cost_per_{scope} in config.toml and run `subconscious daemon stop`",

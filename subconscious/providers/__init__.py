@@ -105,11 +105,17 @@ class BatchProvider(Protocol):
         ...
 
     async def poll(self, batch_id: str) -> BatchState:
-        """Say how far the batch is."""
+        """Say how far the batch is.
+
+        Raises BadRequestError for a batch that was refused as a whole: its items are better asked one by one.
+        """
         ...
 
     def results(self, batch_id: str) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
-        """Give each key with its reply, or with the error of that one item."""
+        """Give each key with its reply, or with the error of that one item; can be read again.
+
+        A key that doesn't come wasn't answered in time: it is to be asked again.
+        """
         ...
 
 

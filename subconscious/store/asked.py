@@ -133,6 +133,11 @@ async def again(
     )
 
 
+async def hurry(tx: aiosqlite.Connection) -> None:
+    """Let whatever waits be due now: what it waited for may have changed."""
+    await tx.execute("UPDATE llm_requests SET run_after = 0 WHERE state = 'waiting' AND run_after > 0")
+
+
 async def bury(tx: aiosqlite.Connection, request_id: int, reason: str, now: float) -> None:
     """Give a request up; the reason stays for a person to read."""
     await tx.execute(

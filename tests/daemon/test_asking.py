@@ -117,11 +117,11 @@ def test_a_key_of_the_plugin_reaches_the_daemon_and_no_disk(stopped: Home, tmp_p
     with model.serving() as url:
         configure(stopped, provider='"anthropic"', anthropic_url=f'"{url}"')
         client.ensure_daemon(stopped)
-        missing = client.call(stopped, "provider", {"check": True}, 10)["providers"][0]
+        missing = client.call(stopped, "provider", {"check": True}, 30)["providers"][0]
         assert (missing["reachable"], missing["error"]["code"]) == (False, "E050")
         speaker = session_with(stopped, tmp_path / "project", ANTHROPIC_KEY=KEY)
         speaker.hook("ask", "UserPromptSubmit", prompt="good morning")
-        assert client.call(stopped, "provider", {"check": True}, 10)["providers"][0]["reachable"]
+        assert client.call(stopped, "provider", {"check": True}, 30)["providers"][0]["reachable"]
         client.call(stopped, "drain", {"timeout": 20}, 25)
         status = client.call(stopped, "status", {"cwd": str(tmp_path)})
         assert KEY not in str(status)
@@ -129,7 +129,7 @@ def test_a_key_of_the_plugin_reaches_the_daemon_and_no_disk(stopped: Home, tmp_p
         assert model.books.keys == {KEY}
         # Whoever takes the key away in the plugin's options has taken it from the daemon too.
         session_with(stopped, tmp_path / "other").hook("ask", "UserPromptSubmit", prompt="again")
-        assert not client.call(stopped, "provider", {"check": True}, 10)["providers"][0]["reachable"]
+        assert not client.call(stopped, "provider", {"check": True}, 30)["providers"][0]["reachable"]
 
 
 def session_with(home: Home, folder: Path, **options: str) -> Speaker:
@@ -152,7 +152,7 @@ def test_a_wrong_key_is_told_and_is_no_fault_of_the_daemon(stopped: Home, model:
         configure(stopped, provider='"anthropic"', anthropic_url=f'"{url}"', anthropic_key='"sk-wrong"')
         (stopped.root / "config.toml").chmod(0o600)
         client.ensure_daemon(stopped)
-        client.call(stopped, "provider", {"check": True}, 10)
+        client.call(stopped, "provider", {"check": True}, 30)
     status = client.call(stopped, "status", {"cwd": "/"})
     assert any("E050" in warning for warning in status["warnings"])
     assert "sk-wrong" not in str(status)
@@ -162,7 +162,7 @@ def test_a_wrong_key_is_told_and_is_no_fault_of_the_daemon(stopped: Home, model:
 def test_no_sdk_is_loaded_before_the_first_question(running: Home) -> None:
     """Nor is one when the status is asked for: what is never used must cost nothing."""
     client.call(running, "status", {"cwd": "/"})
-    client.call(running, "provider", {"check": True}, 10)
+    client.call(running, "provider", {"check": True}, 30)
     pid = client.call(running, "status", {"cwd": "/"})["pid"]
     loaded = Path(f"/proc/{pid}/maps").read_text()
     assert "pydantic_core" in loaded

@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from subconscious.llm.client import LLMClient
 from subconscious.providers import Access, Provider, Reply, Request, Usage
 from subconscious.providers.scripted import ScriptedProvider, Step
 from subconscious.settings import Settings
+from subconscious.store import spend
 from subconscious.store.connect import Database
 
 
@@ -266,6 +268,26 @@ async def test_calls_at_once_do_not_overshoot_the_cap(database: Database) -> Non
     assert (await client.state())["spending"]["spent_today"] == pytest.approx(spent)
 
 
+async def test_spend_by_day_session_purpose_and_model(database: Database) -> None:
+    client = made(database, Stage(main=[said(), said(), said(cost=None)]))
+    await client.ask(REQUEST, "one", "p")
+    await client.ask(replace(REQUEST, purpose="links"), "two", "p")
+    await client.ask(REQUEST, "two", "q")
+    tables = await spend.tables(database, None)
+    assert {row["name"]: (row["calls"], row["cost"]) for row in tables["sessions"]} == {
+        "one": (1, 0.01),
+        "two": (2, 0.01),
+    }
+    assert {row["name"]: row["unknown"] for row in tables["purposes"]} == {"test": 1, "links": 0}
+    assert [row["calls"] for row in tables["days"]] == [3]
+    assert [row["name"] for row in tables["models"]] == ["main m"]
+    assert (await spend.total(database, "p"))["cost"] == pytest.approx(0.02)
+    whole = await spend.total(database, None)
+    assert (whole["calls"], whole["unknown"], whole["input_tokens"]) == (3, 1, 300)
+    assert whole["assumed"] > 0
+    assert (await spend.total(database, "nowhere"))["calls"] == 0
+
+
 async def test_a_session_has_a_cap_of_its_own(database: Database) -> None:
     client = made(database, Stage(main=lambda _: said(cost=0.9)), cost_per_session=1, cost_assumed=14)
     assert await client.ask(REQUEST, "one") == FINE
@@ -275,6 +297,14 @@ async def test_a_session_has_a_cap_of_its_own(database: Database) -> None:
     with pytest.raises(CapReachedError, match="session"):
         await client.ask(REQUEST, "one")
     assert await client.ask(REQUEST) == FINE
+
+
+async def test_at_the_cap_a_fallback_that_costs_nothing_goes_on(database: Database) -> None:
+    stage = Stage(main=lambda _: said(cost=1.0), ollama=lambda _: said("local", cost=None))
+    client = made(database, stage, provider_fallback=("ollama",), cost_per_day=1.0, cost_assumed=14)
+    assert await client.ask(REQUEST) == FINE
+    assert await client.ask(REQUEST) == Word(word="local")
+    assert stage.asked("main") == 1
 
 
 async def test_the_warning_comes_once_a_day_and_session(database: Database) -> None:

@@ -259,6 +259,19 @@ async def test_a_provider_that_can_not_be_asked_drops_nothing(world: World, erro
     assert await asked.counts(world.database) == {"waiting": 1, "sent": 0, "buried": 0}
 
 
+async def test_a_mended_key_lets_go_on_at_once(world: World) -> None:
+    world.batches = False
+    world.answer = lambda _: KeyRefusedError("no key")
+    await world.ask("a")
+    await world.later.round()
+    world.answer = said
+    await world.later.round()
+    assert world.used == []
+    world.start()
+    await world.later.round()
+    assert world.used == WORDS[:1]
+
+
 async def test_a_refused_batch_costs_nothing_and_goes_on_singly(world: World) -> None:
     async def refuse(_: object) -> str:
         raise BadRequestError("one of them is too long")

@@ -1,0 +1,25 @@
+"""docs/providers.md names the providers and models that there are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from subconscious.providers import NONE, PROVIDERS
+from subconscious.providers.prices import default_model
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "providers.md").read_text(encoding="utf-8")
+
+
+def test_the_table_is_that_of_the_code() -> None:
+    table = PAGE.partition("## ")[0]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("| `")
+    ]
+    named = {row[0].strip("`"): row[3].strip("`") for row in rows if row[0] != "`provider`"}
+    assert set(named) - {NONE} == set(PROVIDERS)
+    assert all(named[name] == default_model(name) for name in PROVIDERS)
+
+
+def test_every_code_of_a_provider_error_is_told() -> None:
+    assert set(re.findall(r"^\| (E\d{3}) ", PAGE, re.MULTILINE)) == {"E050", "E060", "E061", "E062", "E063", "E064"}
