@@ -6,6 +6,8 @@ the text itself, so that what is shown as evidence stands there.
 
 from __future__ import annotations
 
+import re
+
 from subconscious.capture.wording import content_words
 
 LEAST_WORDS = 2
@@ -14,6 +16,7 @@ LEAST_WORDS = 2
 _TWINS = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"})
 """Typographer's marks and the typist's: of one length, so that places stay the same."""
 
+_WORD = re.compile(r"\w+")
 _WRAPPING = " \t\r\n\"'\u2018\u2019\u201c\u201d.\u2026"
 
 
@@ -35,11 +38,12 @@ def _exact(quote: str, text: str) -> str:
 def _alike(quote: str, text: str) -> str:
     """Find the quote where only white space and the shape of marks differ."""
     wanted = " ".join(quote.translate(_TWINS).split())
-    if not wanted:
+    # Cheap to ask, and most texts don't hold it: a chunk is long, and laying it out sign by sign is slow.
+    if max(_WORD.findall(wanted), key=len, default="") not in text:
         return ""
     plain, places = _plain(text)
     at = plain.find(wanted)
-    return text[places[at] : places[at + len(wanted) - 1] + 1] if at >= 0 else ""
+    return text[places[at] : places[at + len(wanted) - 1] + 1] if wanted and at >= 0 else ""
 
 
 def _plain(text: str) -> tuple[str, list[int]]:

@@ -329,3 +329,38 @@ def test_no_secret_and_nothing_private_leaves_the_machine(stopped: Home, model: 
     assert "hidden word" not in sent
     assert sent.count("[redacted: ") > 2 * len(SECRETS)
     assert f"Secret {len(SECRETS) - 1}: " in sent
+
+
+def test_the_daemon_leaves_when_what_is_due_is_read_and_waits_for_no_provider_that_is_down(
+    stopped: Home, model: FakeOpenAI, tmp_path: Path
+) -> None:
+    model.script = sees(HINTED)
+    model.held.clear()
+    configure(stopped, **{**model.config, "idle_exit_minutes": 0.01, "refine_pause_seconds": 60})
+    client.ensure_daemon(stopped)
+    talker = new_session(stopped, tmp_path / "project")
+    talker.say(HINTED)
+    talker.hook("drop", "SessionEnd", reason="other")
+    assert eventually(lambda: bool(model.bodies), PATIENCE)
+    assert not eventually(lambda: not processes_of(stopped), 2)
+    model.held.set()
+    assert eventually(lambda: not processes_of(stopped), PATIENCE)
+    model.stop()
+    client.ensure_daemon(stopped)
+    assert len(of_model(stopped)) == 1
+    talker.say("And a word that nobody can read now.")
+    talker.hook("drop", "SessionEnd", reason="other")
+    assert eventually(lambda: not processes_of(stopped), PATIENCE)
+
+
+def test_a_file_that_is_gone_is_closed_with_its_reason(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> None:
+    configure(stopped, **model.config)
+    client.ensure_daemon(stopped)
+    talker = new_session(stopped, tmp_path / "project")
+    talker.say(STATED)
+    talker.hook("drop", "Stop")
+    drained(stopped)
+    talker.transcript.unlink()
+    talker.hook("drop", "SessionEnd", reason="other")
+    assert eventually(lambda: waits(stopped)["gathering"] == waits(stopped)["due"] == 0, PATIENCE)
+    assert (model.bodies, [row["content"] for row in captured(stopped)]) == ([], [STATED])

@@ -10,6 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from subconscious.capture import model, quotes, sameness
+from subconscious.capture.calibration import Outcome, fit
 from subconscious.capture.chunks import CHARACTERS_A_TOKEN, Chunk, Measure, chunks, length, take, tokens
 from subconscious.capture.model import candidates, request
 from subconscious.capture.origins import origin_of
@@ -285,6 +286,17 @@ def test_only_the_users_own_words_make_a_memory_hold_everywhere() -> None:
         proposed(1, "use tabs for indentation", words, kind="preference"), turn("use tabs for indentation")
     )
     assert candidate.scope is Scope.PROJECT
+
+
+def test_what_confidence_is_worth_is_known_by_provider_and_model() -> None:
+    """Ten rejections of one model's captures say nothing of another's (SPEC N3)."""
+    learned = fit([Outcome(NAME, 0.95, right=False) for _ in range(20)], prior=5)
+    decided = {}
+    for name in (NAME, "model-1:openai/large", "model-1:anthropic/tiny"):
+        found = candidates(Proposals(candidates=[proposed(1, CENTS)]), Chunk((turn(CENTS),)), name, clean)
+        ((_, admission),) = weigh(found, [turn(CENTS)], Settings(), learned)
+        decided[name] = admission.decision
+    assert list(decided.values()) == [Decision.DISCARD, Decision.AUTO, Decision.AUTO]
 
 
 # -- whose words a wording is ------------------------------------------------------------------------------------------
