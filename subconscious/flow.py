@@ -133,9 +133,10 @@ async def keep(
 ) -> list[tuple[int, Memory | None]]:
     """Store what was judged, in the caller's transaction; ids of the captures that are new, with their memory."""
     given = await surfaces.given_hashes(mind.database, where.place.session_id or "")
+    lessons = await poison.lessons(mind.database)
     kept = []
     for candidate, stated in judged:
-        admission = await _in_context(mind, candidate, stated, where)
+        admission = await _in_context(mind, candidate, stated, where, lessons)
         if content_hash(candidate.content) in given:
             echo = "repeats a memory that was given to this session"
             admission = replace(admission, decision=Decision.DISCARD, reason=echo)
@@ -148,7 +149,9 @@ async def keep(
     return kept
 
 
-async def _in_context(mind: Mind, candidate: Candidate, admission: Admission, where: Provenance) -> Admission:
+async def _in_context(
+    mind: Mind, candidate: Candidate, admission: Admission, where: Provenance, lessons: Sequence[poison.Lesson]
+) -> Admission:
     """Judge a candidate by what is known besides; whatever was not checked on its way is checked here."""
     if not mind.settings.poisoning:
         return admission
@@ -158,7 +161,7 @@ async def _in_context(mind: Mind, candidate: Candidate, admission: Admission, wh
         terms = memories.terms_of(candidate.content, frozenset())
         found = await memories.search_text(mind.database, terms, projects_of(where.place.project_id), NEIGHBOURS)
         known = list((await memories.get_many(mind.database, [number for number, _ in found])).values())
-    return withhold(admission, beside(candidate, verdict, known, await poison.lessons(mind.database)))
+    return withhold(admission, beside(candidate, verdict, known, lessons))
 
 
 async def _hold_cap(tx: aiosqlite.Connection, session_id: str, cap: int) -> None:
