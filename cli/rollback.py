@@ -19,7 +19,7 @@ def rollback(options: Namespace) -> None:
         _tell(options, ask("rollback", back=True, **asked), "put back")
         return
     found = ask("rollback", preview=True, **asked)
-    if not options.yes and not options.json:
+    if not options.json and (not options.yes or _empty(found)):
         _preview(found)
     if not _wanted(options, found):
         if options.json:

@@ -13,9 +13,11 @@ DAY = 86_400.0
 
 # Decisions first. Of what was captured without asking, a person's early archival counts as wrong, and having been
 # given to sessions without objection as right, though only as silence. "told" extracts nothing: it was asked for.
+# That an attack was refused says nothing of how well it was extracted.
 _OUTCOMES = """
 SELECT extractor, raw_confidence AS stated, status = 'approved' AS right, 0 AS silent, decided_at AS at
   FROM implicit_captures WHERE status IN ('approved', 'rejected') AND extractor <> 'told'
+   AND level NOT IN ('high', 'critical')
 UNION ALL
 SELECT c.extractor, c.raw_confidence, 0, 0, max(e.at)
   FROM implicit_captures c
