@@ -16,6 +16,7 @@ from subconscious.errors import SubconsciousError
 from subconscious.flow import Provenance, Start, clean, recall, save_given
 from subconscious.model import Origin
 from subconscious.projects import head
+from subconscious.quoting import quote, within_quotes
 from subconscious.store import captures, memories
 from subconscious.store.captures import Place
 from subconscious.store.projects import Project
@@ -45,7 +46,7 @@ async def answer(core: Core, entry: Entry, project: Project, caller: int) -> Sai
             return await typed_review.answer(core, entry, project, text, caller)
         return Said(await VERBS[match["verb"]](core, entry, project, text))
     except SubconsciousError as error:
-        return Said(f"Subconscious could not do this: {error.message}. {error.remedy}")
+        return Said(f"Subconscious could not do this: {quote(error.message, 500)}. {error.remedy}")
 
 
 async def make_up(core: Core, entry: Entry, project: Project) -> None:
@@ -79,7 +80,7 @@ async def _remember(core: Core, entry: Entry, project: Project, text: str) -> st
     if capture["memory_id"] is None:
         return f"Subconscious knows this already: {capture['reason']}."
     memory = await memories.get(core.database, capture["memory_id"])
-    return f"Subconscious has remembered this, as memory {memory.id} ({memory.kind}): {surfacing.quote(memory.content)}"
+    return f"Subconscious has remembered this, as memory {memory.id} ({memory.kind}): {within_quotes(memory.content)}"
 
 
 async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
@@ -88,7 +89,7 @@ async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
     mind = core.mind(entry.options)
     hits = await recall(mind, text, project.id, RECALL_LIMIT)
     if not hits:
-        return f"Subconscious has no memory of: {surfacing.quote(text)}"
+        return f"Subconscious has no memory of: {within_quotes(text, 200)}"
     branch, _ = head(entry.folder)
     budget = surfacing.Budget(RECALL_TOKENS, mind.settings.start_characters, RECALL_LIMIT)
     context = surfacing.compose(hits, budget, branch)
@@ -103,7 +104,7 @@ async def _unarchive(core: Core, entry: Entry, project: Project, text: str) -> s
         return "Subconscious was asked to bring back a memory, but not which. Usage: /subconscious:unarchive ID"
     back = await set_archived(core, ids, False, "user", "asked for in the client")
     return "Subconscious has brought back: " + "; ".join(
-        f"memory {memory.id}: {surfacing.quote(memory.summary)}" for memory in back
+        f"memory {memory.id}: {within_quotes(memory.summary)}" for memory in back
     )
 
 
@@ -112,8 +113,9 @@ async def _status(core: Core, entry: Entry, project: Project, text: str) -> str:
     held = await memories.counts(core.database, project.id)
     waits = await captures.waiting(core.database, project.id)
     return (
-        f"Subconscious is on. Project {project.name}: {held['project']} memories; in all {held['active']} active,"
-        f" {held['archived']} archived. {waits} captures of this project wait for review"
+        f"Subconscious is on. Project {within_quotes(project.name, 100)}: {held['project']} memories;"
+        f" in all {held['active']} active, {held['archived']} archived."
+        f" {waits} captures of this project wait for review"
         " (/subconscious:review, or `subconscious review` in a terminal)."
     )
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from subconscious import surfacing
 from subconscious.model import Origin
+from subconscious.quoting import visible, within_quotes
 from subconscious.store import captures, events
 from subconscious.store.projects import Project
 
@@ -61,7 +62,7 @@ async def answer(core: Core, entry: Entry, project: Project, text: str, caller: 
     if not text:
         return await _listing(core, project)
     if (wish := await _wish(core, entry, project, text)) is None:
-        return Said(f"Subconscious did not understand: {surfacing.quote(text)}. {USAGE}")
+        return Said(f"Subconscious did not understand: {within_quotes(text, 200)}. {USAGE}")
     if doubt := await asyncio.to_thread(doubt_of_hook, caller):
         await _refuse(core, entry, doubt)
         return Said(f"Subconscious did nothing: a person decides on captures, and {doubt}.")
@@ -109,8 +110,8 @@ def _lines(capture: dict[str, Any]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """One line without anything that would steer a terminal."""
-    return "".join(sign for sign in " ".join(text.split()) if sign.isprintable())
+    """One line without anything that would steer a terminal or hide from its reader."""
+    return " ".join(visible(text).split())
 
 
 async def _wish(core: Core, entry: Entry, project: Project, text: str) -> Wish | None:
