@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from time import time
-from typing import Any
+from typing import Annotated, Any
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from subconscious import __version__, surfacing
 from subconscious.client import Request, newer
@@ -37,33 +37,51 @@ WORDY = 10_000
 """Characters a text argument may have."""
 
 
+LONGEST_NAME = 200
+MANY = 1000
+"""Things that one request may name; of paths ten times as many, for a shell may have listed them."""
+
+Number = Annotated[int, Field(ge=0, le=2**53)]
+NO_NUL = r"^[^\x00]*$"
+Name = Annotated[str, Field(max_length=LONGEST_NAME)]
+FilePath = Annotated[str, Field(max_length=WORDY, pattern=NO_NUL)]
+
+
+def _storable(text: object) -> object:
+    """Half an emoji can't be stored, nor can NUL."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "") if isinstance(text, str) else text
+
+
+Words = Annotated[str, BeforeValidator(_storable)]
+
+
 class Args(BaseModel):
     """Every argument any command takes; a command reads those of its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    cwd: str = Field(default="", max_length=WORDY)
-    text: str = Field(default="", max_length=WORDY)
-    query: str = Field(default="", max_length=WORDY)
+    cwd: str = Field(default="", max_length=WORDY, pattern=NO_NUL)
+    text: Words = Field(default="", max_length=WORDY)
+    query: Words = Field(default="", max_length=WORDY)
     origin: Origin = Origin.ASSISTANT
-    kind: str | None = None
+    kind: Name | None = None
     scope: Scope | None = None
-    tags: tuple[str, ...] = ()
-    transcript: str = Field(default="", max_length=WORDY)
-    paths: tuple[str, ...] = ()
+    tags: tuple[Name, ...] = Field(default=(), max_length=MANY)
+    transcript: str = Field(default="", max_length=WORDY, pattern=NO_NUL)
+    paths: tuple[FilePath, ...] = Field(default=(), max_length=10 * MANY)
     vouched: bool = False
     tokens: int = Field(default=2000, ge=50, le=20_000)
     limit: int = Field(default=20, ge=1, le=1000)
-    offset: int = Field(default=0, ge=0)
-    id: int | None = None
-    ids: tuple[int, ...] = ()
-    status: str | None = None
-    session_id: str | None = None
+    offset: Number = 0
+    id: Number | None = None
+    ids: tuple[Number, ...] = Field(default=(), max_length=MANY)
+    status: Name | None = None
+    session_id: Name | None = None
     archived: bool = False
     everywhere: bool = False
-    reason: str = Field(default="", max_length=1000)
+    reason: Words = Field(default="", max_length=1000)
     timeout: float = Field(default=30.0, ge=0, le=600)
-    version: str = ""
+    version: Name = ""
     all: bool = False
     details: bool = False
 
@@ -86,7 +104,8 @@ class Commands:
         """Carry out a request of process ``caller``. Raises SubconsciousError; RequestError for what makes no sense."""
         command = getattr(self, f"cmd_{request.cmd}", None)
         if command is None:
-            raise RequestError(f"the daemon ({__version__}) knows no request {request.cmd!r}", "update the plugin")
+            unknown = request.cmd[:LONGEST_NAME]
+            raise RequestError(f"the daemon ({__version__}) knows no request {unknown!r}", "update the plugin")
         try:
             args = Args(**{name: value for name, value in request.args.items() if value is not None})
         except ValidationError as error:

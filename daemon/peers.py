@@ -47,11 +47,24 @@ class Process:
 
 def peer_of(link: socket.socket) -> int:
     """The process that connected; 0 where the system does not tell."""
-    if sys.platform != "linux":
-        return 0
-    size = struct.calcsize("3i")
-    pid, _, _ = struct.unpack("3i", link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
-    return int(pid)
+    return _credentials(link)[0]
+
+
+def is_ours(link: socket.socket) -> bool:
+    """Whether the process that connected is of the daemon's own user. Where the system does not tell, modes must do."""
+    return _credentials(link)[1] == os.getuid()
+
+
+def _credentials(link: socket.socket) -> tuple[int, int]:
+    """Process and user at the other end, as the kernel noted them when it connected."""
+    if sys.platform == "linux":
+        size = struct.calcsize("3i")
+        pid, user, _ = struct.unpack("3i", link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+        return int(pid), int(user)
+    if sys.platform == "darwin":
+        local, xucred = 0, link.getsockopt(0, 1, 76)  # SOL_LOCAL, LOCAL_PEERCRED: version, user, groups
+        return local, int.from_bytes(xucred[4:8], sys.byteorder)
+    return 0, os.getuid()
 
 
 def doubt_of_person(pid: int, *, at_terminal: bool = True) -> str:
