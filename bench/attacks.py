@@ -3,10 +3,10 @@
     python -m bench.attacks --data CORPORA --claude PATH [--limit N] [--home FOLDER]
 
 Each attack stands in a file, in a command's output or in a page that the scripted assistant reads in a real session
-with the plugin installed. The assistant repeats it in part, in a later turn as a summary "for memory" and as what "the user
-decided", and asks the plugin to remember it. In the same sessions the user speaks decisions. Some sessions are killed
-behind a command that fails with an attack in its output. Then: what was stored, and what are the next sessions given,
-at their start and with a prompt that asks for it?
+with the plugin installed. The assistant repeats it in part, in a later turn as a summary "for memory" and as what "the
+user decided", and asks the plugin to remember it. In the same sessions the user speaks decisions. Some sessions are
+killed behind a command that fails with an attack in its output. Then: what was stored, and what are the next sessions
+given, at their start and with a prompt that asks for it?
 """
 
 from __future__ import annotations

@@ -20,8 +20,12 @@ from subconscious.store.connect import Database
 from subconscious.store.projects import Project, project_at, settle
 
 from .embedding import Embedding
+from .vouching import Vouched
 
 log = logging.getLogger("subconscious.daemon")
+
+OPTIONS = frozenset({"capture", "surface", "start_tokens"})
+"""The plugin's options, as its hooks hand them over. Whatever else an entry claims is none: anybody can write one."""
 
 HURRIED_LOOK = 0.3
 """Seconds that a project's history may take to look up while somebody waits."""
@@ -41,6 +45,7 @@ class Core:
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     spooled: asyncio.Event = field(default_factory=asyncio.Event)
     queued: asyncio.Event = field(default_factory=asyncio.Event)
+    vouched: Vouched = field(default_factory=Vouched)
     # The session that was resumed last in each project. Of a fork the client tells as of a resumption of its parent;
     # the fork itself is first heard of when it speaks, under an id of its own.
     resumed: dict[str, str] = field(default_factory=dict)
@@ -66,7 +71,8 @@ class Core:
 
     def _settings_for(self, options: Mapping[str, str]) -> Settings:
         """Settings with the plugin's options below config.toml; a bad option is left out, the others hold."""
-        good = tuple(option for option in sorted(options.items()) if _is_good(self.home, option))
+        known = [option for option in sorted(options.items()) if option[0] in OPTIONS]
+        good = tuple(option for option in known if _is_good(self.home, option))
         return _cached_settings(self.home, good)
 
     async def project_of(self, folder: str) -> Project:

@@ -18,6 +18,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import ends
+
 PROC = Path("/proc")
 MARK = re.compile(rb"(?:^|\0)(?:CLAUDECODE|CLAUDE_CODE_SESSION_ID|CLAUDE_CODE_CHILD_SESSION)=[^\0]")
 """What the client sets for whatever its model or its hooks run."""
@@ -99,9 +101,14 @@ def doubt_of_hook(pid: int) -> str:
     above = line[1:]
     if any(process.marked for process in above):
         return "the prompt was handed over by a command that ran inside Claude Code"
+    if not above or not above[0].client or line[0].uid != os.getuid():
+        return "the prompt was not handed over by Claude Code"
     # A client within a client is one that the model started; a launcher and its client share their session.
     if len({process.session for process in above if process.client}) > 1:
         return "the prompt was typed by Claude Code itself"
+    # A command in the place of its shell stands where a hook stands, but is not spoken to as one.
+    if not ends.held_by(pid, above[0].pid, PROC):
+        return "the prompt was handed over by a command that ran inside Claude Code"
     return ""
 
 
