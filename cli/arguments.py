@@ -136,6 +136,7 @@ def _add_approve(choices: Verbs) -> None:
 def _add_running(verbs: Verbs) -> None:
     _verb(verbs, "doctor", "checkup:checkup", "what is wrong, and the command that mends it", listing=True)
     _verb(verbs, "demo", "demo:demo", "watch a recorded session being remembered; changes nothing of yours")
+    _verb(verbs, "accept-settings", "status:accept", "let changed settings take effect that only you may change")
     daemon = verbs.add_parser("daemon", help="run, start, stop, drain or ask the daemon")
     deeds = daemon.add_subparsers(metavar="DEED", required=True)
     _verb(deeds, "run", "running:run", "run it in this terminal")

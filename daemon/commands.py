@@ -21,12 +21,14 @@ from subconscious.flow import Provenance, clean, recall
 from subconscious.kinds import KINDS
 from subconscious.model import Hit, Origin, Scope
 from subconscious.projects import head
+from subconscious.settings import load_settings
 from subconscious.store import captures, events, jobs, memories, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.memories import Filter
 from subconscious.store.projects import Project
 
 from . import acts, importing, peers, reviewing
+from .accepted import accept
 from .core import Core
 from .reviewing import Wish
 from .spool import Spool, entry_names
@@ -86,7 +88,7 @@ class Args(BaseModel):
     details: bool = False
 
 
-PERSONAL = frozenset({"approve", "edit", "reject", "restore", "undo"})
+PERSONAL = frozenset({"accept_settings", "approve", "edit", "reject", "restore", "undo"})
 """Requests that only a person may make (SPEC N13)."""
 
 AT_TERMINAL = PERSONAL | {"remember"}
@@ -124,9 +126,9 @@ class Commands:
         if cmd in PERSONAL and doubt:
             log.warning("%s refused to process %d: %s", cmd, caller, doubt)
             raise RequestError(
-                f"a person decides on captures, not the assistant ({doubt})",
-                "run `subconscious review` in a terminal outside of Claude Code (over ssh: ssh -t), or type"
-                " /subconscious:review in it",
+                f"a person decides, not the assistant ({doubt})",
+                "run it in a terminal outside of Claude Code (over ssh: ssh -t); what waits for review can also be"
+                " decided in it, by typing /subconscious:review",
             )
         return args.model_copy(update={"origin": Origin.ASSISTANT}) if doubt else args
 
@@ -148,7 +150,7 @@ class Commands:
             "embedder": await self._embedder(),
             "vector_index": core.embedding.index.name if core.embedding.index else "none",
             "warnings": await self._warnings(),
-            "settings": core.settings.model_dump(mode="json"),
+            "settings": core.mind().settings.model_dump(mode="json"),
         }
 
     async def _embedder(self) -> dict[str, Any]:
@@ -164,7 +166,19 @@ class Commands:
     async def _warnings(self) -> list[str]:
         buried = (await jobs.counts(self._core.database))["buried"]
         found = [f"{buried} jobs failed for good: `subconscious doctor` says why"] if buried else []
+        wanted = self._core.refused(self._core.settings)
+        found += [f"{name} = {value} is not in force: `subconscious accept-settings`" for name, value in wanted.items()]
         return found + ([self._core.embedding.error] if self._core.embedding.error else [])
+
+    async def cmd_accept_settings(self, args: Args) -> dict[str, Any]:
+        """A person lets what stands in config.toml, or in the daemon's environment, take effect."""
+        wanted = load_settings(self._core.home.root)
+        before = self._core.accepted
+        self._core.accepted = await accept(self._core.database, wanted, args.reason)
+        self._core.settings = wanted
+        await self._core.calibrate()
+        after = self._core.accepted
+        return {"changed": {name: [before[name], after[name]] for name in after if after[name] != before[name]}}
 
     async def cmd_remember(self, args: Args) -> dict[str, Any]:
         """Store what a person asks for; queue what the assistant asks for (SPEC N13)."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from time import time
+from typing import Any
 
 from subconscious.capture.calibration import Calibration
 from subconscious.errors import SettingsError
@@ -42,6 +43,7 @@ class Core:
     started_at: float = field(default_factory=time)
     last_heard: float = field(default_factory=time)
     calibration: Calibration = UNCALIBRATED
+    accepted: dict[str, Any] = field(default_factory=dict)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     spooled: asyncio.Event = field(default_factory=asyncio.Event)
     queued: asyncio.Event = field(default_factory=asyncio.Event)
@@ -63,11 +65,17 @@ class Core:
     def mind(self, options: Mapping[str, str] | None = None) -> Mind:
         """The library's view of the store, under the settings that hold for one caller."""
         settings = self._settings_for(options) if options else self.settings
+        settings = settings.model_copy(update=self.accepted) if self.refused(settings) else settings
         return Mind(self.database, self.embedding.index, settings, self.embedding.of_query, self.calibration)
+
+    def refused(self, settings: Settings) -> dict[str, Any]:
+        """The values that nobody has accepted yet."""
+        wanted = {name: getattr(settings, name) for name in self.accepted}
+        return {name: value for name, value in wanted.items() if value != self.accepted[name]}
 
     async def calibrate(self) -> None:
         """Learn anew from what was decided: at the start and after every decision."""
-        self.calibration = await calibrate(self.database, self.settings)
+        self.calibration = await calibrate(self.database, self.mind().settings)
 
     def _settings_for(self, options: Mapping[str, str]) -> Settings:
         """Settings with the plugin's options below config.toml; a bad option is left out, the others hold."""

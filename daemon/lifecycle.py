@@ -18,6 +18,7 @@ from subconscious.settings import Settings
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
 
+from .accepted import accepted
 from .core import Core
 from .embedding import Embedding
 from .lock import Lock
@@ -59,7 +60,9 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
         await migrate(database)
         embedding = Embedding(settings.embedder, database)
         try:
-            core = Core(home, settings, database, embedding)
+            core = Core(home, settings, database, embedding, accepted=await accepted(database, settings))
+            if core.refused(settings):
+                log.warning("settings that nobody has accepted are not in force: %s", ", ".join(core.refused(settings)))
             await core.calibrate()
             yield core
         finally:

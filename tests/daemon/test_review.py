@@ -236,9 +236,8 @@ def test_typed_decisions_are_carried_out_once(running: Home, speaker: Speaker) -
     context, message = typed(speaker, running, f"/subconscious:review approve {number}")
     assert f"capture {number} is approved, as memory 1" in context
     assert message == ""
-    context, _ = typed(speaker, running, f"/subconscious:review undo {number}")
+    typed(speaker, running, f"/subconscious:review undo {number}")
     drained(running)
-    assert f"capture {number} waits for review" in context
     assert listed(running, speaker, "review")
     context, _ = typed(speaker, running, f"/subconscious:review reject {number} not decided yet")
     assert f"capture {number} is rejected" in context
@@ -348,6 +347,30 @@ def test_options_that_no_plugin_has_are_none(running: Home, speaker: Speaker) ->
     number = waiting(running, speaker)
     speaker.ask("Stop")
     assert [capture["status"] for capture in listed(running, speaker) if capture["id"] == number] == ["review"]
+
+
+@pytest.mark.parametrize("how", ["config.toml", "environment"])
+def test_what_is_kept_without_asking_changes_only_by_a_persons_word(
+    running: Home, speaker: Speaker, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    if how == "config.toml":
+        configure(running, auto_threshold=0.1)
+    else:
+        monkeypatch.setenv("SUBCONSCIOUS_AUTO_THRESHOLD", "0.1")
+    client.ensure_daemon(running)
+    waiting(running, speaker)
+    assert client.call(running, "status")["settings"]["auto_threshold"] == 0.9
+    assert "auto_threshold = 0.1" in str(client.call(running, "status")["warnings"])
+    with pytest.raises(DaemonError, match="a person decides"):
+        client.call(running, "accept_settings", {"origin": "user"})
+    assert terminal.ask(running, "accept_settings")["result"]["changed"] == {"auto_threshold": [0.9, 0.1]}
+    speaker.say("Let's use black for the formatting. What do you think?")
+    speaker.hook("drop", "Stop")
+    drained(running)
+    assert len(active(running, speaker)) == 1
+    assert client.call(running, "status")["warnings"] == []
 
 
 def command_line(speaker: Speaker, words: str, entrypoint: str = "cli") -> None:
