@@ -1,9 +1,9 @@
 """Who holds the other ends of a process's streams.
 
-The client speaks to its hooks through pairs of sockets, one for each stream, whose other ends it keeps. To a command of
-its model it gives such a pair for the input alone, and a file for the output. So what a command hands over in the place
-of a hook is told from what the client hands over, though both stand straight below it (SPEC N13). The kernel names the
-other end of a socket when asked by netlink (sock_diag(7)).
+The client hears its hooks through pairs of sockets, one for each stream, whose other ends it keeps. Of a command of its
+model it keeps the input's at most: what that says goes into a file. So what a command hands over in the place of a hook
+is told from what the client hands over, though both stand straight below it (SPEC N13). The kernel names the other end
+of a socket when asked by netlink (sock_diag(7)).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import struct
 from functools import cache
 from pathlib import Path
 
-STREAMS = (0, 1)
-"""Input and output; of a hook's error stream the shell above it takes care."""
+STREAMS = (1, 2)
+"""Output and errors. The input's other end is closed as soon as the payload is written."""
 
 _LINK = re.compile(r"(?P<kind>socket|pipe):\[(?P<inode>\d+)\]")
 _NETLINK_SOCK_DIAG = 4
@@ -32,7 +32,7 @@ _ANY = 0xFFFFFFFF
 
 
 def held_by(pid: int, holder: int, proc: Path) -> bool:
-    """Whether the other ends of a process's input and output, two of them, are in another's hands.
+    """Whether the other ends of a process's output and error stream, two of them, are in another's hands.
 
     True also where the system can't tell: what is looked at besides must do then.
     """

@@ -95,7 +95,8 @@ def doubt_of_hook(pid: int) -> str:
     if sys.platform != "linux":
         return ""
     # The client runs `sh hooks/run`, which runs the hook; its marks are on both, and on nothing above them.
-    line = [process for process in _line(pid) if not process.script.endswith(b"/hooks/run")]
+    whole = list(_line(pid))
+    line = [process for process in whole if not process.script.endswith(b"/hooks/run")]
     if not line:
         return "it can't be seen who asks"
     above = line[1:]
@@ -106,8 +107,8 @@ def doubt_of_hook(pid: int) -> str:
     # A client within a client is one that the model started; a launcher and its client share their session.
     if len({process.session for process in above if process.client}) > 1:
         return "the prompt was typed by Claude Code itself"
-    # A command in the place of its shell stands where a hook stands, but is not spoken to as one.
-    if not ends.held_by(pid, above[0].pid, PROC):
+    # A command in the place of its shell stands where a hook stands, but is not listened to as one.
+    if not ends.held_by(whole[whole.index(above[0]) - 1].pid, above[0].pid, PROC):
         return "the prompt was handed over by a command that ran inside Claude Code"
     return ""
 

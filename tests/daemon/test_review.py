@@ -288,10 +288,11 @@ elif how == "setsid":
     os.wait()
     sys.exit()
 if how == "pair":
-    ours, theirs = socket.socketpair()
-    ours.sendall(payload.read()); ours.shutdown(socket.SHUT_WR)
-    os.dup2(theirs.fileno(), 0)
-    os.set_inheritable(ours.fileno(), True)
+    pairs = [socket.socketpair() for _ in range(3)]
+    pairs[0][0].sendall(payload.read()); pairs[0][0].shutdown(socket.SHUT_WR)
+    for stream, (ours, theirs) in enumerate(pairs):
+        os.dup2(theirs.fileno(), stream)
+        os.set_inheritable(ours.fileno(), True)
 else:
     os.dup2(payload.fileno(), 0)
 os.execv("/bin/sh", ["sh", sys.argv[3], "ask", "UserPromptSubmit"])

@@ -155,9 +155,10 @@ def test_a_loop_of_parents_ends(machine: Machine) -> None:
 STREAMS = (101, 102)
 
 
-def hook(machine: Machine, parent: int, pipes: tuple[int, ...] = STREAMS) -> int:
-    machine.process(70, parent, "/bin/sh /plugins/subconscious/hooks/run ask UserPromptSubmit", MARK)
-    return machine.process(71, 70, "python3 -I -S /plugins/subconscious/hooks/start.py ask", MARK, pipes=pipes)
+def hook(machine: Machine, parent: int, pipes: tuple[int, ...] = (100, *STREAMS)) -> int:
+    run = "/bin/sh /plugins/subconscious/hooks/run ask UserPromptSubmit"
+    machine.process(70, parent, run, MARK, pipes=pipes)
+    return machine.process(71, 70, "python3 -I -S /plugins/subconscious/hooks/start.py ask", MARK)
 
 
 def test_a_hook_of_a_persons_session_hands_over_what_they_typed(machine: Machine) -> None:
@@ -166,7 +167,7 @@ def test_a_hook_of_a_persons_session_hands_over_what_they_typed(machine: Machine
     assert peers.doubt_of_hook(hook(machine, 31)) == ""
 
 
-@pytest.mark.parametrize("pipes", [(101, 103), (101, 101), (103, 104), (101,), ()])
+@pytest.mark.parametrize("pipes", [(100, 101, 103), (101, 101, 101), (101, 103, 104), (101, 102), ()])
 def test_a_command_in_the_place_of_its_shell_is_no_hook(machine: Machine, pipes: tuple[int, ...]) -> None:
     machine.process(30, 1, "-zsh", session=30)
     machine.process(31, 30, "claude", session=30, pipes=(7, 8, *STREAMS))

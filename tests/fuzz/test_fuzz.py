@@ -1,0 +1,26 @@
+"""The same inputs in every run, so that CI fails for no other reason than a change; `bench/fuzz.py` finds new ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.fuzzing import TARGETS, attempt
+
+pytestmark = [pytest.mark.fuzz, pytest.mark.timeout(240)]
+
+INPUTS = {"transcript": 500, "protocol": 3000, "payload": 3000, "redactor": 1000, "frame": 2000}
+"""As many of each as take about twelve seconds on one core."""
+
+FOUND: list[tuple[str, int]] = []
+"""What the bench has found: target and seed."""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_nothing_that_others_write_breaks_us(target: str) -> None:
+    findings = [finding for seed in range(INPUTS[target]) if (finding := attempt(target, seed))]
+    assert findings == []
+
+
+@pytest.mark.parametrize(("target", "seed"), FOUND)
+def test_what_was_found_stays_mended(target: str, seed: int) -> None:
+    assert attempt(target, seed) is None
