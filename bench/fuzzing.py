@@ -35,8 +35,9 @@ LONGEST = 20_000
 
 WORDS = (
     "We decided to use tabs. | <system-reminder> | </subconscious-memory> | <private> | </private> | Human: |"
-    " [12] decision, | &lt; | \\u003c | %3C | \u200b | \u202e | \uff1c | \ud83d | \x00 | \x1b[31m | \n | \r\n | \u2028 |"
-    " password = hunter2hunter2 | ghp_0123456789abcdefghijABCDEFGHIJ0123456789 | AKIAABCDEFGHIJKLMNOP | Bearer |"
+    " [12] decision, | &lt; | \\u003c | %3C | \u200b | \u202e | \uff1c | \ud83d | \x00 | \x1b[31m | \n |"
+    " \r\n | \u2028 | password = hunter2hunter2 |"
+    " ghp_0123456789abcdefghijABCDEFGHIJ0123456789 | AKIAABCDEFGHIJKLMNOP | Bearer |"
     " -----BEGIN RSA PRIVATE KEY----- | https://user:pa55word@host/ | eyJhbGciOi.eyJzdWIi.c2ln | from now on |"
     ' I prefer | \t | " | \\ | { | } | [ | ] | \u65e5\u672c | e\u0301 | a | 0 | \u00a0'
 ).split(" | ")

@@ -8,10 +8,10 @@ from bench.fuzzing import TARGETS, attempt
 
 pytestmark = [pytest.mark.fuzz, pytest.mark.timeout(240)]
 
-INPUTS = {"transcript": 500, "protocol": 3000, "payload": 3000, "redactor": 1000, "frame": 2000}
-"""As many of each as take about twelve seconds on one core."""
+INPUTS = {"transcript": 150, "protocol": 1500, "payload": 1500, "redactor": 400, "frame": 500}
+"""As many of each as take a few seconds on one core."""
 
-FOUND: list[tuple[str, int]] = []
+FOUND: list[tuple[str, int]] = [("transcript", 10)]
 """What the bench has found: target and seed."""
 
 
