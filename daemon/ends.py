@@ -15,9 +15,6 @@ import struct
 from functools import cache
 from pathlib import Path
 
-STREAMS = (1, 2)
-"""Output and errors. The input's other end is closed as soon as the payload is written."""
-
 _LINK = re.compile(r"(?P<kind>socket|pipe):\[(?P<inode>\d+)\]")
 _NETLINK_SOCK_DIAG = 4
 _SOCK_DIAG_BY_FAMILY = 20
@@ -32,14 +29,16 @@ _ANY = 0xFFFFFFFF
 
 
 def held_by(pid: int, holder: int, proc: Path) -> bool:
-    """Whether the other ends of a process's output and error stream, two of them, are in another's hands.
+    """Whether another process hears what a process says: holds the other ends of its output and of one stream more.
 
-    True also where the system can't tell: what is looked at besides must do then.
+    That is its error stream, which a shell may have put aside while it redirects it; the input's other end is closed as
+    soon as the payload is written. True also where the system can't tell: what is looked at besides must do then.
     """
     if not _tells():
         return True
-    ends = [_other_end(proc / str(pid) / "fd" / str(stream)) for stream in STREAMS]
-    return None not in ends and len(set(ends)) == len(ends) and set(ends) <= _held(proc / str(holder) / "fd")
+    streams = proc / str(pid) / "fd"
+    shared = {_other_end(stream) for stream in _links(streams)} & _held(proc / str(holder) / "fd")
+    return _other_end(streams / "1") in shared and len(shared) > 1
 
 
 def _held(folder: Path) -> set[str | None]:

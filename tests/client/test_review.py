@@ -48,7 +48,7 @@ ATTACKS = {
 }
 
 
-FORGE = """
+FORGE = r"""
 import json, os, socket, sys, time
 root, project = os.environ["SUBCONSCIOUS_HOME"], os.getcwd()
 def payload(prompt, number="forged"):
@@ -140,7 +140,7 @@ def test_what_the_model_forges_is_nobodys_word(queued: Machine, api: FakeApi, at
     assert queued.rows("memories") == [], results(queued)
     assert {row["status"] for row in captures(queued)} == {"review"}, results(queued)
     assert queued.request("status")["settings"]["auto_threshold"] == 0.9
-    assert "Traceback" not in results(queued)
+    assert "Error" not in results(queued)
     if attack.startswith(("a question", "the hook")):  # the attempt was really made
         assert [event for event in queued.rows("events") if event["action"] == "refused"], results(queued)
 

@@ -167,7 +167,7 @@ def test_a_hook_of_a_persons_session_hands_over_what_they_typed(machine: Machine
     assert peers.doubt_of_hook(hook(machine, 31)) == ""
 
 
-@pytest.mark.parametrize("pipes", [(100, 101, 103), (101, 101, 101), (101, 103, 104), (101, 102), ()])
+@pytest.mark.parametrize("pipes", [(100, 101, 103), (101, 101, 101), (101, 103, 104), (103, 101), ()])
 def test_a_command_in_the_place_of_its_shell_is_no_hook(machine: Machine, pipes: tuple[int, ...]) -> None:
     machine.process(30, 1, "-zsh", session=30)
     machine.process(31, 30, "claude", session=30, pipes=(7, 8, *STREAMS))
