@@ -12,6 +12,7 @@ from importlib import import_module
 from subconscious.errors import DaemonError, SubconsciousError
 
 from .arguments import parser
+from .quoted import quoted
 from .screen import clean, paint
 
 INTERRUPTED = 130
@@ -46,7 +47,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     module, _, name = options.verb.partition(":")
     # Imported only now: `--help` must not wait for what other commands need.
     verb = getattr(import_module(f".{module}", __package__), name)
-    return int(verb(options) or 0)
+    with quoted(options):
+        return int(verb(options) or 0)
 
 
 def _complain(error: SubconsciousError) -> int:

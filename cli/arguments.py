@@ -176,6 +176,7 @@ def _add_running(verbs: Verbs) -> None:
     verb = _verb(verbs, "doctor", "checkup:checkup", "what is wrong, and the command that mends it", listing=True)
     verb.add_argument("--fix", action="store_true", help="first try again to embed what could not be embedded")
     _verb(verbs, "demo", "demo:demo", "watch a recorded session being remembered; changes nothing of yours")
+    _verb(verbs, "accept-settings", "status:accept", "let changed settings take effect that only you may change")
     daemon = verbs.add_parser("daemon", help="run, start, stop, drain or ask the daemon")
     deeds = daemon.add_subparsers(metavar="DEED", required=True)
     _verb(deeds, "run", "running:run", "run it in this terminal")

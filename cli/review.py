@@ -17,7 +17,11 @@ LONGEST_EVIDENCE = 240
 
 
 def waiting(options: Namespace) -> None:
-    """Ask for a decision on what waits, one at a time; print it where nobody can press a key, or what was decided."""
+    """Ask for a decision on what waits, one at a time; print it where nobody can press a key, or what was decided.
+
+    What no person has approved is not for the model to read, so inside the client nothing is listed.
+    """
+    require_person("read what waits for review")
     captures = ask(
         "captures",
         cwd=here(),

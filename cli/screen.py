@@ -13,20 +13,19 @@ from datetime import datetime
 from time import time
 from typing import Any, TextIO
 
+from subconscious.quoting import hides
+
 WIDEST = 100
 """Columns beyond which lines are tiring to read."""
 
 STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
 
-# Controls that move the cursor or recolour the screen, marks that reorder text, and halves of characters.
-UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-
 UNITS = (("year", 365 * 86400), ("month", 30 * 86400), ("day", 86400), ("hour", 3600), ("minute", 60))
 
 
 def clean(text: object) -> str:
-    """Make stored text harmless: what would steer the terminal is shown as its escape."""
-    return UNPRINTABLE.sub(lambda found: f"\\x{ord(found[0]):02x}", str(text))
+    """Make stored text harmless: what would steer the terminal, reorder its text or hide is shown as its escape."""
+    return "".join(f"\\x{ord(sign):02x}" if hides(sign) and sign not in "\n\t" else sign for sign in str(text))
 
 
 def line(text: object) -> str:
@@ -79,8 +78,11 @@ def heading(text: str) -> None:
 
 
 def as_json(value: Any) -> None:
-    """Print for programs. ASCII, so that stored text can't steer a terminal and any terminal can show it."""
-    print(json.dumps(value, indent=2))
+    """Print for programs. ASCII, so that stored text can't steer a terminal and any terminal can show it.
+
+    Without angle brackets and DEL too, all of which stand in strings alone: a model may read this.
+    """
+    print(re.sub("[<>\x7f]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, indent=2)))
 
 
 def when(moment: float | None, now: float | None = None) -> str:

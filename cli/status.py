@@ -12,6 +12,7 @@ from subconscious.errors import DaemonError, SettingsError
 
 from . import screen
 from .ask import ask, here, home
+from .origin import require_person
 
 
 def status(options: Namespace) -> None:
@@ -30,6 +31,16 @@ def status(options: Namespace) -> None:
     screen.fields(_rows(answer))
     for warning in [*answer["warnings"], *_pause()]:
         print(screen.paint(screen.wrapped(f"warning: {screen.line(warning)}"), "yellow"))
+
+
+def accept(_: Namespace) -> None:
+    """Let what stands in config.toml take effect where that needs a person's word."""
+    require_person("change what is kept without asking")
+    changed = ask("accept_settings", origin="user")["changed"]
+    for name, (before, after) in changed.items():
+        print(f"{name}: {json.dumps(before)} -> {json.dumps(after)}")
+    if not changed:
+        print("Nothing has changed that needs your word.")
 
 
 def _pause() -> list[str]:

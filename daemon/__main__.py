@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import resource
 import sys
 from logging.handlers import RotatingFileHandler
 
@@ -14,6 +15,9 @@ from .discretion import DiscreetFormatter
 from .lock import Lock, become_daemon
 
 LOG_BYTES = 2 * 2**20
+
+OPEN_FILES = 4096
+"""Files the daemon may have open, callers included."""
 
 
 def main() -> int:
@@ -26,9 +30,23 @@ def main() -> int:
         print("there is no place for the state folder; set SUBCONSCIOUS_HOME", file=sys.stderr)  # noqa: T201
         return 1
     os.umask(0o077)
-    home.make()
+    try:
+        home.make()
+        home.mend()
+    except (SubconsciousError, OSError) as error:
+        print(f"the state folder can't be used: {error}", file=sys.stderr)  # noqa: T201
+        return 1
+    _widen()
     _log_to(home)
     return _run(home)
+
+
+def _widen() -> None:
+    """Let as many files be open as the system allows, within reason: callers must not use up what the store needs."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _run(home: Home) -> int:

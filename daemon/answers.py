@@ -20,6 +20,7 @@ from .core import Core
 from .entry import Entry
 from .learn import NOT_TYPED, Source, learn
 from .spool import Spool
+from .vouching import vouch
 from .work import FORGETFUL, note
 
 CATCH_UP = 0.3
@@ -110,7 +111,8 @@ class Answers:
 
     async def _prompt(self, entry: Entry, project: Project, caller: int) -> bytes:
         """Carry out a command of ours; give a session what it starts with, should that not have reached it."""
-        text, message = await typed.answer(self._core, entry, project, caller)
+        doubt = await vouch(self._core, entry, caller)
+        text, message = await typed.answer(self._core, entry, project, caller, doubt)
         if not text and self._core.mind(entry.options).settings.surface:
             text = await self._late_greeting(entry, project) or await self._fitting(entry, project)
         return _output("UserPromptSubmit", text, message)

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from time import time
-from typing import Any
+from typing import Annotated, Any
 from uuid import uuid4
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from subconscious import __version__, surfacing
 from subconscious.client import Request, newer
@@ -21,6 +21,7 @@ from subconscious.flow import Provenance, clean, recall
 from subconscious.kinds import KINDS
 from subconscious.model import Hit, Origin, Scope
 from subconscious.projects import head
+from subconscious.settings import load_settings
 from subconscious.store import (
     asked,
     captures,
@@ -38,6 +39,7 @@ from subconscious.store.memories import Filter
 from subconscious.store.projects import Project
 
 from . import acts, import_model, importing, peers, purging, redacting, reviewing
+from .accepted import accept
 from .core import Core
 from .purging import Choice
 from .reviewing import Wish
@@ -49,34 +51,52 @@ WORDY = 10_000
 """Characters a text argument may have."""
 
 
+LONGEST_NAME = 200
+MANY = 1000
+"""Things that one request may name; of paths ten times as many, for a shell may have listed them."""
+
+Number = Annotated[int, Field(ge=0, le=2**53)]
+NO_NUL = r"^[^\x00]*$"
+Name = Annotated[str, Field(max_length=LONGEST_NAME)]
+FilePath = Annotated[str, Field(max_length=WORDY, pattern=NO_NUL)]
+
+
+def _storable(text: object) -> object:
+    """Half an emoji can't be stored, nor can NUL."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "") if isinstance(text, str) else text
+
+
+Words = Annotated[str, BeforeValidator(_storable)]
+
+
 class Args(BaseModel):
     """Every argument any command takes; a command reads those of its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    cwd: str = Field(default="", max_length=WORDY)
-    text: str = Field(default="", max_length=WORDY)
-    query: str = Field(default="", max_length=WORDY)
+    cwd: str = Field(default="", max_length=WORDY, pattern=NO_NUL)
+    text: Words = Field(default="", max_length=WORDY)
+    query: Words = Field(default="", max_length=WORDY)
     origin: Origin = Origin.ASSISTANT
-    kind: str | None = None
+    kind: Name | None = None
     scope: Scope | None = None
-    tags: tuple[str, ...] = ()
-    transcript: str = Field(default="", max_length=WORDY)
-    paths: tuple[str, ...] = ()
+    tags: tuple[Name, ...] = Field(default=(), max_length=MANY)
+    transcript: str = Field(default="", max_length=WORDY, pattern=NO_NUL)
+    paths: tuple[FilePath, ...] = Field(default=(), max_length=10 * MANY)
     vouched: bool = False
     with_model: bool = False
     tokens: int = Field(default=2000, ge=50, le=20_000)
     limit: int = Field(default=20, ge=1, le=1000)
-    offset: int = Field(default=0, ge=0)
-    id: int | None = None
-    ids: tuple[int, ...] = ()
-    status: str | None = None
-    session_id: str | None = None
+    offset: Number = 0
+    id: Number | None = None
+    ids: tuple[Number, ...] = Field(default=(), max_length=MANY)
+    status: Name | None = None
+    session_id: Name | None = None
     archived: bool = False
     everywhere: bool = False
-    reason: str = Field(default="", max_length=1000)
+    reason: Words = Field(default="", max_length=1000)
     timeout: float = Field(default=30.0, ge=0, le=600)
-    version: str = ""
+    version: Name = ""
     all: bool = False
     details: bool = False
     check: bool = False
@@ -89,7 +109,7 @@ class Args(BaseModel):
 REVIEWING = frozenset({"approve", "edit", "forget_lesson", "reject", "release", "restore", "rollback", "undo"})
 """Requests about captures."""
 
-PERSONAL = REVIEWING | {"purge", "redact_stored", "allow_finding", "disallow_finding"}
+PERSONAL = REVIEWING | {"accept_settings", "purge", "redact_stored", "allow_finding", "disallow_finding"}
 """Requests that only a person may make (SPEC N13)."""
 
 AT_TERMINAL = PERSONAL | {"remember"}
@@ -107,7 +127,8 @@ class Commands:
         """Carry out a request of process ``caller``. Raises SubconsciousError; RequestError for what makes no sense."""
         command = getattr(self, f"cmd_{request.cmd}", None)
         if command is None:
-            raise RequestError(f"the daemon ({__version__}) knows no request {request.cmd!r}", "update the plugin")
+            unknown = request.cmd[:LONGEST_NAME]
+            raise RequestError(f"the daemon ({__version__}) knows no request {unknown!r}", "update the plugin")
         try:
             args = Args(**{name: value for name, value in request.args.items() if value is not None})
         except ValidationError as error:
@@ -152,7 +173,7 @@ class Commands:
             "provider": await self._provider(),
             "vector_index": core.embedding.index.name if core.embedding.index else "none",
             "warnings": await self._warnings(),
-            "settings": core.settings.model_dump(mode="json"),
+            "settings": core.mind().settings.model_dump(mode="json"),
         }
 
     async def _embedder(self) -> dict[str, Any]:
@@ -174,6 +195,8 @@ class Commands:
     async def _warnings(self) -> list[str]:
         buried = (await jobs.counts(self._core.database))["buried"]
         found = [f"{buried} jobs failed for good: `subconscious doctor` says why"] if buried else []
+        wanted = self._core.refused(self._core.settings)
+        found += [f"{name} = {value} is not in force: `subconscious accept-settings`" for name, value in wanted.items()]
         found += [self._core.embedding.error] if self._core.embedding.error else []
         return found + await self._of_providers()
 
@@ -185,6 +208,16 @@ class Commands:
         if state["providers"] and spending["state"] != "free":
             found.append(f"${spending['spent_today']:.2f} of today's ${spending['cap']:g} for models are spent")
         return found
+
+    async def cmd_accept_settings(self, args: Args) -> dict[str, Any]:
+        """A person lets what stands in config.toml, or in the daemon's environment, take effect."""
+        wanted = load_settings(self._core.home.root)
+        before = self._core.accepted
+        self._core.accepted = await accept(self._core.database, wanted, args.reason)
+        self._core.settings = wanted
+        await self._core.calibrate()
+        after = self._core.accepted
+        return {"changed": {name: [before[name], after[name]] for name in after if after[name] != before[name]}}
 
     async def cmd_remember(self, args: Args) -> dict[str, Any]:
         """Store what a person asks for; queue what the assistant asks for (SPEC N13)."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from time import time
+from typing import Any
 
 from subconscious.capture.calibration import Calibration
 from subconscious.errors import SettingsError
@@ -23,11 +24,14 @@ from subconscious.store.connect import Database
 from subconscious.store.projects import Project, project_at, settle
 
 from .embedding import Embedding
+from .vouching import Vouched
 
 log = logging.getLogger("subconscious.daemon")
 
 OF_PROVIDERS = KEYS | {"provider"}
 """The plugin's options that say which model is asked, for all sessions alike: there is one client for all."""
+OPTIONS = OF_PROVIDERS | {"capture", "surface", "start_tokens"}
+"""The plugin's options, as its hooks hand them over. Whatever else an entry claims is none: anybody can write one."""
 
 HURRIED_LOOK = 0.3
 """Seconds that a project's history may take to look up while somebody waits."""
@@ -57,6 +61,8 @@ class Core:
     llm: LLMClient = field(init=False)
     later: Later = field(init=False)
     adopted: dict[str, str] = field(default_factory=dict, repr=False)
+    accepted: dict[str, Any] = field(default_factory=dict)
+    vouched: Vouched = field(default_factory=Vouched)
     # The session that was resumed last in each project. Of a fork the client tells as of a resumption of its parent;
     # the fork itself is first heard of when it speaks, under an id of its own.
     resumed: dict[str, str] = field(default_factory=dict)
@@ -82,13 +88,19 @@ class Core:
         words of a session, which don't leave this machine without permission, and nobody waits long.
         """
         settings = self._settings_for(options) if options else self.settings
+        settings = settings.model_copy(update=self.accepted) if self.refused(settings) else settings
         sense = self.embedding.sense
         embed = sense.prompted if not asked else sense.asked_hurriedly if hurried else sense.asked
         return Mind(self.database, sense.index, settings, embed, self.calibration)
 
+    def refused(self, settings: Settings) -> dict[str, Any]:
+        """The values that nobody has accepted yet."""
+        wanted = {name: getattr(settings, name) for name in self.accepted}
+        return {name: value for name, value in wanted.items() if value != self.accepted[name]}
+
     async def calibrate(self) -> None:
         """Learn anew from what was decided: at the start and after every decision."""
-        self.calibration = await calibrate(self.database, self.settings)
+        self.calibration = await calibrate(self.database, self.mind().settings)
 
     def adopt(self, options: Mapping[str, str]) -> None:
         """Take over what a session's plugin options say of providers and their keys (SPEC N14).
@@ -106,7 +118,8 @@ class Core:
 
     def _settings_for(self, options: Mapping[str, str]) -> Settings:
         """Settings with the plugin's options below config.toml; a bad option is left out, the others hold."""
-        good = tuple(option for option in sorted(options.items()) if _is_good(self.home, option))
+        known = [option for option in sorted(options.items()) if option[0] in OPTIONS]
+        good = tuple(option for option in known if _is_good(self.home, option))
         return _cached_settings(self.home, good)
 
     async def project_of(self, folder: str) -> Project:

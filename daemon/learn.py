@@ -16,8 +16,9 @@ from subconscious.poisoning import check_text
 from subconscious.projects import head
 from subconscious.redaction import ledger
 from subconscious.sources import AGENT_FILE
-from subconscious.store import sessions
+from subconscious.store import events, sessions
 from subconscious.store.captures import Place
+from subconscious.store.rows import content_hash
 from subconscious.summaries import Sketch, read_deeds, tell
 from subconscious.transcripts import Reading, State, read_turns
 
@@ -27,6 +28,9 @@ from .entry import Entry
 
 NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
 """How prompts begin that no line of a person's words will follow: commands, and what the client itself puts in."""
+
+VOUCHED = "vouched"
+"""The event by which a prompt is a person's, until it stands in the transcript."""
 
 PROMPT_LENGTH = 500
 """Characters of a prompt that are kept with its session."""
@@ -147,9 +151,14 @@ async def expect(core: Core, entry: Entry) -> None:
     if not entry.payload.prompt_id or not text or text.startswith(NOT_TYPED):
         return
     branch, _ = head(entry.folder)
+    core.vouched.tie(entry, text)
     prompt = sessions.Prompt(entry.payload.session_id, entry.payload.prompt_id, text, min(entry.at, time()), branch)
     async with core.database.write() as tx:
         await sessions.expect(tx, prompt)
+        if entry in core.vouched:  # it may be another daemon that learns from it
+            await events.record(
+                tx, VOUCHED, "prompt", f"{prompt.session_id}/{prompt.prompt_id}", reason=content_hash(text)
+            )
 
 
 async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
@@ -162,6 +171,8 @@ async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
         for p in (await sessions.unwritten(mind.database, source.session_id) if _is_file(source.path) else [])
     ]
     judged = await asyncio.to_thread(judge, heard, mind.settings, mind.calibration)
+    persons = {turn.text for turn in heard if await _is_vouched_for(core, source, turn)}
+    judged = [one if _words(one, heard) in persons else _doubted(one) for one in judged]
     sketch = Sketch.from_json(await sessions.sketch(mind.database, source.session_id)).after(heard, _stated(judged))
     async with mind.database.write() as tx:
         if heard and mind.settings.capture and mind.settings.summaries:
@@ -171,6 +182,25 @@ async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
         await sessions.progress(tx, source.session_id, branch="", prompts=prompts)
         await sessions.forget_prompts(tx, source.session_id)
     core.embedding.wake()
+
+
+async def _is_vouched_for(core: Core, source: Source, turn: Turn) -> bool:
+    """Whether a hook of a person's client handed a prompt over, to this daemon or to one before."""
+    told = await events.history(core.database, "prompt", f"{source.session_id}/{turn.id}")
+    known = any(event["action"] == VOUCHED and event["reason"] == content_hash(turn.text) for event in told)
+    return known or core.vouched.stored(source.session_id, turn.id, turn.text)
+
+
+def _words(judged: Judged, heard: Sequence[Turn]) -> str:
+    return next((turn.text for turn in heard if turn.id == judged[0].evidence.turn_id), "")
+
+
+def _doubted(judged: Judged) -> Judged:
+    """What stands in no transcript is kept at once only if a person's own hook has handed it over (SPEC N13)."""
+    candidate, admission = judged
+    if admission.decision is not Decision.AUTO:
+        return judged
+    return candidate, replace(admission, decision=Decision.REVIEW, reason="its prompt stands in no transcript")
 
 
 def _read(mind: Mind, path: str, place: sessions.Position, final: bool) -> tuple[Reading, list[Judged]]:

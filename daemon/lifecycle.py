@@ -21,6 +21,7 @@ from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 
 from . import import_model, redacting
+from .accepted import accepted
 from .asking import Asking
 from .core import Core
 from .embedding import Embedding
@@ -68,7 +69,9 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
         await migrate(database)
         embedding = _embedding(settings, database)
         try:
-            core = Core(home, settings, database, embedding)
+            core = Core(home, settings, database, embedding, accepted=await accepted(database, settings))
+            if core.refused(settings):
+                log.warning("settings that nobody has accepted are not in force: %s", ", ".join(core.refused(settings)))
             await core.calibrate()
             await redacting.adopt(core)
             try:

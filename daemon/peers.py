@@ -18,6 +18,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import ends
+
 PROC = Path("/proc")
 MARK = re.compile(rb"(?:^|\0)(?:CLAUDECODE|CLAUDE_CODE_SESSION_ID|CLAUDE_CODE_CHILD_SESSION)=[^\0]")
 """What the client sets for whatever its model or its hooks run."""
@@ -47,11 +49,24 @@ class Process:
 
 def peer_of(link: socket.socket) -> int:
     """The process that connected; 0 where the system does not tell."""
-    if sys.platform != "linux":
-        return 0
-    size = struct.calcsize("3i")
-    pid, _, _ = struct.unpack("3i", link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
-    return int(pid)
+    return _credentials(link)[0]
+
+
+def is_ours(link: socket.socket) -> bool:
+    """Whether the process that connected is of the daemon's own user. Where the system does not tell, modes must do."""
+    return _credentials(link)[1] == os.getuid()
+
+
+def _credentials(link: socket.socket) -> tuple[int, int]:
+    """Process and user at the other end, as the kernel noted them when it connected."""
+    if sys.platform == "linux":
+        size = struct.calcsize("3i")
+        pid, user, _ = struct.unpack("3i", link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+        return int(pid), int(user)
+    if sys.platform == "darwin":
+        local, xucred = 0, link.getsockopt(0, 1, 76)  # SOL_LOCAL, LOCAL_PEERCRED: version, user, groups
+        return local, int.from_bytes(xucred[4:8], sys.byteorder)
+    return 0, os.getuid()
 
 
 def doubt_of_person(pid: int, *, at_terminal: bool = True) -> str:
@@ -80,15 +95,21 @@ def doubt_of_hook(pid: int) -> str:
     if sys.platform != "linux":
         return ""
     # The client runs `sh hooks/run`, which runs the hook; its marks are on both, and on nothing above them.
-    line = [process for process in _line(pid) if not process.script.endswith(b"/hooks/run")]
+    whole = list(_line(pid))
+    line = [process for process in whole if not process.script.endswith(b"/hooks/run")]
     if not line:
         return "it can't be seen who asks"
     above = line[1:]
     if any(process.marked for process in above):
         return "the prompt was handed over by a command that ran inside Claude Code"
+    if not above or not above[0].client or line[0].uid != os.getuid():
+        return "the prompt was not handed over by Claude Code"
     # A client within a client is one that the model started; a launcher and its client share their session.
     if len({process.session for process in above if process.client}) > 1:
         return "the prompt was typed by Claude Code itself"
+    # A command in the place of its shell stands where a hook stands, but is not listened to as one.
+    if not ends.held_by(whole[whole.index(above[0]) - 1].pid, above[0].pid, PROC):
+        return "the prompt was handed over by a command that ran inside Claude Code"
     return ""
 
 

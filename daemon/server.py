@@ -1,4 +1,4 @@
-"""The socket: owner-only, one request a connection, nothing that a request can be shall stall the rest."""
+"""The socket: owner-only, one request a connection, nothing that a request can be shall stall the rest (``crowd``)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from subconscious.home import Home
 from .answers import Answers
 from .commands import Commands
 from .core import Core
+from .crowd import SHORT, Crowd
 from .entry import BrokenEntryError, Entry, parse_entry, parse_secrets
-from .peers import peer_of
+from .peers import is_ours, peer_of
 from .spool import Spool
 
 log = logging.getLogger("subconscious.daemon")
@@ -47,15 +48,13 @@ class Server:
         self._commands = Commands(core, spool)
         self._server: asyncio.Server | None = None
         self._bound: os.stat_result | None = None
-        self._serving: set[asyncio.Task[None]] = set()
+        self._crowd = Crowd()
 
     async def open(self) -> None:
         """Bind and listen. Only the holder of the lock comes here, so what lies at the path is stale."""
         listener = bind(self._core.home)
         self._bound = self._core.home.socket.stat()
-        self._server = await asyncio.start_unix_server(
-            self._let_in, sock=listener, limit=REQUEST_LIMIT, backlog=BACKLOG
-        )
+        self._server = await asyncio.start_unix_server(self._let_in, sock=listener, limit=SHORT, backlog=BACKLOG)
 
     async def close(self) -> None:
         """Stop listening. The path goes first: who comes from now on finds no daemon rather than a deaf one.
@@ -66,9 +65,9 @@ class Server:
             self._core.home.socket.unlink(missing_ok=True)
         if self._server is not None:
             self._server.close()
-        if self._serving:
+        if self._crowd.all:
             # Those who were let in get their answer while there is a database to answer from.
-            _, late = await asyncio.wait(self._serving, timeout=FAREWELL_SECONDS)
+            _, late = await asyncio.wait(self._crowd.all, timeout=FAREWELL_SECONDS)
             for task in late:
                 task.cancel()
 
@@ -81,36 +80,47 @@ class Server:
             return False
 
     def _let_in(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(self._serve(reader, writer))
-        self._serving.add(task)
-        task.add_done_callback(self._serving.discard)
+        if self._crowd.full or not is_ours(writer.get_extra_info("socket")):
+            log.warning("a caller was turned away: %s", "too many" if self._crowd.full else "another user's")
+            writer.transport.abort()
+            return
+        self._crowd.let_in(asyncio.create_task(self._serve(reader, writer)))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._core.heard()
         try:
             await self._exchange(reader, writer)
+            await _close(writer)
         except (ConnectionError, TimeoutError, asyncio.IncompleteReadError, ValueError) as error:
             log.debug("a caller left or made no sense: %s", error)
         except Exception:
             # A request must never take the daemon down; the caller gets no answer, and the log the reason.
             log.exception("a request failed")
         finally:
-            writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
+            # Not close(): that would wait for a caller that does not read what it asked for.
+            writer.transport.abort()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        line = await asyncio.wait_for(reader.readline(), REQUEST_SECONDS)
-        if line.startswith(b"ask "):
-            await self._ask(line, reader, writer)
-        else:
-            await _send(writer, await self._answer(line, _caller(writer)))
+        async with asyncio.timeout(REQUEST_SECONDS) as patience:
+            line = await _short_line(reader)
+            if line.startswith(b"ask "):
+                patience.reschedule(None)
+                await self._ask(line, reader, writer)
+                return
+            async with self._crowd.holding(SHORT if line.endswith(b"\n") else REQUEST_LIMIT):
+                line += await _rest_of_line(reader, line)
+                self._crowd.heard()
+                patience.reschedule(None)
+                answer = await self._answer(line, _caller(writer))
+        await _send(writer, answer)
 
     async def _answer(self, line: bytes, caller: int) -> bytes:
         if line.startswith(b"hello "):
             return frame(__version__.encode())
         try:
-            return encode_result(await self._commands.run(decode_request(line), caller))
+            request = decode_request(line)
+            async with self._crowd.turn(request.cmd):
+                return encode_result(await self._commands.run(request, caller))
         except SubconsciousError as error:
             return encode_error(error)
         except Exception as error:
@@ -120,15 +130,17 @@ class Server:
     async def _ask(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Tell the hook what to print. Silence for what can't be understood: the entry is in the spool anyway."""
         _, name, length, *secrets = line.decode("utf-8", "replace").split()
-        if int(length) > ENTRY_LIMIT:
-            raise ValueError("the entry is too large to be asked about")
-        raw = await asyncio.wait_for(reader.readexactly(int(length)), REQUEST_SECONDS)
-        self._core.spooled.set()
-        try:
-            entry = parse_entry(name, raw)
-        except BrokenEntryError as error:
-            log.warning("asked about a broken entry: %s", error)
-            return
+        if not 0 < int(length) <= ENTRY_LIMIT:
+            raise ValueError("the entry is too large to be asked about, or empty")
+        async with self._crowd.holding(int(length)):
+            raw = await asyncio.wait_for(reader.readexactly(int(length)), REQUEST_SECONDS)
+            self._crowd.heard()
+            self._core.spooled.set()
+            try:
+                entry = parse_entry(name, raw)
+            except BrokenEntryError as error:
+                log.warning("asked about a broken entry: %s", error)
+                return
         if secrets:
             self._core.adopt(dict(entry.options) | parse_secrets(secrets[0]))
         async with self._core.answering[entry.payload.session_id]:
@@ -147,6 +159,33 @@ class Server:
             raise
 
 
+async def _short_line(reader: asyncio.StreamReader) -> bytes:
+    """The request's line, or as much of it as is short."""
+    try:
+        return await reader.readuntil(b"\n")
+    except asyncio.IncompleteReadError as error:
+        return error.partial + b"\n"
+    except asyncio.LimitOverrunError as error:
+        return await reader.readexactly(error.consumed)
+
+
+async def _rest_of_line(reader: asyncio.StreamReader, line: bytes) -> bytes:
+    """What follows a line that is not short; raises ValueError where it is longer than any request."""
+    rest = bytearray()
+    while not (rest or line).endswith(b"\n"):
+        rest += await _short_line(reader)
+        if len(line) + len(rest) > REQUEST_LIMIT:
+            raise ValueError("a request is too long")
+    return bytes(rest)
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    """Close once all is sent, if the caller reads it in time."""
+    writer.close()
+    with suppress(ConnectionError):
+        await asyncio.wait_for(writer.wait_closed(), REQUEST_SECONDS)
+
+
 def _caller(writer: asyncio.StreamWriter) -> int:
     return peer_of(writer.get_extra_info("socket"))
 
@@ -161,9 +200,10 @@ async def _send(writer: asyncio.StreamWriter, answer: bytes, reader: asyncio.Str
 def bind(home: Home) -> socket.socket:
     """A listening place that only its owner reaches; paths too long for the system are bound by their bare name."""
     path = home.socket
+    home.make()  # it says so where the folder is not ours alone
     with suppress(FileNotFoundError):
-        if not stat.S_ISSOCK(path.lstat().st_mode):
-            raise SubconsciousError(f"{path} is in the way: it is no socket", f"move {path} away")
+        if not stat.S_ISSOCK(path.lstat().st_mode) or path.lstat().st_uid != os.getuid():
+            raise SubconsciousError(f"{path} is in the way: it is no socket of ours", f"move {path} away")
         path.unlink()
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     # The folder is 0700 already; the mask closes the moment between bind and chmod all the same.

@@ -16,6 +16,7 @@ from subconscious.errors import SubconsciousError
 from subconscious.flow import Provenance, Start, clean, recall, save_given
 from subconscious.model import Origin
 from subconscious.projects import head
+from subconscious.quoting import quote, within_quotes
 from subconscious.store import captures, memories
 from subconscious.store.captures import Place
 from subconscious.store.projects import Project
@@ -24,7 +25,8 @@ from . import typed_review
 from .acts import Telling, remember, set_archived
 from .core import Core
 from .entry import Entry
-from .typed_review import Said
+from .typed_review import Said, refuse
+from .vouching import is_a_persons
 
 COMMAND = re.compile(r"\s*/(?:subconscious:)(?P<verb>[a-z]+)(?:\s+(?P<rest>.*))?\s*$", re.DOTALL)
 REVIEW = "review"
@@ -32,56 +34,79 @@ RECALL_LIMIT = 8
 RECALL_TOKENS = 1500
 
 Verb = Callable[[Core, Entry, Project, str], Awaitable[str]]
+Change = Callable[[Core, Entry, Project, str, str], Awaitable[str]]
+"""The last is why the command is not taken for a person's, or ""."""
 
 
-async def answer(core: Core, entry: Entry, project: Project, caller: int) -> Said:
-    """Carry out the command that a prompt is, if it is one, for the hook that waits: process ``caller``."""
+async def answer(core: Core, entry: Entry, project: Project, caller: int, doubt: str) -> Said:
+    """Carry out the command that a prompt is, if it is one, for the hook that waits: process ``caller``.
+
+    ``doubt`` says why the hook is not taken for one of a person's session, or "".
+    """
     match = COMMAND.match(entry.payload.prompt)
-    if match is None or match["verb"] not in VERBS | {REVIEW: None}:
+    if match is None or match["verb"] not in (*VERBS, *CHANGING, REVIEW):
         return Said("")
     text = (match["rest"] or "").strip()
     try:
         if match["verb"] == REVIEW:
             return await typed_review.answer(core, entry, project, text, caller)
+        if match["verb"] in CHANGING:
+            return Said(await CHANGING[match["verb"]](core, entry, project, text, doubt))
         return Said(await VERBS[match["verb"]](core, entry, project, text))
     except SubconsciousError as error:
-        return Said(f"Subconscious could not do this: {error.message}. {error.remedy}")
+        return Said(f"Subconscious could not do this: {quote(error.message, 500)}. {error.remedy}")
 
 
 async def make_up(core: Core, entry: Entry, project: Project) -> None:
     """Carry out, should nobody have waited for the answer, the command that a prompt is, if it changes something."""
     match = COMMAND.match(entry.payload.prompt)
-    if match is None or match["verb"] not in CHANGING | {REVIEW}:
+    if match is None or match["verb"] not in (*CHANGING, REVIEW):
         return
     text = (match["rest"] or "").strip()
     with suppress(SubconsciousError):  # nobody is there to be told
         if match["verb"] != REVIEW:
-            await VERBS[match["verb"]](core, entry, project, text)
+            await _make_up(core, entry, project, match["verb"], text)
         elif text:
             await typed_review.make_up(core, entry, project, text)
 
 
-async def _remember(core: Core, entry: Entry, project: Project, text: str) -> str:
+async def _make_up(core: Core, entry: Entry, project: Project, verb: str, text: str) -> None:
+    persons = await is_a_persons(core, entry, verb, text)
+    if persons is not None:
+        await CHANGING[verb](core, entry, project, text, "" if persons else "its prompt stands in no transcript")
+
+
+async def _remember(core: Core, entry: Entry, project: Project, text: str, doubt: str) -> str:
+    """Keep it as the person's word; what may be somebody else's waits for them."""
+    if doubt:
+        await refuse(core, entry, doubt)
     text = " ".join(clean(text).split())
     if not text:
         return "Subconscious was asked to remember, but not what. Usage: /subconscious:remember TEXT"
     branch, commit = head(entry.folder)
     told = Telling(
         text=text,
-        origin=Origin.USER,
+        origin=Origin.ASSISTANT if doubt else Origin.USER,
         turn_id=entry.name,
         at=min(entry.at, time()),
         file=entry.payload.transcript_path,
         branch=branch,
     )
-    where = Provenance(Place(project.id, entry.payload.session_id), commit=commit, actor="user", verified=True)
+    where = Provenance(
+        Place(project.id, entry.payload.session_id),
+        commit=commit,
+        actor="assistant" if doubt else "user",
+        verified=not doubt,
+    )
     capture = await remember(core, core.mind(entry.options), told, where)
+    if doubt:
+        return f"Subconscious lets this wait for the user's review: {doubt}."
     if capture["status"] in ("review", captures.QUARANTINED):
         return f"Subconscious has not remembered this yet, it waits for the user's decision: {capture['reason']}."
     if capture["memory_id"] is None:
         return f"Subconscious knows this already: {capture['reason']}."
     memory = await memories.get(core.database, capture["memory_id"])
-    return f"Subconscious has remembered this, as memory {memory.id} ({memory.kind}): {surfacing.quote(memory.content)}"
+    return f"Subconscious has remembered this, as memory {memory.id} ({memory.kind}): {within_quotes(memory.content)}"
 
 
 async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
@@ -90,7 +115,7 @@ async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
     mind = core.mind(entry.options, asked=True, hurried=True)
     hits = await recall(mind, text, project.id, RECALL_LIMIT)
     if not hits:
-        return f"Subconscious has no memory of: {surfacing.quote(text)}"
+        return f"Subconscious has no memory of: {within_quotes(text, 200)}"
     branch, _ = head(entry.folder)
     budget = surfacing.Budget(RECALL_TOKENS, mind.settings.start_characters, RECALL_LIMIT)
     context = surfacing.compose(hits, budget, branch)
@@ -98,14 +123,17 @@ async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
     return context.text
 
 
-async def _unarchive(core: Core, entry: Entry, project: Project, text: str) -> str:
-    del entry, project
+async def _unarchive(core: Core, entry: Entry, project: Project, text: str, doubt: str) -> str:
+    del project
     ids = [int(word) for word in re.findall(r"\b\d{1,15}\b", text)]
     if not ids:
         return "Subconscious was asked to bring back a memory, but not which. Usage: /subconscious:unarchive ID"
+    if doubt:
+        await refuse(core, entry, doubt)
+        return f"Subconscious did nothing: a person brings memories back, and {doubt}."
     back = await set_archived(core, ids, False, "user", "asked for in the client")
     return "Subconscious has brought back: " + "; ".join(
-        f"memory {memory.id}: {surfacing.quote(memory.summary)}" for memory in back
+        f"memory {memory.id}: {within_quotes(memory.summary)}" for memory in back
     )
 
 
@@ -114,17 +142,14 @@ async def _status(core: Core, entry: Entry, project: Project, text: str) -> str:
     held = await memories.counts(core.database, project.id)
     waits = await captures.waiting(core.database, project.id)
     return (
-        f"Subconscious is on. Project {project.name}: {held['project']} memories; in all {held['active']} active,"
-        f" {held['archived']} archived. {waits} captures of this project wait for review"
+        f"Subconscious is on. Project {within_quotes(project.name, 100)}: {held['project']} memories;"
+        f" in all {held['active']} active, {held['archived']} archived."
+        f" {waits} captures of this project wait for review"
         " (/subconscious:review, or `subconscious review` in a terminal)."
     )
 
 
-VERBS: dict[str, Verb] = {
-    "remember": _remember,
-    "recall": _recall,
-    "unarchive": _unarchive,
-    "status": _status,
-}
-CHANGING = frozenset({"remember", "unarchive"})
+CHANGING: dict[str, Change] = {"remember": _remember, "unarchive": _unarchive}
 """Verbs that a job carries out too, should nobody have waited for the answer; each does it once all the same."""
+
+VERBS: dict[str, Verb] = {"recall": _recall, "status": _status}

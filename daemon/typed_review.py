@@ -8,16 +8,13 @@ the client's own transcript holds the prompt.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import re
-from datetime import datetime
-from pathlib import Path
-from time import time
 from typing import Any, NamedTuple
 
 from subconscious import surfacing
 from subconscious.model import Origin
+from subconscious.quoting import visible, within_quotes
 from subconscious.store import captures, events
 from subconscious.store.projects import Project
 
@@ -25,17 +22,12 @@ from .core import Core
 from .entry import Entry
 from .peers import doubt_of_hook
 from .reviewing import Wish, carry_out, looked_at
+from .vouching import is_a_persons
 
 log = logging.getLogger("subconscious.daemon")
 
 SHOWN = 10
 """Captures of one list: a screen of them."""
-
-WRITTEN_SECONDS = 5.0
-"""Time that the client may take to write a prompt into its transcript."""
-
-SLACK_SECONDS = 60.0
-"""By how much a transcript's time may lie before the hook's."""
 
 DECISION = re.compile(
     r"(?P<deed>approve|reject|teach|release|edit|restore|undo)\b\s*(?P<rest>.*)", re.DOTALL | re.IGNORECASE
@@ -46,9 +38,6 @@ NUMBER = re.compile(r"[#\[]*(\d{1,15})\]?[\s,;:]+")
 USAGE = (
     "Usage: /subconscious:review, then approve ID..., approve all, reject ID... WHY, teach ID... (reject, and flag what"
     " says the same), edit ID NEW WORDS, restore ID..., undo ID...; /subconscious:review quarantine, then release ID..."
-)
-COMMAND_LINE = re.compile(
-    r"<command-name>/subconscious:review</command-name>.*?<command-args>(?P<args>.*?)</command-args>", re.DOTALL
 )
 
 
@@ -66,28 +55,24 @@ async def answer(core: Core, entry: Entry, project: Project, text: str, caller: 
     if text.lower() in QUARANTINE:
         return await _held_listing(core, project)
     if (wish := await _wish(core, entry, project, text)) is None:
-        return Said(f"Subconscious did not understand: {surfacing.quote(text)}. {USAGE}")
+        return Said(f"Subconscious did not understand: {within_quotes(text, 200)}. {USAGE}")
     if doubt := await asyncio.to_thread(doubt_of_hook, caller):
-        await _refuse(core, entry, doubt)
+        await refuse(core, entry, doubt)
         return Said(f"Subconscious did nothing: a person decides on captures, and {doubt}.")
     return Said(_told(wish, await carry_out(core, wish)))
 
 
 async def make_up(core: Core, entry: Entry, project: Project, text: str) -> None:
     """Carry out a decision whose hook found nobody to ask: its prompt must stand in the client's transcript."""
-    deadline = time() + WRITTEN_SECONDS
-    while not await events.history(core.database, "typed", entry.name):
-        if await asyncio.to_thread(_stands_in_transcript, entry, text):
-            if (wish := await _wish(core, entry, project, text)) is not None:
-                await carry_out(core, wish)
-            return
-        if time() > deadline:
-            await _refuse(core, entry, "its prompt does not stand in the session's transcript")
-            return
-        await asyncio.sleep(0.1)
+    persons = await is_a_persons(core, entry, "review", text)
+    if persons and (wish := await _wish(core, entry, project, text)) is not None:
+        await carry_out(core, wish)
+    if persons is False:
+        await refuse(core, entry, "its prompt does not stand in the session's transcript")
 
 
-async def _refuse(core: Core, entry: Entry, doubt: str) -> None:
+async def refuse(core: Core, entry: Entry, doubt: str) -> None:
+    """Keep it on record that a typed command was not believed."""
     log.warning("a typed decision was refused: %s", doubt)
     async with core.database.write() as tx:
         await events.record(tx, "refused", "typed", entry.name, reason=doubt)
@@ -136,8 +121,8 @@ def _lines(capture: dict[str, Any]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """One line without anything that would steer a terminal."""
-    return "".join(sign for sign in " ".join(text.split()) if sign.isprintable())
+    """One line without anything that would steer a terminal or hide from its reader."""
+    return " ".join(visible(text).split())
 
 
 async def _wish(core: Core, entry: Entry, project: Project, text: str) -> Wish | None:
@@ -171,25 +156,3 @@ def _state(capture: dict[str, Any]) -> str:
     waits = states.get(capture["status"], f"is {capture['status']}")
     memory = f", as memory {capture['memory_id']}" if capture["memory_id"] else ""
     return f"capture {capture['id']} {waits}{memory}"
-
-
-def _stands_in_transcript(entry: Entry, text: str) -> bool:
-    """Whether the client wrote down that somebody typed this, in a session that no program speaks in."""
-    try:
-        with Path(entry.payload.transcript_path).open("rb") as file:
-            return any(_is_typed(line, entry, text) for line in file if b"/subconscious:review" in line)
-    except (OSError, ValueError):
-        return False
-
-
-def _is_typed(line: bytes, entry: Entry, text: str) -> bool:
-    try:
-        record = json.loads(line)
-        match = COMMAND_LINE.search(record["message"]["content"])
-        at = datetime.fromisoformat(record["timestamp"]).timestamp()
-    except (ValueError, TypeError, KeyError):
-        return False
-    typed = record.get("type") == "user" and not record.get("isMeta") and not record.get("isSidechain")
-    by_program = str(record.get("entrypoint", "")).startswith("sdk")
-    same = match is not None and match["args"].strip() == text
-    return typed and same and not by_program and at > entry.at - SLACK_SECONDS

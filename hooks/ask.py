@@ -35,10 +35,20 @@ def connect(home: str, until: float) -> "socket.socket":
     try:
         link.settimeout(_left(until))
         link.connect(path)
+        if not _is_ours(link):
+            raise PermissionError("whoever listens there is somebody else")
     except OSError:
         link.close()
         raise
     return link
+
+
+def _is_ours(link: "socket.socket") -> bool:
+    """Whether who listens is this user; where the system doesn't tell, the folder's mode must do."""
+    if sys.platform != "linux":
+        return True
+    credentials = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # process, user, group
+    return int.from_bytes(credentials[4:8], sys.byteorder) == os.getuid()
 
 
 def request(link: "socket.socket", question: bytes, until: float) -> bytes:

@@ -151,7 +151,17 @@ def _connect(connection: socket.socket, home: Home, deadline: float) -> bool:
         if monotonic() > deadline:
             raise
         return False
+    if not _is_ours(connection):
+        raise PermissionError("it belongs to somebody else")
     return True
+
+
+def _is_ours(connection: socket.socket) -> bool:
+    """Whether who listens is this user; where the system does not tell, the folder's mode must do."""
+    if sys.platform != "linux":
+        return True
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)  # process, user, group
+    return int.from_bytes(credentials[4:8], sys.byteorder) == os.getuid()
 
 
 def _connect_from_within(connection: socket.socket, home: Home) -> None:

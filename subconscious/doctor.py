@@ -14,7 +14,7 @@ import shutil
 import sqlite3
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -208,19 +208,24 @@ def _settings(patient: Patient) -> Iterator[Finding]:
 
 def _permissions(patient: Patient) -> Iterator[Finding]:
     home = patient.home
-    for path in (
-        home.root / "config.toml",
-        home.database,
-        home.socket,
-        home.lock,
-        home.spool,
-        home.run,
-        home.log,
-    ):
-        mode = stat.S_IMODE(path.lstat().st_mode) if path.exists() else 0
-        if mode & 0o077:
-            detail = f"{path} is open to other users (mode {mode:04o})"
-            yield _fault("permissions", detail, f"chmod go-rwx {_sh(path)}")
+    if not home.root.exists():
+        return
+    for folder in home.folders:
+        if folder.is_symlink():
+            yield _fault("permissions", f"{folder} is a link: the daemon won't use it", f"mv {_sh(folder)} /var/tmp/")
+    suspects = [(path, status) for path, status in home.open_to_others() if path != home.root]
+    foreign = [path for path, status in suspects if status.st_uid != os.getuid()]
+    wide = [(path, stat.S_IMODE(status.st_mode)) for path, status in suspects if path not in foreign]
+    if foreign:
+        detail = f"{foreign[0]}{_and_more(foreign)} not yours: somebody else made it, or you did with sudo"
+        yield _fault("permissions", detail, f"sudo chown -hR {os.getuid()} {_sh(home.root)}")
+    for path, mode in wide[:1]:
+        detail = f"{path}{_and_more(wide)} open to other users (mode {mode:04o})"
+        yield _fault("permissions", detail, f"chmod go-rwx {' '.join(_sh(other) for other, _ in wide[:20])}")
+
+
+def _and_more(found: Sequence[object]) -> str:
+    return " is" if len(found) == 1 else f" and {len(found) - 1} more are"
 
 
 def _environment(patient: Patient) -> Iterator[Finding]:

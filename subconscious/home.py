@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from subconscious.errors import DaemonError
 
 SOCKET_PATH_LIMIT = 100
 """Bytes a socket's path may have to be bound by its full name (the systems allow 104 to 108)."""
@@ -63,12 +66,50 @@ class Home:
         """The daemon's own Python environments."""
         return self.root / "env"
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders that must be there, and be real ones."""
+        return self.spool, self.buried, self.run, self.log
+
     def make(self) -> None:
-        """Create the folders, owner-only, and take back permissions that grew too wide."""
-        for folder in (self.root, self.spool, self.buried, self.run, self.log):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if stat.S_IMODE(folder.stat().st_mode) & 0o077:
+        """Create the folders, owner-only, and take back permissions that grew too wide.
+
+        Raises DaemonError where one of them is a link or somebody else's: what is put there would be theirs to change.
+        """
+        for folder in (self.root, *self.folders):
+            try:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except FileExistsError as error:
+                raise DaemonError(f"{folder} is in the way: it is no folder", f"move {folder} away") from error
+            # The state folder itself may be a link of its owner's, to another disk.
+            status = folder.stat() if folder == self.root else folder.lstat()
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+                raise DaemonError(f"{folder} is a link or belongs to somebody else", f"move {folder} away")
+            if stat.S_IMODE(status.st_mode) & 0o077:
                 folder.chmod(0o700)
+
+    def mend(self) -> None:
+        """Close every file of ours to others. What is not ours, or is a link, is left for `doctor` to name."""
+        for path, status in self.open_to_others():
+            if status.st_uid == os.getuid() and not stat.S_ISLNK(status.st_mode):
+                path.chmod(stat.S_IMODE(status.st_mode) & ~0o077)
+
+    def open_to_others(self) -> Iterator[tuple[Path, os.stat_result]]:
+        """Give what others may read or write, or could have made: files and folders with wide modes, or not ours."""
+        yield from _suspects(self.root, self.root.stat())
+        for folder, inner, names in os.walk(self.root):
+            place = Path(folder)
+            if place == self.env:
+                inner.clear()  # packages, as they were installed; nobody gets past the folder itself
+            for name in (*inner, *names):
+                with suppress(FileNotFoundError):  # the daemon takes entries while we look
+                    yield from _suspects(place / name, (place / name).lstat())
+
+
+def _suspects(path: Path, status: os.stat_result) -> Iterator[tuple[Path, os.stat_result]]:
+    wide = stat.S_IMODE(status.st_mode) & 0o077 and not stat.S_ISLNK(status.st_mode)
+    if wide or status.st_uid != os.getuid():
+        yield path, status
 
 
 def find_home(environ: Mapping[str, str] | None = None) -> Home | None:

@@ -67,7 +67,7 @@ _PURPOSES = (
     ("builds", r"build|css"),
     ("checks", r"check"),
 )
-_HOOK = re.compile(r"[^.\n]*\bpre-?commit (?:hook|check)s?\b[^.\n]*", re.IGNORECASE)
+_HOOK = re.compile(r"(?<![^.\n])[^.\n]*?\bpre-?commit (?:hook|check)s?\b[^.\n]*", re.IGNORECASE)
 _HOOK_CHECKS = (
     ("tests", re.compile(r"\btests?\b", re.IGNORECASE)),
     ("lint", re.compile(r"\blint\w*|\bbiome\b", re.IGNORECASE)),

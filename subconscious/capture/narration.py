@@ -23,12 +23,16 @@ _ACTION = re.compile(
 )
 _GREETING = re.compile(rf"\W*{_OPENERS}+[.!:;,\s]*\Z", re.IGNORECASE)
 _GREEN = re.compile(
-    r"\W*(?:verification|results?|all|both|the|now|\d[\d,]*|full|every|\s|[:(])*"
+    r"\W*+(?:verification|results?|all|both|the|now|\d[\d,]*+|full|every|\s++|[:(])*"
     r"(?:tests?|lint\w*|checks?|typecheck\w*|build|pre-commit\w*|everything|type check\w*|[\d,]+ pass\w*)\b.{0,70}"
     r"\b(?:pass\w*|clean|green|succe\w+|no (?:errors|issues)|0 (?:fail|errors)\w*)\b.{0,120}\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _LEADING = re.compile(rf"\A(?:{_OPENERS}(?<=[\s,.!:;–—-]))+", re.IGNORECASE)
+
+
+LONGEST = 1000
+"""Characters beyond which it is no sentence that somebody wrote, and costs more to look at than it is worth."""
 
 
 def sentence_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
@@ -43,6 +47,8 @@ def sentence_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
 def is_narration(sentence: str) -> bool:
     """Whether a sentence tells what is being done, not what is so."""
     said = sentence.strip().strip("*_ ")
+    if len(said) > LONGEST:
+        return False
     return bool(_ACTION.match(said) or _GREETING.match(said) or _GREEN.match(said)) or said.endswith("?")
 
 

@@ -33,11 +33,11 @@ _LONGEST_SAID = 450
 _FEWEST_WORDS = 2
 _WINDOW = 16
 _TABS = re.compile(
-    r"[^.!?\n]*\b(?:actual )?tabs?\b(?=[^.\n]*(?:\bindent|\bspaces?\b|\bissue\b|\bfile\b|[.!:]|\Z))[^.!?\n]*",
+    r"(?<![^.!?\n])[^.!?\n]*?\b(?:actual )?tabs?\b(?=[^.\n]{0,400}(?:\bindent|\bspaces?\b|\bissue\b|\bfile\b|[.!:]|\Z))[^.!?\n]*",
     re.IGNORECASE,
 )
 _STALE = re.compile(
-    r"[^.!\n]*\b(?:diagnostics?|gopls|lsp)\b[^.!\n]{0,80}\bstale\b[^.!\n]*|[^.!\n]*\bstale (?:lsp |ide )?diagnostics?\b[^.!\n]*",
+    r"(?<![^.!\n])[^.!\n]*?\b(?:(?:diagnostics?|gopls|lsp)\b[^.!\n]{0,80}\bstale|stale (?:lsp |ide )?diagnostics?)\b[^.!\n]*",
     re.IGNORECASE,
 )
 _FILLER = re.compile(r"\A(?:but|so|and|now|good|great|ok(?:ay)?|yep|wait|hmm)\b[\s,:—–-]*", re.IGNORECASE)

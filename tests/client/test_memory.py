@@ -112,7 +112,9 @@ def test_typed_remember_survives_a_missing_daemon(machine: Machine) -> None:
     machine.stop_daemon()
     machine.talk("/subconscious:remember Deploys happen only on Tuesdays.")
     machine.drain()
-    assert len(machine.remembered("Deploys happen only on Tuesdays")) == 1
+    # In a session that a program may speak in, only the client's own hook can say that a person typed it.
+    told = [row["status"] for row in machine.rows("implicit_captures") if "Tuesdays" in row["content"]]
+    assert told == ["review"]
 
 
 def _injected(api: FakeApi, prompt: str, index: int = 0) -> str:

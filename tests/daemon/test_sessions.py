@@ -15,7 +15,7 @@ from bench.sessions import Speaker, run_hook
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
-from tests import terminal
+from tests import client_stub, terminal
 from tests.daemon.conftest import configure, drained, eventually, new_session
 
 DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
@@ -113,9 +113,16 @@ def test_a_fork_is_not_given_again_what_its_parent_was(running: Home, speaker: S
     assert fork.ask("SessionStart", source="resume") == b""
 
 
+def typed(home: Home, speaker: Speaker, words: str) -> str:
+    """Type a prompt in a client; what the model is told."""
+    payload = speaker.payload("UserPromptSubmit", prompt=words, prompt_id="p-1")
+    environment = terminal.environment(home) | speaker.environment
+    return client_stub.submit(payload, environment, speaker.project)[0]
+
+
 def test_a_prompt_that_the_client_never_wrote_down_is_learned_from(running: Home, speaker: Speaker) -> None:
     speaker.say("First, tidy the invoices.")
-    speaker.ask("UserPromptSubmit", prompt=DECISION, prompt_id="p-1")
+    typed(running, speaker, DECISION)
     drained(running)
     assert captured(running, speaker) == []
     client.call(running, "stop")
@@ -183,7 +190,7 @@ def test_private_words_and_secrets_reach_no_file_of_ours(running: Home, speaker:
 
 
 def test_a_typed_command_is_carried_out_by_the_daemon_once(running: Home, speaker: Speaker) -> None:
-    told = context(speaker.ask("UserPromptSubmit", prompt="/subconscious:remember always run make fmt first"))
+    told = typed(running, speaker, "/subconscious:remember always run make fmt first")
     assert "memory 1" in told
     drained(running)
     (capture,) = captured(running, speaker)
@@ -193,7 +200,11 @@ def test_a_typed_command_is_carried_out_by_the_daemon_once(running: Home, speake
 
 def test_a_typed_command_is_carried_out_even_when_nobody_waited(stopped: Home, tmp_path: Path) -> None:
     speaker = new_session(stopped, tmp_path / "project")
-    speaker.hook("drop", "UserPromptSubmit", prompt="/subconscious:remember always run make fmt first")
+    words = "/subconscious:remember always run make fmt first"
+    speaker.hook("drop", "UserPromptSubmit", prompt=words)
+    speaker.say(
+        "<command-name>/subconscious:remember</command-name><command-args>always run make fmt first</command-args>"
+    )
     client.ensure_daemon(stopped)
     drained(stopped)
     assert len(captured(stopped, speaker, "captured")) == 1

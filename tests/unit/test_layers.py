@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "subconscious"
-PURE = {"decay", "errors", "home", "kinds", "model", "settings"}
+PURE = {"decay", "errors", "home", "kinds", "model", "quoting", "settings"}
 GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
 WORKSHOP = {"capture", "llm", "poisoning", "search", "sources"}
 SHOWS = {"doctor", "review", "rollback", "summaries", "surfacing"}
@@ -19,7 +19,7 @@ LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"}, {"refining"})
 
 # `__version__` belongs to everybody.
 FREE = {"subconscious"}
-CLI_MAY = {"client", "demo", "doctor", "errors", "home", "settings"}
+CLI_MAY = {"client", "demo", "doctor", "errors", "home", "quoting", "settings"}
 
 
 def _room(path: Path, root: Path) -> str:

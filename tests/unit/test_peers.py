@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import sys
 from pathlib import Path
 
 import pytest
 
-from daemon import peers
+from daemon import ends, peers
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -31,6 +33,7 @@ class Machine:
         terminal: int = 0,
         holds: int | None = None,
         hidden: bool = False,
+        pipes: tuple[int, ...] = (),
     ) -> int:
         folder = self.root / str(pid)
         (folder / "ns").mkdir(parents=True)
@@ -44,6 +47,8 @@ class Machine:
             (folder / "environ").write_text("\0".join(["HOME=/home/dev", *environment]) + "\0")
         for kind in ("fd", "fdinfo"):
             (folder / kind).mkdir()
+        for number, pipe in enumerate(pipes):
+            (folder / "fd" / str(number)).symlink_to(f"pipe:[{pipe}]")
         if holds is not None:
             (folder / "fd" / "5").symlink_to("/dev/ptmx")
             (folder / "fdinfo" / "5").write_text(f"pos:\t0\ntty-index:\t{holds}\n")
@@ -147,20 +152,42 @@ def test_a_loop_of_parents_ends(machine: Machine) -> None:
     assert peers.doubt_of_person(machine.process(60, 20, "sh", terminal=PTS)) == ""
 
 
-def hook(machine: Machine, parent: int) -> int:
-    machine.process(70, parent, "/bin/sh /plugins/subconscious/hooks/run ask UserPromptSubmit", MARK)
+STREAMS = (101, 102)
+
+
+def hook(machine: Machine, parent: int, pipes: tuple[int, ...] = (100, *STREAMS)) -> int:
+    run = "/bin/sh /plugins/subconscious/hooks/run ask UserPromptSubmit"
+    machine.process(70, parent, run, MARK, pipes=pipes)
     return machine.process(71, 70, "python3 -I -S /plugins/subconscious/hooks/start.py ask", MARK)
 
 
 def test_a_hook_of_a_persons_session_hands_over_what_they_typed(machine: Machine) -> None:
     machine.process(30, 1, "-zsh", session=30)
-    machine.process(31, 30, "claude", session=30)
+    machine.process(31, 30, "claude", session=30, pipes=(7, 8, *STREAMS))
     assert peers.doubt_of_hook(hook(machine, 31)) == ""
+
+
+@pytest.mark.parametrize("pipes", [(100, 101, 103), (101, 101, 101), (101, 103, 104), (103, 101), ()])
+def test_a_command_in_the_place_of_its_shell_is_no_hook(machine: Machine, pipes: tuple[int, ...]) -> None:
+    machine.process(30, 1, "-zsh", session=30)
+    machine.process(31, 30, "claude", session=30, pipes=(7, 8, *STREAMS))
+    assert "ran inside" in peers.doubt_of_hook(hook(machine, 31, pipes))
+
+
+def test_what_stands_below_no_client_is_no_hook(machine: Machine) -> None:
+    assert "not handed over by Claude Code" in peers.doubt_of_hook(hook(machine, 1))
+
+
+def test_the_kernel_names_the_pair_of_a_socket() -> None:
+    one, other = socket.socketpair()
+    with one, other:
+        assert ends.peer_inode(os.fstat(one.fileno()).st_ino) == os.fstat(other.fileno()).st_ino
+        assert ends.peer_inode(2**31) == 0
 
 
 def test_a_launcher_and_its_client_are_one(machine: Machine) -> None:
     machine.process(31, 1, "node /usr/bin/claude", session=31)
-    machine.process(32, 31, "claude", session=31)
+    machine.process(32, 31, "claude", session=31, pipes=STREAMS)
     assert peers.doubt_of_hook(hook(machine, 32)) == ""
 
 

@@ -1,0 +1,40 @@
+"""Settings that decide what is kept without asking: a change takes effect once a person has accepted it (SPEC N13).
+
+config.toml and the environment of whoever starts the daemon can be written by any command of the model. What a person
+accepted last stands in the history; the values that the first start finds are taken as theirs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from subconscious.settings import Settings
+from subconscious.store import events
+from subconscious.store.connect import Database
+
+GUARDED = ("auto_threshold", "calibration", "calibration_prior", "calibration_silence")
+"""To guard a setting, name it here: such as lower the bar for what is kept, or let words leave the machine."""
+
+SUBJECT = ("settings", "guarded")
+
+
+def guarded(settings: Settings) -> dict[str, Any]:
+    """The values that need a person's word."""
+    return {name: getattr(settings, name) for name in GUARDED}
+
+
+async def accepted(database: Database, found: Settings) -> dict[str, Any]:
+    """The values that a person accepted last. Those found are theirs where nothing was accepted yet."""
+    history = await events.history(database, *SUBJECT)
+    if not history:
+        return await accept(database, found, "found at the first start", "daemon")
+    # A setting that is new to this version has no other value than its default yet.
+    return guarded(Settings.model_construct()) | (history[-1]["after"] or {})
+
+
+async def accept(database: Database, wanted: Settings, reason: str, actor: str = "user") -> dict[str, Any]:
+    """Keep on record that these values hold."""
+    values = guarded(wanted)
+    async with database.write() as tx:
+        await events.record(tx, "accept", *SUBJECT, actor=actor, reason=reason, after=values)
+    return values

@@ -1,0 +1,126 @@
+"""Whether a person typed a prompt: the client's own hook handed it over, or the client wrote it down (SPEC N13).
+
+What lies in the spool proves nothing: any command of the model can put it there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import OrderedDict
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING
+
+from subconscious.store import events
+
+from .peers import doubt_of_hook
+
+if TYPE_CHECKING:
+    from .core import Core
+    from .entry import Entry
+
+REMEMBERED = 10_000
+"""Prompts whose voucher is kept: more than are typed while one daemon lives."""
+
+WRITTEN_SECONDS = 5.0
+"""Time that the client may take to write a prompt into its transcript."""
+
+SLACK_SECONDS = 60.0
+"""By how much a transcript's time may lie before the hook's."""
+
+COMMAND_LINE = re.compile(
+    r"<command-name>/subconscious:(?P<verb>[a-z]+)</command-name>.*?<command-args>(?P<args>.*?)</command-args>",
+    re.DOTALL,
+)
+
+Mark = tuple[str, str, bytes]
+"""A session, a prompt's number, and a digest of the words."""
+
+
+class Vouched:
+    """The prompts that a hook of a person's client handed over while this daemon ran.
+
+    What is stored of a prompt is free of secrets, so it has another mark than the prompt itself: ``tie`` says of which.
+    """
+
+    def __init__(self) -> None:
+        self._marks: OrderedDict[Mark, None] = OrderedDict()
+        self._ties: OrderedDict[Mark, Mark] = OrderedDict()
+
+    def add(self, entry: Entry) -> None:
+        """Vouch for a prompt."""
+        self._marks[_mark_of(entry)] = None
+        if len(self._marks) > REMEMBERED:
+            self._marks.popitem(last=False)
+
+    def tie(self, entry: Entry, text: str) -> None:
+        """Say what is stored of a prompt, whether it is vouched for already, later or never."""
+        self._ties[_mark(entry.payload.session_id, entry.payload.prompt_id, text)] = _mark_of(entry)
+        if len(self._ties) > REMEMBERED:
+            self._ties.popitem(last=False)
+
+    def __contains__(self, entry: Entry) -> bool:
+        return _mark_of(entry) in self._marks
+
+    def stored(self, session_id: str, prompt_id: str, text: str) -> bool:
+        """Whether what is stored of a prompt was vouched for."""
+        return self._ties.get(_mark(session_id, prompt_id, text)) in self._marks
+
+
+def _mark_of(entry: Entry) -> Mark:
+    return _mark(entry.payload.session_id, entry.payload.prompt_id, entry.payload.prompt.strip())
+
+
+def _mark(session_id: str, prompt_id: str, text: str) -> Mark:
+    return session_id, prompt_id, sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+async def vouch(core: Core, entry: Entry, caller: int) -> str:
+    """Look at the hook that hands a prompt over: why it is doubted, or "", and then the prompt is vouched for."""
+    doubt = await asyncio.to_thread(doubt_of_hook, caller)
+    if not doubt:
+        core.vouched.add(entry)
+    return doubt
+
+
+async def is_a_persons(core: Core, entry: Entry, verb: str, text: str) -> bool | None:
+    """Whether a person typed a command: True as soon as that is known, None if it was refused to a hook meanwhile."""
+    deadline = time() + WRITTEN_SECONDS
+    while True:
+        if entry in core.vouched:
+            return True
+        if await events.history(core.database, "typed", entry.name):
+            return None
+        if await asyncio.to_thread(stands_in_transcript, entry, verb, text):
+            return True
+        if time() > deadline:
+            return False
+        await asyncio.sleep(0.1)
+
+
+def stands_in_transcript(entry: Entry, verb: str, text: str) -> bool:
+    """Whether the client wrote down that somebody typed this, in a session that no program speaks in."""
+    try:
+        with Path(entry.payload.transcript_path).open("rb") as file:
+            return any(_is_typed(line, entry, verb, text) for line in file if b"/subconscious:" in line)
+    except (OSError, ValueError):
+        return False
+
+
+def _is_typed(line: bytes, entry: Entry, verb: str, text: str) -> bool:
+    try:
+        record = json.loads(line)
+        match = COMMAND_LINE.search(record["message"]["content"])
+        at = datetime.fromisoformat(record["timestamp"]).timestamp()
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return False
+    typed = record.get("type") == "user" and not record.get("isMeta") and not record.get("isSidechain")
+    by_program = str(record.get("entrypoint", "")).startswith("sdk")
+    same = match is not None and match["verb"] == verb and match["args"].strip() == text
+    number = record.get("promptId") or entry.payload.prompt_id
+    right = number == (entry.payload.prompt_id or number)
+    return typed and same and right and not by_program and at > entry.at - SLACK_SECONDS

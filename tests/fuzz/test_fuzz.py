@@ -1,0 +1,26 @@
+"""The same inputs in every run, so that CI fails for no other reason than a change; `bench/fuzz.py` finds new ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.fuzzing import TARGETS, attempt
+
+pytestmark = [pytest.mark.fuzz, pytest.mark.timeout(240)]
+
+INPUTS = {"transcript": 150, "protocol": 1500, "payload": 1500, "redactor": 400, "frame": 500}
+"""As many of each as take a few seconds on one core."""
+
+FOUND: list[tuple[str, int]] = [("transcript", 10)]
+"""What the bench has found: target and seed."""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_nothing_that_others_write_breaks_us(target: str) -> None:
+    findings = [finding for seed in range(INPUTS[target]) if (finding := attempt(target, seed))]
+    assert findings == []
+
+
+@pytest.mark.parametrize(("target", "seed"), FOUND)
+def test_what_was_found_stays_mended(target: str, seed: int) -> None:
+    assert attempt(target, seed) is None
