@@ -12,15 +12,36 @@ from subconscious.settings import Settings
 from subconscious.store import events
 from subconscious.store.connect import Database
 
-GUARDED = ("auto_threshold", "calibration", "calibration_prior", "calibration_silence")
+GUARDED = frozenset(
+    {
+        "anthropic_url",
+        "auto_threshold",
+        "calibration",
+        "calibration_prior",
+        "calibration_silence",
+        "claude_code_command",
+        "cost_per_day",
+        "cost_per_session",
+        "embedder",
+        "embedder_base_url",
+        "embedder_prompts",
+        "ollama_url",
+        "openai_url",
+        "poisoning",
+        "poisoning_low",
+        "provider",
+        "provider_fallback",
+        "redact_secrets",
+    }
+)
 """To guard a setting, name it here: such as lower the bar for what is kept, or let words leave the machine."""
 
 SUBJECT = ("settings", "guarded")
 
 
 def guarded(settings: Settings) -> dict[str, Any]:
-    """The values that need a person's word."""
-    return {name: getattr(settings, name) for name in GUARDED}
+    """The values that need a person's word, as JSON has them."""
+    return settings.model_dump(mode="json", include=set(GUARDED))
 
 
 async def accepted(database: Database, found: Settings) -> dict[str, Any]:

@@ -216,8 +216,12 @@ class Commands:
         self._core.accepted = await accept(self._core.database, wanted, args.reason)
         self._core.settings = wanted
         await self._core.calibrate()
+        self._core.reconfigure()
         after = self._core.accepted
-        return {"changed": {name: [before[name], after[name]] for name in after if after[name] != before[name]}}
+        changed = {name: [before.get(name), after[name]] for name in after if after[name] != before.get(name)}
+        if any(name.startswith("embedder") for name in changed):
+            self._core.stopping.set()  # embedders are opened by the next daemon, which the next hook or command starts
+        return {"changed": changed}
 
     async def cmd_remember(self, args: Args) -> dict[str, Any]:
         """Store what a person asks for; queue what the assistant asks for (SPEC N13)."""

@@ -23,6 +23,7 @@ from subconscious.settings import KEYS, Settings, load_settings
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project, project_at, settle
 
+from .accepted import guarded
 from .embedding import Embedding
 from .vouching import Vouched
 
@@ -74,7 +75,7 @@ class Core:
     answering: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
 
     def __post_init__(self) -> None:
-        self.llm = LLMClient(self.database, self.settings)
+        self.llm = LLMClient(self.database, self.in_force(self.settings))
         self.later = Later(self.database, self.llm)
 
     def heard(self) -> None:
@@ -88,15 +89,19 @@ class Core:
         words of a session, which don't leave this machine without permission, and nobody waits long.
         """
         settings = self._settings_for(options) if options else self.settings
-        settings = settings.model_copy(update=self.accepted) if self.refused(settings) else settings
+        settings = self.in_force(settings)
         sense = self.embedding.sense
         embed = sense.prompted if not asked else sense.asked_hurriedly if hurried else sense.asked
         return Mind(self.database, sense.index, settings, embed, self.calibration)
 
+    def in_force(self, settings: Settings) -> Settings:
+        """These settings, but for what needs a person's word and has not got it."""
+        return settings.model_copy(update=self.accepted) if self.refused(settings) else settings
+
     def refused(self, settings: Settings) -> dict[str, Any]:
         """The values that nobody has accepted yet."""
-        wanted = {name: getattr(settings, name) for name in self.accepted}
-        return {name: value for name, value in wanted.items() if value != self.accepted[name]}
+        wanted = guarded(settings)
+        return {name: value for name, value in wanted.items() if name in self.accepted and value != self.accepted[name]}
 
     async def calibrate(self) -> None:
         """Learn anew from what was decided: at the start and after every decision."""
@@ -111,7 +116,13 @@ class Core:
         if chosen == self.adopted:
             return
         self.adopted = chosen
-        self.llm.reconfigure(self._settings_for(chosen))
+        self.reconfigure()
+
+    def reconfigure(self) -> None:
+        """Let what holds now hold for the models too. What was chosen in Claude Code is a person's choice as well."""
+        _cached_settings.cache_clear()
+        held = {name: value for name, value in self.accepted.items() if name not in self.adopted}
+        self.llm.reconfigure(self._settings_for(self.adopted).model_copy(update=held))
         self.later.begin_anew()
         self.questioned.set()
         self.gathered.set()

@@ -67,9 +67,10 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
     database = await open_database(home.database)
     try:
         await migrate(database)
-        embedding = _embedding(settings, database)
+        held = await accepted(database, settings)
+        embedding = _embedding(settings.model_copy(update=held), database)
         try:
-            core = Core(home, settings, database, embedding, accepted=await accepted(database, settings))
+            core = Core(home, settings, database, embedding, accepted=held)
             if core.refused(settings):
                 log.warning("settings that nobody has accepted are not in force: %s", ", ".join(core.refused(settings)))
             await core.calibrate()

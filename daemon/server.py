@@ -20,7 +20,7 @@ from .commands import Commands
 from .core import Core
 from .crowd import SHORT, Crowd
 from .entry import BrokenEntryError, Entry, parse_entry, parse_secrets
-from .peers import is_ours, peer_of
+from .peers import doubt_of_hook, is_ours, peer_of
 from .spool import Spool
 
 log = logging.getLogger("subconscious.daemon")
@@ -141,7 +141,7 @@ class Server:
             except BrokenEntryError as error:
                 log.warning("asked about a broken entry: %s", error)
                 return
-        if secrets:
+        if secrets and not await asyncio.to_thread(doubt_of_hook, _caller(writer)):
             self._core.adopt(dict(entry.options) | parse_secrets(secrets[0]))
         async with self._core.answering[entry.payload.session_id]:
             await self._tell(entry, reader, writer)
