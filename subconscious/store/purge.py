@@ -160,6 +160,22 @@ async def _delete_loose(tx: aiosqlite.Connection, doomed: Doomed) -> None:
     for portion in _portions(doomed.whole):
         for table in ("prompts", "surfaces", "events"):
             await tx.execute(f"DELETE FROM {table} WHERE session_id IN ({marks(portion)})", portion)  # noqa: S608
+    for portion in _portions(doomed.sessions):
+        await _unask(tx, portion)
+
+
+async def _unask(tx: aiosqlite.Connection, sessions: Sequence[str]) -> None:
+    """What a model has still to be asked about these sessions is not asked: it would find again what is purged.
+
+    The questions stay, without their words, so that what was sent already meets no open question when it comes back.
+    """
+    within = f"session_id IN ({marks(sessions)})"
+    await tx.execute(f"DELETE FROM model_readings WHERE {within}", sessions)  # noqa: S608
+    await tx.execute(
+        "UPDATE llm_requests SET system = '', text = '', payload = '{}',"  # noqa: S608
+        f" state = CASE WHEN state = 'done' THEN 'done' ELSE 'buried' END WHERE {within}",
+        sessions,
+    )
 
 
 async def _forget_sessions(tx: aiosqlite.Connection, doomed: Doomed) -> None:
@@ -202,8 +218,9 @@ def _erased(batch: Sequence[prose.Row], wordings: Wordings) -> list[tuple[prose.
 async def empty(tx: aiosqlite.Connection) -> None:
     """After everything was purged: what is kept about nothing any more. Projects stay, and how far was read."""
     await tx.execute("DELETE FROM events WHERE action <> 'purge'")
-    for table in ("prompts", "surfaces", "redactions"):
+    for table in ("prompts", "surfaces", "redactions", "model_readings"):
         await tx.execute(f"DELETE FROM {table}")  # noqa: S608
+    await tx.execute("UPDATE llm_requests SET system = '', text = '', payload = '{}', state = 'buried'")
     await tx.execute("UPDATE jobs SET reason = ''")
     await tx.execute("UPDATE transcripts SET state = '{}'")
 
