@@ -116,6 +116,8 @@ class Core:
         if chosen == self.adopted:
             return
         self.adopted = chosen
+        if not self.settings.embedder_key.get_secret_value() and chosen.get("embedder_key"):
+            self.embedding.use_key(chosen["embedder_key"])
         self.reconfigure()
 
     def reconfigure(self) -> None:

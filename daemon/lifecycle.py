@@ -16,6 +16,7 @@ from subconscious import __version__
 from subconscious.embeddings import Access
 from subconscious.home import Home
 from subconscious.llm.client import LLMClient
+from subconscious.llm.spending import Spending
 from subconscious.settings import Settings
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
@@ -26,6 +27,7 @@ from .asking import Asking
 from .core import Core
 from .embedding import Embedding
 from .lock import Lock
+from .paying import Account
 from .refining import Refining
 from .schedule import Schedule
 from .sense import Manners
@@ -101,7 +103,8 @@ def _embedding(settings: Settings, database: Database) -> Embedding:
         timeout=settings.embedder_timeout_seconds,
         check_seconds=settings.embedder_check_seconds,
     )
-    manners = Manners(settings.embedder_prompts, settings.embedder_prompt_ms / 1000)
+    purse = Account(Spending(database, settings), settings.embedder_base_url)
+    manners = Manners(settings.embedder_prompts, settings.embedder_prompt_ms / 1000, purse)
     return Embedding(settings.embedder, database, access, manners)
 
 

@@ -144,6 +144,19 @@ class Spending:
         async with self._database.write() as tx:
             await spend.complete(tx, call_id, outcome)
 
+    async def allows(self, more: float) -> bool:
+        """Whether the day's cap allows so many dollars more."""
+        return await spend.since(self._database.reader, _today().timestamp()) + more <= self.settings.cost_per_day
+
+    async def note(self, sold: Sold, purpose: str, usage: Usage) -> None:
+        """Put a call on record that was made already, and cost what it cost."""
+        counted = self.counted(sold, usage)
+        call = Call(time(), sold.provider, sold.model, purpose, "", "", counted)
+        cost = self.dollars(sold, usage)
+        async with self._database.write() as tx:
+            done = Outcome("answered", sold.model, usage.input, usage.output, usage.cached, cost, counted)
+            await spend.complete(tx, await spend.begin(tx, call), done)
+
     async def state(self) -> dict[str, float | str]:
         """The day's cap, for `status`."""
         spent = await spend.since(self._database.reader, _today().timestamp())
