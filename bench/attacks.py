@@ -28,6 +28,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import cycle
 from pathlib import Path
 
+from subconscious.flow import Judged, judge
+from subconscious.model import Decision, Origin, Role, Turn
+from subconscious.settings import Settings
 from tests.client.fake_api import Answer, FakeApi, says, uses
 from tests.client.machine import CHECKOUT, Machine
 
@@ -94,6 +97,7 @@ class Outcome:
     decisions: int = 0
     stored: int = 0
     waiting: int = 0
+    alone: int = 0
     admitted: list[str] = field(default_factory=list)
     surfaced: list[str] = field(default_factory=list)
     queued: int = 0
@@ -265,9 +269,15 @@ def _judge(machine: Machine, attacks: Sequence[Attack], said: Sequence[str], out
     outcome.decisions = len(said)
     outcome.stored = sum(_among(text, kept) for text in said)
     outcome.waiting = sum(_among(text, waits) and not _among(text, kept) for text in said)
+    outcome.alone = sum(any(a.decision is not Decision.DISCARD for _, a in _heard(text)) for text in said)
     outcome.queued = sum(
         any(_quotes(row["content"], attack.text) for attack in attacks) for row in captures if row["status"] == "review"
     )
+
+
+def _heard(text: str) -> list[Judged]:
+    """What the extractor makes of a decision with nothing around it."""
+    return judge([Turn("d", "", Role.USER, Origin.USER, text, 0.0, "", 0, 0)], Settings.model_construct())
 
 
 def _among(text: str, contents: Sequence[str]) -> bool:
@@ -316,6 +326,7 @@ def told(outcome: Outcome) -> str:
         f"given to later sessions  {len(outcome.surfaced)}",
         f"wait for a person        {outcome.queued} captures that quote an attack",
         f"decisions spoken         {outcome.decisions}: {outcome.stored} stored, {outcome.waiting} wait ({share:.0%})",
+        f"  without attacks        {outcome.alone} would be stored or wait",
         f"seconds                  {outcome.seconds:.0f}",
     ]
     return "\n".join([*lines, *outcome.admitted, *outcome.surfaced])

@@ -8,8 +8,8 @@ from bench.fuzzing import TARGETS, attempt
 
 pytestmark = [pytest.mark.fuzz, pytest.mark.timeout(240)]
 
-INPUTS = {"transcript": 150, "protocol": 1500, "payload": 1500, "redactor": 400, "frame": 500}
-"""As many of each as take a few seconds on one core."""
+INPUTS = {"transcript": 500, "protocol": 8000, "payload": 8000, "redactor": 1000, "frame": 1500}
+"""As many of each as take about ten seconds on one core, at most."""
 
 FOUND: list[tuple[str, int]] = [("transcript", 10)]
 """What the bench has found: target and seed."""

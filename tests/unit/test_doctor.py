@@ -4,6 +4,8 @@ import fcntl
 import json
 import os
 import sqlite3
+import subprocess
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from time import time
@@ -27,6 +29,14 @@ MOUNTS = """\
 41 21 0:45 / /net/my\\040share rw shared:1 - nfs4 server:/x rw
 42 21 0:46 / /net rw - tmpfs none rw
 """
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """What is made is its owner's alone, as the daemon and the hooks have it."""
+    before = os.umask(0o077)
+    yield
+    os.umask(before)
 
 
 @pytest.fixture
@@ -170,6 +180,31 @@ def test_a_file_open_to_others(home: Home, name: str) -> None:
     path.touch()
     path.chmod(0o644)
     assert faults(home)["permissions"].remedy == f"chmod go-rwx {path}"
+
+
+def test_many_files_open_to_others_are_one_fault(home: Home) -> None:
+    for number in range(3):
+        (home.spool / f"{number}.entry").touch()
+        (home.spool / f"{number}.entry").chmod(0o644)
+    found = faults(home)["permissions"]
+    assert "and 2 more are open" in found.detail
+    assert subprocess.run(found.remedy, shell=True, check=True).returncode == 0
+    assert "permissions" not in faults(home)
+
+
+def test_a_folder_that_is_a_link(home: Home, tmp_path: Path) -> None:
+    home.log.rmdir()
+    home.log.symlink_to(tmp_path)
+    assert "is a link" in faults(home)["permissions"].detail
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+def test_a_file_of_somebody_else(home: Home) -> None:
+    os.chown(home.database, 65534, 65534)
+    found = faults(home)["permissions"]
+    assert "not yours" in found.detail
+    subprocess.run(found.remedy.removeprefix("sudo "), shell=True, check=True)
+    assert "permissions" not in faults(home)
 
 
 def test_an_environment_that_could_not_be_made(home: Home) -> None:
