@@ -33,7 +33,7 @@ _DISGUISES = (
 @cache
 def rules_version() -> str:
     """What a verdict was reached with: another table or another model has another version."""
-    table = repr([(rule.name, rule.level, rule.pattern.pattern, rule.typed) for rule in RULES])
+    table = repr([(rule.name, rule.level, rule.source, rule.typed) for rule in RULES])
     return hashlib.sha256(table.encode() + linear.weights()).hexdigest()[:12]
 
 

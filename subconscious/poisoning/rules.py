@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from subconscious.model import Level, Threat
 
@@ -24,13 +25,23 @@ class Rule:
     threat: Threat
     level: Level
     cues: frozenset[str]
-    pattern: re.Pattern[str]
+    source: str
     why: str
     typed: bool = True
 
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern, made when it is first asked for: all at once would keep the daemon's start waiting."""
+        return _compiled(self.source)
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    return re.compile(source)
+
 
 def _row(name: str, threat: Threat, level: Level, cues: str, pattern: str, why: str, *, typed: bool = True) -> Rule:
-    return Rule(name, threat, level, frozenset(cues.split("|")), re.compile(pattern), why, typed)
+    return Rule(name, threat, level, frozenset(cues.split("|")), pattern, why, typed)
 
 
 _DROP = r"(?:ignor(?:e|ing|es)?|disregard(?:ing)?|forget|neglect|overrid(?:e|ing)|overrule|do not (?:follow|obey|listen to)|don't (?:follow|obey|listen to)|stop (?:following|obeying)|pay no attention to|set aside|discard)"
