@@ -9,7 +9,6 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from time import time
 from typing import Any
 
 import aiosqlite
@@ -17,7 +16,8 @@ import aiosqlite
 from subconscious.model import Candidate, Evidence, Finding, Level, Memory, Strength, Threat, Verdict
 from subconscious.poisoning import check, rules_version
 from subconscious.poisoning.gate import screen, told
-from subconscious.poisoning.second import second_look
+from subconscious.poisoning.second import TOLD, VERSION, second_look
+from subconscious.providers import Ask
 from subconscious.store import captures, memories, poison
 from subconscious.store.captures import Place
 
@@ -96,14 +96,32 @@ async def ask_again(core: Core) -> int:
     if core.ask is None or not core.settings.poisoning:
         return 0
     changed = 0
-    for capture in await captures.unseconded(core.database, ASKED_A_ROUND):
+    for capture in await captures.unseconded(core.database, VERSION, ASKED_A_ROUND):
         verdict = await second_look(core.ask, capture, verdict_of(capture))
         if verdict is None:
             break  # no answer now; what waits, waits
         async with core.database.write() as tx:
             await _weigh(core, tx, capture["id"], verdict)
         changed += 1
-    return changed
+    return changed + await _ask_about_stored(core, core.ask)
+
+
+async def _ask_about_stored(core: Core, ask: Ask) -> int:
+    """Ask about memories that a later look has flagged; what a model holds for dangerous is set apart."""
+    gone: list[int] = []
+    for memory in await poison.flagged(core.database, VERSION, ASKED_A_ROUND):
+        candidate = _candidate(memory)
+        note = {name: getattr(candidate, name) for name in TOLD} | {"evidence": memory.evidence}
+        verdict = await second_look(ask, note, await asyncio.to_thread(screen, candidate))
+        if verdict is None:
+            break
+        async with core.database.write() as tx:
+            if verdict.level in HELD and await _set_apart(tx, memory, verdict):
+                gone.append(memory.id)
+            await poison.note_seconded(tx, memory.id, verdict.level.value, VERSION)
+    if gone:
+        await core.embedding.refresh(gone)
+    return len(gone)
 
 
 def verdict_of(capture: dict[str, Any]) -> Verdict:
@@ -119,7 +137,7 @@ async def _weigh(core: Core, tx: aiosqlite.Connection, capture_id: int, verdict:
     capture = await captures.held(tx, capture_id)
     if capture["status"] not in ("review", captures.QUARANTINED):
         return
-    await captures.rejudge(tx, capture_id, verdict, time())
+    await captures.rejudge(tx, capture_id, verdict, VERSION)
     held = verdict.level in HELD
     if held and capture["status"] == "review":
         await captures.quarantine(tx, capture, verdict, told(verdict))

@@ -6,16 +6,17 @@ ALTER TABLE implicit_captures ADD COLUMN verdict TEXT NOT NULL DEFAULT '[]'; -- 
 ALTER TABLE implicit_captures ADD COLUMN rules TEXT NOT NULL DEFAULT '';     -- '' was never checked
 ALTER TABLE implicit_captures ADD COLUMN quarantined INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE implicit_captures ADD COLUMN released_at REAL;                   -- a person let it go
-ALTER TABLE implicit_captures ADD COLUMN seconded_at REAL;                   -- a model has given its opinion
+ALTER TABLE implicit_captures ADD COLUMN seconded_with INTEGER NOT NULL DEFAULT 0; -- prompt of a model's opinion; 0: none
 CREATE INDEX implicit_captures_quarantined ON implicit_captures (project_id, id) WHERE quarantined;
 CREATE INDEX implicit_captures_memory ON implicit_captures (memory_id) WHERE memory_id IS NOT NULL;
 
 -- With which rules each memory was looked at last.
 CREATE TABLE memory_checks (
-    memory_id  INTEGER PRIMARY KEY REFERENCES memories (id),
-    rules      TEXT NOT NULL,
-    level      TEXT NOT NULL,
-    checked_at REAL NOT NULL
+    memory_id     INTEGER PRIMARY KEY REFERENCES memories (id),
+    rules         TEXT NOT NULL,
+    level         TEXT NOT NULL,
+    seconded_with INTEGER NOT NULL DEFAULT 0,
+    checked_at    REAL NOT NULL
 ) STRICT;
 
 -- What a person's refusals taught: hashes of the words that stood together, never the words.

@@ -15,7 +15,7 @@ from functools import cache
 
 from subconscious.model import Candidate, Finding, Level, Origin, Threat, Verdict
 from subconscious.poisoning import linear
-from subconscious.poisoning.rules import CUES, HIDDEN_ONLY, RULES, Rule
+from subconscious.poisoning.rules import CUES, HIDDEN_ONLY, RULES, SERIOUS, SERIOUS_CUES, Rule
 from subconscious.poisoning.views import View, views
 
 _ZERO_WIDTH = re.compile("[A-Za-z][\u200b\u200c\u200d\u2060\ufeff\u00ad]{1,20}[A-Za-z]")
@@ -33,7 +33,7 @@ _DISGUISES = (
 @cache
 def rules_version() -> str:
     """What a verdict was reached with: another table or another model has another version."""
-    table = repr([(rule.name, rule.level, rule.pattern.pattern, rule.typed) for rule in RULES])
+    table = repr([(rule.name, rule.level, rule.source, rule.typed) for rule in RULES])
     return hashlib.sha256(table.encode() + linear.weights()).hexdigest()[:12]
 
 
@@ -81,8 +81,10 @@ def look(text: str, *, part: str = "content", typed: bool = False, learned: bool
     found: dict[str, Finding] = {}
     for view in views(text):
         lowered = _lowered(view.text)
-        cues = {cue for cue in CUES if cue in lowered}
-        for rule in RULES:
+        # A payload is short and new; a whole text read another way holds mostly what the plain reading had.
+        again = bool(view.trick) and view.within is None
+        cues = {cue for cue in (SERIOUS_CUES if again else CUES) if cue in lowered}
+        for rule in SERIOUS if again else RULES:
             if cues.isdisjoint(rule.cues) or rule.name in found or not _applies(rule, view, typed=typed):
                 continue
             if match := rule.pattern.search(lowered):

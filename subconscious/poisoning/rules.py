@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from subconscious.model import Level, Threat
 
@@ -24,13 +25,23 @@ class Rule:
     threat: Threat
     level: Level
     cues: frozenset[str]
-    pattern: re.Pattern[str]
+    source: str
     why: str
     typed: bool = True
 
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern, made when it is first asked for: all at once would keep the daemon's start waiting."""
+        return _compiled(self.source)
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    return re.compile(source)
+
 
 def _row(name: str, threat: Threat, level: Level, cues: str, pattern: str, why: str, *, typed: bool = True) -> Rule:
-    return Rule(name, threat, level, frozenset(cues.split("|")), re.compile(pattern), why, typed)
+    return Rule(name, threat, level, frozenset(cues.split("|")), pattern, why, typed)
 
 
 _DROP = r"(?:ignor(?:e|ing|es)?|disregard(?:ing)?|forget|neglect|overrid(?:e|ing)|overrule|do not (?:follow|obey|listen to)|don't (?:follow|obey|listen to)|stop (?:following|obeying)|pay no attention to|set aside|discard)"
@@ -129,7 +140,7 @@ RULES: tuple[Rule, ...] = (
          r"\b(?:includ\w{1,3}|embed\w{0,4}|incorporat\w{1,3}|insert\w{0,3}|integrat\w{1,3}|add\w{0,3}|absorb\w{0,3}|merg\w{1,3}|weav\w{1,3}|infus\w{1,3}|mak\w{1,3}|ensure|inject\w{0,3}|append\w{0,3}|blend\w{0,3}|assimilat\w{1,3}|employ\w{0,3}|implement\w{0,3}|utili[sz]\w{1,3}|amalgamat\w{1,3}|put)\b[^.\n]{0,60}\b(?:following|subsequent|below|given|next|provided|this) (?:code|script|snippet|piece of code|source|programming|block|lines)\b[^.\n]{0,60}\b(?:into|in|within|of|to|with|part)\b",
          "it wants foreign code in the answer"),
     # --- authority claims
-    _row("override-word", Threat.AUTHORITY, MEDIUM, "override|disabled|maintenance|authori[sz]ed|authorized",
+    _row("override-word", Threat.AUTHORITY, MEDIUM, "override| mode|_mode|access granted|_disabled|_complete|_confirmed|_accepted",
          r"\b(?:admin|root|system|security|law enforcement|emergency|supervisor|developer|executive|sudo)[ _](?:override|access granted|mode)\b(?! (?:the|for|of|in|file|file's|css|style|is (?:off|on|set)))|\b(?:override|security|safety|policy)_(?:complete|disabled|confirmed|accepted)\b|\boverride (?:mode|code|confirmed|accepted|protocol)\b|^override: ",
          "it uses the words of an override"),
     _row("i-am-your-boss", Threat.AUTHORITY, MEDIUM, "i am|i'm|as your|as the|speaking as|this is your",
@@ -166,7 +177,7 @@ RULES: tuple[Rule, ...] = (
     _row("read-credentials", Threat.EXFILTRATION, MEDIUM, ".ssh|.aws|/etc/passwd|/etc/shadow|.env|environ|secret|printenv|id_rsa|.netrc|.npmrc|credentials|keychain",
          r"\b(?:cat|open|read|cp|type|less|head|base64|curl|scp|tar|zip|grep)\b[^\n]{0,40}(?:~/\.ssh|/\.ssh/|id_rsa|id_ed25519|~/\.aws|\.aws/credentials|/etc/shadow|/etc/passwd|~/\.netrc|~/\.config/gcloud|~/\.kube/config|(?:/root|/home/\w{1,20}|~)/\.?\w{0,12}(?:secret|token|credential)\w{0,12})|\bpython3? -c[^\n]{0,60}(?:environ\b|\.secret|open\(['\"]/)|\b(?:print|dump|echo|log)\w{0,1}\(?[^\n]{0,40}os\.environ(?:\.items\(\)|\)|\}| )|\b(?:env|printenv|set)\s?\|\s?(?:curl|nc|base64|wget|tee)",
          "it reads credentials"),
-    _row("steal-credentials", Threat.EXFILTRATION, CRITICAL, ".ssh|.aws|.env|environ|id_rsa|secret|printenv|credentials|token|shadow|passwd",
+    _row("steal-credentials", Threat.EXFILTRATION, CRITICAL, "curl|wget|ncat|socat| nc |requests.post",
          r"(?:~/\.ssh|id_rsa|id_ed25519|\.aws/credentials|/etc/shadow|/etc/passwd|\.env\b|os\.environ|process\.env|printenv|\benv\b|secrets?|credentials|tokens?)[^\n]{0,80}\|\s?(?:base64[^\n|]{0,20}\|\s?)?(?:curl|nc|wget|ncat|socat)\b|\bcurl\b[^\n]{0,80}(?:-d|--data\w{0,8}|-f|--form|-t|--upload-file)[ =]?[\"']?\S{0,20}@?[^\n]{0,20}(?:~/\.ssh|id_rsa|\.aws|\.env\b|/etc/passwd|/etc/shadow|\$\(env\)|\$\((?:cat|env|printenv)|\$\w{0,20}(?:key|token|secret|password))|requests\.post\([^\n]{0,80}(?:os\.environ|open\(|id_rsa|\.env|secret)",
          "it reads credentials and sends them"),
     _row("call-webhook", Threat.EXFILTRATION, MEDIUM, "webhook|http_post|http post|callback|beacon",
@@ -204,7 +215,7 @@ RULES: tuple[Rule, ...] = (
          r"\b(?:monkey-?patch\w{0,3}|stub|patch|override|hardcode|force|mock)\b[^.\n]{0,60}\b(?:checks?|validat\w{1,5}|tests?|verif\w{1,8}|gates?)\b[^.\n]{0,40}\b(?:always (?:pass|return|succeed)|to pass|true)\b|\bmark\w{0,3} (?:the )?(?:validation|checks?|tests?|run|review|step|scan)s? (?:as )?(?:passed|clean|done|skipped|successful|ok)\b|\b(?:all|every) (?:steps?|runs?|jobs?|checks?) (?:record|report|return|show)s? (?:success|ok|pass\w{0,2})\b|\bflags? the run as clean\b|=\s?lambda \*\w{1,6}, ?\*\*\w{1,8}: ?true\b|\bbuiltins\.\w{2,20} ?=",
          "it makes checks pass that did not"),
     _row("disable-checks", Threat.CODE, LOW, "skip|bypass|disable|no-verify|turn off|force_ok|verify=false|strict-ssl|tls_reject|dangerously|chmod",
-         r"\b(?:skip|bypass|disable|turn off|circumvent|suppress)\w{0,3}\b (?:all |the |any |strict |security |schema |code |data |quality |review |permission ){0,3}(?:validation|checks?|review|gates?|approval|verification|audit\w{0,3}|security|authentication|authori[sz]ation|firewall|antivirus|selinux|2fa|mfa|logging|safeguards?|permissions?|confirmations?)\b|\bskip_\w{2,24} ?= ?(?:1|true)\b|\b\w{0,20}force_ok ?= ?(?:1|true)|--no-verify\b|\bverify ?= ?false\b|\bstrict-ssl ?(?:=|false)|node_tls_reject_unauthorized|--dangerously-skip-permissions|\bbypasspermissions\b|\bchmod (?:-r )?777\b",
+         r"\b(?:skip|bypass|disable|turn off|circumvent|suppress)\w{0,3}\b (?:all |the |any |strict |security |schema |code |data |quality |review |permission ){0,3}(?:validation|checks?|review|gates?|approval|verification|audit\w{0,3}|security|authentication|authori[sz]ation|firewall|antivirus|selinux|2fa|mfa|logging|safeguards?|permissions?|confirmations?)\b|\bskip_\w{2,24} ?= ?(?:1|true)\b|force_ok ?= ?(?:1|true)|--no-verify\b|\bverify ?= ?false\b|\bstrict-ssl ?(?:=|false)|node_tls_reject_unauthorized|--dangerously-skip-permissions|\bbypasspermissions\b|\bchmod (?:-r )?777\b",
          "it switches a check off"),
     _row("bypass-to-succeed", Threat.CODE, MEDIUM, "skip|bypass|disable|force|without",
          r"\b(?:skip|bypass|disable|force)\w{0,3}\b[^\n]{0,100}\b(?:regardless of (?:checks|errors|failures|results?|validation)|so (?:that )?(?:all|every|the) [^.\n]{0,30}(?:success|pass)|to unblock|and (?:continue|proceed) (?:anyway|regardless)|to bypass|without (?:review|approval|asking|telling))\b|\bset (?:env )?\w{0,12}skip_\w{2,24} ?=",
@@ -288,6 +299,10 @@ RULES: tuple[Rule, ...] = (
 
 CUES: tuple[str, ...] = tuple(sorted({cue for rule in RULES for cue in rule.cues}))
 """All cues, each once."""
+
+SERIOUS: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.level.rank >= HIGH.rank)
+SERIOUS_CUES: tuple[str, ...] = tuple(sorted({cue for rule in SERIOUS for cue in rule.cues}))
+"""What a whole text is read for a second time when it may be written in a disguise: the plain reading had the rest."""
 
 HIDDEN_ONLY: Sequence[str] = ("squashed",)
 """Rules that read views alone in which a disguise was taken off."""

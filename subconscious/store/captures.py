@@ -325,14 +325,14 @@ async def quarantine(tx: aiosqlite.Connection, capture: dict[str, Any], verdict:
 
 
 async def rejudge(
-    tx: aiosqlite.Connection, capture_id: int, verdict: Verdict, seconded_at: float | None = None
+    tx: aiosqlite.Connection, capture_id: int, verdict: Verdict, seconded_with: int | None = None
 ) -> None:
-    """Keep what a later look said of a capture; ``seconded_at`` when it was a model's opinion."""
+    """Keep what a later look said of a capture; ``seconded_with`` is the prompt of a model's opinion."""
     values = judged(verdict)
     await tx.execute(
         "UPDATE implicit_captures SET level = :level, verdict = :verdict, rules = :rules,"
-        " seconded_at = coalesce(:at, seconded_at) WHERE id = :id",
-        values | {"at": seconded_at, "id": capture_id},
+        " seconded_with = coalesce(:prompt, seconded_with) WHERE id = :id",
+        values | {"prompt": seconded_with, "id": capture_id},
     )
 
 
@@ -351,12 +351,12 @@ async def in_quarantine(tx: aiosqlite.Connection, memory_ids: Sequence[int]) -> 
     return {row[0] for row in rows}
 
 
-async def unseconded(database: Database, limit: int) -> list[dict[str, Any]]:
-    """Captures that were flagged, wait for a person, and that no model has given its opinion on yet."""
+async def unseconded(database: Database, prompt: int, limit: int) -> list[dict[str, Any]]:
+    """Captures that were flagged, wait for a person, and that no model was asked about with this prompt yet."""
     rows = await database.rows(
-        "SELECT * FROM implicit_captures WHERE (status = 'review' OR quarantined) AND seconded_at IS NULL"
+        "SELECT * FROM implicit_captures WHERE (status = 'review' OR quarantined) AND seconded_with <> ?"
         " AND released_at IS NULL AND level IN ('medium', 'high', 'critical') ORDER BY id LIMIT ?",
-        (limit,),
+        (prompt, limit),
     )
     return [opened(row) for row in rows]
 

@@ -46,6 +46,23 @@ async def note_checked(tx: aiosqlite.Connection, memory_id: int, verdict: Verdic
     )
 
 
+async def flagged(database: Database, prompt: int, limit: int) -> list[Memory]:
+    """Active memories that a look has flagged, and that no model was asked about with this prompt yet."""
+    rows = await database.rows(
+        "SELECT m.* FROM memories m JOIN memory_checks c ON c.memory_id = m.id"
+        " WHERE m.archived_at IS NULL AND c.level = 'medium' AND c.seconded_with <> ? ORDER BY m.id DESC LIMIT ?",
+        (prompt, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def note_seconded(tx: aiosqlite.Connection, memory_id: int, level: str, prompt: int) -> None:
+    """A model was asked about a memory."""
+    await tx.execute(
+        "UPDATE memory_checks SET level = ?, seconded_with = ? WHERE memory_id = ?", (level, prompt, memory_id)
+    )
+
+
 async def learn(tx: aiosqlite.Connection, capture_id: int, prints: Sequence[int], threat: str) -> int:
     """Keep what a refused capture looks like; the id of the lesson."""
     cursor = await tx.execute(

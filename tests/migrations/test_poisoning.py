@@ -7,7 +7,7 @@ from subconscious.store import captures
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate, migrations
 
-ADDED = {"level", "verdict", "rules", "quarantined", "released_at", "seconded_at"}
+ADDED = {"level", "verdict", "rules", "quarantined", "released_at", "seconded_with"}
 ROW = (
     "INSERT INTO implicit_captures (capture_key, project_id, status, decision, scope, kind, summary, content,"
     " content_hash, evidence, turn_id, transcript, byte_start, byte_end, origin, strength, raw_confidence, confidence,"
