@@ -67,7 +67,7 @@ async def gather(
     """
     if not wanted(mind):
         # Turned off: what waited is not read when it is turned on again some day, or that would be billed unasked.
-        await model_readings.forget_unread(tx)
+        await model_readings.forget_unread(tx, place.session_id)
         return
     gained = Gathered(
         path=place.path,
@@ -97,16 +97,27 @@ class Refining:
 
     async def run(self) -> None:
         """Read whatever is due, until cancelled."""
-        async with self._core.database.write() as tx:
-            await model_readings.unlock(tx)
+        begun = False
         while True:
             self._core.gathered.clear()
             try:
+                if not begun:
+                    await self._begin()
+                    begun = True
                 if not await self._read_next():
                     await self._rest()
             except sqlite3.Error as error:
                 log.error("what is to be read is not known: %s", error)  # noqa: TRY400 - a full disk, again and again
                 await asyncio.sleep(self._pause(1))
+
+    async def _begin(self) -> None:
+        """Nobody has to wait for what kept the last daemon; what nobody wants read any more is forgotten."""
+        waits = await model_readings.unread_sessions(self._core.database)
+        gone = [session_id for session_id in waits if not wanted(await self._mind(session_id))]
+        async with self._core.database.write() as tx:
+            await model_readings.unlock(tx)
+            for session_id in gone:
+                await model_readings.forget_unread(tx, session_id)
 
     async def _read_next(self) -> bool:
         """Read a chunk of what is due; whether there was anything, and anybody to ask."""
@@ -150,16 +161,16 @@ class Refining:
         if piece is None or isinstance(piece, Gone):
             await self._close(span, piece.reason if piece else "")
         elif piece.chunk.speaks:
-            mind = await self._mind(span)
+            mind = await self._mind(span.session_id)
             request = await refining.ask_of(mind, piece.chunk, span.project_id)
             answered = await self._core.llm.answer(request, span.session_id, span.project_id)
             await keep(self._core, mind, span, piece, answered)
         else:
             await self._skip(span, piece)
 
-    async def _mind(self, span: Span) -> Mind:
-        """The settings that hold for the session, as when it was read offline."""
-        session = await sessions.get(self._core.database, span.session_id)
+    async def _mind(self, session_id: str) -> Mind:
+        """The settings that hold for a session, as when it was read offline."""
+        session = await sessions.get(self._core.database, session_id)
         return self._core.mind(json.loads(session.options) if session else None)
 
     async def _close(self, span: Span, reason: str) -> None:

@@ -214,10 +214,15 @@ async def unlock(tx: aiosqlite.Connection) -> None:
     await tx.execute("UPDATE model_readings SET retry_at = 0 WHERE due")
 
 
-async def forget_unread(tx: aiosqlite.Connection) -> int:
-    """No model is wanted any more: what was not read stays so, also when one is wanted again. How many spans."""
-    gone = await tx.execute("DELETE FROM model_readings WHERE due OR tokens > 0")
-    return gone.rowcount
+async def unread_sessions(database: Database) -> list[str]:
+    """The sessions of which something waits to be read."""
+    rows = await database.rows("SELECT DISTINCT session_id FROM model_readings WHERE due OR tokens > 0")
+    return [row[0] for row in rows]
+
+
+async def forget_unread(tx: aiosqlite.Connection, session_id: str) -> None:
+    """No model is wanted for a session any more: what was not read stays so, also when one is wanted again."""
+    await tx.execute("DELETE FROM model_readings WHERE session_id = ? AND (due OR tokens > 0)", (session_id,))
 
 
 async def counts(database: Database) -> dict[str, Any]:

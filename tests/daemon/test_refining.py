@@ -237,6 +237,25 @@ def test_a_provider_that_is_turned_on_reads_from_then_on(stopped: Home, model: F
     assert not [words for words in ("before there was", "while it was off", HINTED) if words in model.told[0]]
 
 
+def test_what_waited_when_the_provider_was_taken_away_is_not_read_later(
+    stopped: Home, model: FakeOpenAI, tmp_path: Path
+) -> None:
+    """Another session than the one that speaks next: nothing of it is billed when a provider is set again."""
+    configure(stopped, **model.config)
+    client.ensure_daemon(stopped)
+    talker = new_session(stopped, tmp_path / "project")
+    talker.say(HINTED)
+    talker.hook("drop", "Stop")
+    drained(stopped)
+    for settings in ({}, model.config):
+        client.call(stopped, "stop")
+        client.await_absence(stopped, 20)
+        configure(stopped, **settings)
+        client.ensure_daemon(stopped)
+        assert eventually(lambda: waits(stopped)["gathering"] == 0, PATIENCE)
+    assert model.bodies == []
+
+
 def test_a_chunk_that_the_model_cannot_answer_is_left_at_what_was_found_offline(
     stopped: Home, model: FakeOpenAI, tmp_path: Path
 ) -> None:

@@ -312,3 +312,13 @@ async def test_what_waits_for_another_try_is_not_due_till_then(database: Databas
     assert (await model_readings.counts(database))["reason"] == "down"
     assert await model_readings.next_due(database, 51.0)
     assert await model_readings.next_due(database, 50.0 - 100 * 86_400)  # a clock that was wrong
+
+
+async def test_what_nobody_wants_read_is_forgotten_session_by_session(database: Database) -> None:
+    await gather(database, 0, 10, 400)
+    async with database.write() as tx:
+        await model_readings.gather(tx, Gathered("g", "s2", "p", 0, "", 10, 40), 100)
+    assert await model_readings.unread_sessions(database) == ["s1", "s2"]
+    async with database.write() as tx:
+        await model_readings.forget_unread(tx, "s1")
+    assert await model_readings.unread_sessions(database) == ["s2"]
