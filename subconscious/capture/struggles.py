@@ -58,7 +58,7 @@ class _After:
     @property
     def fault(self) -> bool:
         """Whether what was said tells of a fault in the code, not of its format."""
-        return bool(re.search(r"type ?error|typescript error|test|undefined|conflict", self.said, re.IGNORECASE))
+        return bool(re.search(r"type ?error|typescript error|tests?\b|undefined|conflict|manual|unused|empty", self.said, re.IGNORECASE))
 
 
 def struggles(exchange: Exchange) -> Iterator[Draft]:
@@ -127,6 +127,12 @@ def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -
         return (
             f"`{command}` failed on the first run{about}{_told(after)} Lint and formatting issues required a separate "
             f"auto-fix pass, `{repair}`, before lint was clean."
+        )
+    if re.search(r"\b(?:lint|biome|check)\b", command):
+        edited = f" of {_names(after.edited)}" if after.edited else ""
+        return (
+            f"`{command}` failed on the first run{about}{_told(after)} Auto-fix (`{repair}`) handles the formatting only: a separate "
+            f"manual edit{edited} was required."
         )
     return f"`{command}` failed initially{about}{_told(after)} Running `{repair}` was required before it passed."
 
