@@ -29,6 +29,7 @@ from subconscious.capture.weighing import features
 WEIGHTS = Path(__file__).parent.parent / "subconscious" / "capture" / "weights.npz"
 WORTH = Path(__file__).parent / "data" / "worth.tsv"
 FOLDS = 6
+WORTH_STRENGTH = 0.3
 HAND_WEIGHT, SILVER_WEIGHT = 4.0, 0.5
 
 
@@ -129,7 +130,7 @@ def main() -> None:
             "  "
             + "  ".join(f"{tenth / 10}: {numpy.mean(found):.2f} ({len(found)})" for tenth, found in sorted(by.items()))
         )
-    models["worth"] = weights_of(fit(table, truth, weights, 1.0))
+    models["worth"] = weights_of(fit(table, truth, weights, WORTH_STRENGTH))
     tables: dict[str, Any] = dict(models)  # numpy's own signature takes the names for its options
     numpy.savez_compressed(WEIGHTS, **tables)
     print(f"{WEIGHTS.name}: {WEIGHTS.stat().st_size} bytes")

@@ -55,7 +55,11 @@ def answers(exchange: Exchange) -> Iterator[Draft]:
 def _answer(turn: Turn, line: str, pair: re.Match[str]) -> Draft:
     free = ":" not in pair["answer"]
     named = [word for word in wording.content_words(pair["question"]) if word.lower() not in _EMPTY]
-    vague = len(named) < _FEWEST_NAMES or (free and bool(_UNSURE.search(pair["answer"]))) or len(wording.content_words(pair["answer"])) < 2
+    vague = (
+        len(named) < _FEWEST_NAMES
+        or (free and bool(_UNSURE.search(pair["answer"])))
+        or len(wording.content_words(pair["answer"])) < 2
+    )
     content = f"{pair['question']} Decided: {pair['answer']}"
     return Draft(
         turn,

@@ -55,7 +55,8 @@ _CAUSE = re.compile(
 )
 _PASSING = re.compile(
     r"\b(?:your question|you asked|you(?:'re| are) (?:absolutely )?right|worth (?:considering|thinking|a comment)|not blocking|consider adding|"
-    r"comments? addressed|all conflicts|conflicts resolved|HEAD's|keep(?:s|ing)? HEAD|kept HEAD|draft PR|i think)\b"
+    r"comments? addressed|all conflicts|conflicts resolved|HEAD's|keep(?:s|ing)? HEAD|kept HEAD|draft PR|i think|great question|non-blocking|"
+    r"(?:resolved|resolving) the conflict|merged origin|no (?:merge )?conflicts?|compiles clean|uncommitted|left untouched|your branch)\b"
     r"|\bTest[A-Z_]\w+[^\n]*\bTest[A-Z_]\w+",
     re.IGNORECASE,
 )
@@ -128,11 +129,7 @@ def _named(exchange: Exchange, passage: Passage, said: str) -> str:
     """Return what was said with the names it needs: its heading, what leads into it, or what it was about."""
     heading = next((h for h in reversed(passage.headings) if not _GENERIC.match(h)), "")
     lead = _calm(passage.lead).rstrip(": ")
-    names = [
-        name
-        for name in (heading, lead)
-        if name and not _inside(name, said) and not is_narration(name + ":")
-    ]
+    names = [name for name in (heading, lead) if name and not _inside(name, said) and not is_narration(name + ":")]
     pointing = bool(_POINTING.match(said) or _VERB_ALONE.match(said))
     told = _inside(exchange.topic, ": ".join(names))
     if not told and len(" ".join(names)) < _ROOM // 2 and (pointing or len(said) < LONGEST - _ROOM or not names):

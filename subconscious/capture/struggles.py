@@ -58,7 +58,13 @@ class _After:
     @property
     def fault(self) -> bool:
         """Whether what was said tells of a fault in the code, not of its format."""
-        return bool(re.search(r"type ?error|typescript error|tests?\b|undefined|conflict|manual|unused|empty", self.said, re.IGNORECASE))
+        return bool(
+            re.search(
+                r"type ?error|typescript error|tests?\b|undefined|conflict|manual|unused|empty",
+                self.said,
+                re.IGNORECASE,
+            )
+        )
 
 
 def struggles(exchange: Exchange) -> Iterator[Draft]:
