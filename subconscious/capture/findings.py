@@ -32,7 +32,9 @@ _SKIPPED = re.compile(
     r"(?:verif\w+|tests?(?:ing)?(?: plan| steps)?|add(?: new)? tests?|manual test\w*|test cases?|critical files.*|files? (?:to (?:be )?)?"
     r"(?:modif\w+|chang\w+|creat\w+|touched)|execution order|next steps?|todo|usage|commits? created|references?|strengths?|"
     r"what'?s (?:good|next)|pros|cons|alternatives?\b.*|options?\b.*|(?:my )?recommend\w+\b.*|hypothes[ie]s\b.*|(?:open )?questions?\b.*|"
-    r"research summary|.*\breview comments\b.*|.*\bfeedback\b.*|status|verdict|remaining\b.*|suggestions?\b.*)\W*\Z",
+    r"research summary|.*\breview comments\b.*|.*\bfeedback\b.*|status|verdict|remaining\b.*|suggestions?\b.*|"
+    r"issues? found\b.*|fixed issues\b.*|minor\b.*|nits?\b.*|.*\btests? (?:updated|cases|plan)|verdict\b.*|assessment|"
+    r"critical files.*|implementation order|order of implementation)\W*\Z",
     re.IGNORECASE,
 )
 _POINTING = re.compile(
@@ -56,6 +58,9 @@ _CAUSE = re.compile(
 _PASSING = re.compile(
     r"\b(?:your question|you asked|you(?:'re| are) (?:absolutely )?right|worth (?:considering|thinking|a comment)|not blocking|consider adding|"
     r"comments? addressed|all conflicts|conflicts resolved|HEAD's|keep(?:s|ing)? HEAD|kept HEAD|draft PR|i think|great question|non-blocking|"
+    r"as expected|this session|pre-existing (?:\w+ )?changes|unrelated changes|my (?:changes?|fix|test|new code|edit)|false positive|bugbot|"
+    r"copilot comments?|reviewers?|looks (?:great|good)|option \d|let me|re-read|minor suggestions?|no critical|tests? updated|lint clean|"
+    r"(?:we|you) could|tests should|test cases|snapshot|what we should|same fix for|consider(?:ing)?|i fixed|i added|"
     r"(?:resolved|resolving) the conflict|merged origin|no (?:merge )?conflicts?|compiles clean|uncommitted|left untouched|your branch)\b"
     r"|\bTest[A-Z_]\w+[^\n]*\bTest[A-Z_]\w+",
     re.IGNORECASE,
