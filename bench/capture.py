@@ -164,7 +164,8 @@ def main() -> None:
     cues = coverage(sessions, lambda session: cue_captures(sessions.turns(session)))
     for label, (hits, total) in ours.items():
         print(
-            f"silver {label:9} {hits:4}/{total} = {100 * hits / total:4.1f} %   cue words {100 * cues[label][0] / total:4.1f} %"
+            f"silver {label:9} {hits:4}/{total} = {100 * hits / total:4.1f} %"
+            f"   cue words {100 * cues[label][0] / total:4.1f} %"
         )
     counts = sorted(len(captures) for captures in found.values())
     auto = sum(admission.decision is Decision.AUTO for captures in found.values() for _, admission in captures)

@@ -132,42 +132,42 @@ def sentence_model(corpora: Path, name: str, source: str, label: str, threshold:
 
 
 def worth_model(sessions: Sessions) -> numpy.ndarray:
-    """Train the model of worth; print what sessions give that it has not seen, and what it is worth where people read."""
+    """Train the model of worth; print what it finds in sessions and repositories that it has not seen."""
     rows = worth_rows(sessions)
     table = matrix([list(features(draft)) for _, draft, _, _ in rows])
     truth, weights = numpy.array([label == 1 for *_, label, _ in rows]), numpy.array([weight for *_, weight in rows])
     stems = numpy.array([stem(draft.content) for _, draft, _, _ in rows])
     model = fit(table, truth, weights, WORTH_STRENGTH)
-    repositories = {session: sessions.path(session).parent.name for session in sessions.all()}
-    for name, group in (("session", lambda one: str(int(digest(one), 16) % FOLDS)), ("repository", repositories.get)):
-        fold = numpy.array([group(session) for session, *_ in rows])
-        unseen: dict[str, list[tuple[float, str]]] = {}
-        for one in sorted(set(map(group, sessions.all()))):
-            drafted = [(s, d) for s in sessions.all() if group(s) == one for d in sessions.drafts(s)]
+    folds = {
+        "session": {session: str(int(digest(session), 16) % FOLDS) for session in sessions.all()},
+        "repository": {session: sessions.path(session).parent.name for session in sessions.all()},
+    }
+    for name, fold in folds.items():
+        unseen: defaultdict[str, list[tuple[float, str]]] = defaultdict(list)
+        for one in sorted(set(fold.values())):
+            drafted = [(s, draft) for s in sessions.all() if fold[s] == one for draft in sessions.drafts(s)]
             held = {stem(draft.content) for _, draft in drafted}
-            chosen = (fold != one) & numpy.array([said not in held for said in stems])
+            chosen = numpy.array([fold[s] != one for s, *_ in rows]) & numpy.array([said not in held for said in stems])
             other = fit(table[chosen], truth[chosen], weights[chosen], WORTH_STRENGTH)
             chances = other.predict_proba(matrix([list(features(draft)) for _, draft in drafted]))[:, 1]
             for (session, draft), chance in zip(drafted, chances, strict=True):
                 sure = confidence(draft) if draft.source in _UNWEIGHED else climb(float(chance))
-                unseen.setdefault(session, []).append((sure, draft.content[:LONGEST]))
+                unseen[session].append((sure, draft.content[:LONGEST]))
         told = {session: kept(found) for session, found in unseen.items()}
-        found = coverage(sessions, lambda session: told.get(session, []))
-        print(
-            f"worth, its {name} held out: "
-            + ", ".join(f"{k} {a}/{b} = {100 * a / b:.1f} %" for k, (a, b) in found.items())
-        )
-        read = {
-            key: label
-            for said in told.values()
-            for text in said
-            for key, label in [(digest(text), HAND.get(digest(text)))]
-        }
-        labels = [label for label in read.values() if label is not None]
-        print(
-            f"  {sum(map(len, told.values())) / len(told):.1f} a session; {len(labels)} read, {100 * numpy.mean(labels):.1f} % right"
-        )
+        report(sessions, f"worth, its {name} held out", told)
     return weights_of(model)
+
+
+def report(sessions: Sessions, name: str, told: dict[str, list[str]]) -> None:
+    """Print what is found of the summaries, and how much of what is kept was right where it was read."""
+    found = coverage(sessions, lambda session: told.get(session, []))
+    print(f"{name}: " + ", ".join(f"{label} {a}/{b} = {100 * a / b:.1f} %" for label, (a, b) in found.items()))
+    keys = {digest(text) for said in told.values() for text in said}
+    labels = [HAND[key] for key in keys if key in HAND]
+    each = sum(map(len, told.values())) / len(told)
+    print(
+        f"  {each:.1f} a session; {len(labels)} of {len(keys)} were read, {100 * sum(labels) / len(labels):.1f} % right"
+    )
 
 
 def kept(found: list[tuple[float, str]]) -> list[str]:

@@ -23,7 +23,7 @@ _ACTION = re.compile(
 )
 _GREETING = re.compile(rf"\W*{_OPENERS}+[.!:;,\s]*\Z", re.IGNORECASE)
 _GREEN = re.compile(
-    r"\W*(?:verification|results?|all|both|the|now|\d[\d,]*|full|every|\s|[:(])*"
+    r"\W*(?:verification|results?|all|both|the|now|\d[\d,]*+|full|every|\s|[:(])*"
     r"(?:tests?|lint\w*|checks?|typecheck\w*|build|pre-commit\w*|everything|type check\w*|[\d,]+ pass\w*)\b.{0,70}"
     r"\b(?:pass\w*|clean|green|succe\w+|no (?:errors|issues)|0 (?:fail|errors)\w*)\b.{0,120}\Z",
     re.IGNORECASE | re.DOTALL,

@@ -1,5 +1,7 @@
-"""What stood in the way without being the task's fault: a hook that changes commits, tests of somebody else's files,
-a tool whose output misleads, a command that can't work here. Told in the assistant's own words, with what it did.
+"""What stood in the way without being the task's fault.
+
+A hook that changes commits, tests of somebody else's files, a tool whose output misleads, a command that can't work
+here: told in the assistant's own words, with what it did instead.
 
 One row per kind of obstacle: what its sentences say, and the statement made of them.
 """

@@ -1,4 +1,4 @@
-"""What the structure of a session gives, from turns as the real reader makes them: each source of captures by itself."""
+"""What the structure of a session gives, from turns as the real reader makes them, source by source."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ def test_a_finding_keeps_its_names_and_loses_the_narration(tmp_path: Path) -> No
     script = Script().user("fix the kiln's first firing").says(f"Let me look at the driver. {STEP} Now I'll fix it.")
     (draft,) = found(script, tmp_path, "finding")
     assert STEP in draft.content
-    assert "Let me" not in draft.content and "Now I'll" not in draft.content
+    assert "Let me" not in draft.content
+    assert "Now I'll" not in draft.content
     assert draft.quote in script.turns(tmp_path)[1].text
 
 
@@ -86,7 +87,8 @@ def test_a_check_and_its_repair(tmp_path: Path) -> None:
     script = Script().user("log the temperature").runs("bun run lint", "3 errors", failed=True)
     script.says("Formatting of `kiln.ts` only.").runs("bun run lint:fix").runs("bun run lint")
     (draft,) = found(script, tmp_path, "struggle")
-    assert "`bun run lint:fix`" in draft.content and "3 errors" not in draft.content
+    assert "`bun run lint:fix`" in draft.content
+    assert "3 errors" not in draft.content
 
 
 def test_a_wrapper_that_fails_where_the_plain_command_works(tmp_path: Path) -> None:
@@ -110,7 +112,8 @@ def test_a_green_check_is_no_struggle(tmp_path: Path) -> None:
 )
 def test_what_stands_in_the_way_is_told_with_its_words(tmp_path: Path, said: str, told: str) -> None:
     (draft,) = found(Script().user("commit it").runs("git commit -m x").says(said), tmp_path, "struggle")
-    assert told in draft.content and draft.quote.rstrip(".") in said
+    assert told in draft.content
+    assert draft.quote.rstrip(".") in said
 
 
 def test_what_is_run_again_and_again_is_a_convention(tmp_path: Path) -> None:
@@ -119,7 +122,8 @@ def test_what_is_run_again_and_again_is_a_convention(tmp_path: Path) -> None:
     for _ in range(3):
         script.runs("npm run test").runs("npm run lint")
     (draft,) = found(script, tmp_path, "convention")
-    assert "`npm run lint` lints" in draft.content and "`npm run test` runs the test suite" in draft.content
+    assert "`npm run lint` lints" in draft.content
+    assert "`npm run test` runs the test suite" in draft.content
     assert not [one for one in drafts(once) if one.source == "convention"]
 
 
