@@ -77,15 +77,12 @@ _INSTEAD = re.compile(
 
 
 def obstacles(exchange: Exchange) -> Iterator[Draft]:
-    """Give the obstacles that the assistant names in an exchange, each kind once."""
-    seen: set[str] = set()
+    """Give the obstacles that the assistant names in an exchange, each kind once: by its last word, the best informed."""
+    found: dict[str, Draft] = {}
     for turn in exchange.turns:
         if turn.role is Role.ASSISTANT and 0 < len(turn.text) <= _LONGEST_SAID:
-            for row in OBSTACLES:
-                draft = None if row.name in seen else _draft(row, turn)
-                if draft is not None:
-                    seen.add(row.name)
-                    yield draft
+            found |= {row.name: draft for row in OBSTACLES if (draft := _draft(row, turn)) is not None}
+    yield from found.values()
 
 
 def _draft(row: Obstacle, turn: Turn) -> Draft | None:
