@@ -50,7 +50,7 @@ def matrix(rows: Sequence[Sequence[str]]) -> numpy.ndarray:
 
 
 def fit(table: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray, strength: float) -> Any:
-    from scipy.sparse import csr_matrix
+    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(C=strength, max_iter=2000).fit(csr_matrix(table), truth, sample_weight=weights)
@@ -100,7 +100,7 @@ def worth_rows(sessions: Sessions) -> list[tuple[str, Any, int, float]]:
     return rows
 
 
-def corpus(folder: Path, name: str, label: str) -> tuple[list[list[str]], numpy.ndarray, list[str]]:
+def corpus(folder: Path, name: str, label: str) -> tuple[list[list[str]], numpy.ndarray, list[str], list[str]]:
     rows = [json.loads(line) for line in (folder / "capture" / f"{name}.jsonl").open(encoding="utf-8")]
     rows.sort(key=lambda row: row["id"])
     texts = [list(words_and_pairs(row["text"])) for row in rows]

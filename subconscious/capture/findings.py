@@ -34,7 +34,7 @@ _SKIPPED = re.compile(
     r"what'?s (?:good|next)|pros|cons|alternatives?\b.*|options?\b.*|(?:my )?recommend\w+\b.*|hypothes[ie]s\b.*|(?:open )?questions?\b.*|"
     r"research summary|.*\breview comments\b.*|.*\bfeedback\b.*|status|verdict|remaining\b.*|suggestions?\b.*|"
     r"issues? found\b.*|fixed issues\b.*|minor\b.*|nits?\b.*|.*\btests? (?:updated|cases|plan)|verdict\b.*|assessment|"
-    r"critical files.*|implementation order|order of implementation)\W*\Z",
+    r"reference files.*|key visual.*|from main.*|implementation order|order of implementation)\W*\Z",
     re.IGNORECASE,
 )
 _POINTING = re.compile(
@@ -61,11 +61,18 @@ _PASSING = re.compile(
     r"as expected|this session|pre-existing (?:\w+ )?changes|unrelated changes|my (?:changes?|fix|test|new code|edit)|false positive|bugbot|"
     r"copilot comments?|reviewers?|looks (?:great|good)|option \d|let me|re-read|minor suggestions?|no critical|tests? updated|lint clean|"
     r"(?:we|you) could|tests should|test cases|snapshot|what we should|same fix for|consider(?:ing)?|i fixed|i added|"
-    r"(?:resolved|resolving) the conflict|merged origin|no (?:merge )?conflicts?|compiles clean|uncommitted|left untouched|your branch)\b"
+    r"(?:resolved|resolving) the conflict|merged origin|no (?:merge )?conflicts?|compiles clean|something like|the issues are|great point|i agree|build failed|expected outcome|quick fix|uncommitted|left untouched|your branch)\b"
     r"|\bTest[A-Z_]\w+[^\n]*\bTest[A-Z_]\w+",
     re.IGNORECASE,
 )
 """Talk of the moment: replies, reviewers' advice, the resolving of a merge, lists of tests."""
+
+_EDIT = re.compile(
+    r"\b(?:[Aa]dded|[Uu]pdated?|[Rr]emoved?|[Rr]eplaced?|[Rr]enamed|[Cc]hanged|[Ii]mported|[Mm]oved|Add|Import|Store|Modify|Keep|Change|"
+    r"Insert|Pass|Wrap|Mirrored|Expanded)\b"
+)
+_MOST_EDITS = 4
+"""Edits that a passage may list without a reason: more of them are a changelog, which git has already."""
 
 _VERB_ALONE = re.compile(
     r"(?:Lists|Returns|Uses|Finds|Gets|Deletes|Sets|Adds|Clears|Parses|Handles|Filters|Creates|Runs|Maps|Supports|Maintains)\b"
@@ -104,6 +111,8 @@ def _draft(exchange: Exchange, turn: Turn, passage: Passage) -> Draft | None:
         return None
     said = plain("".join(_kept(turn.text, *span)))
     if len(wording.content_words(said)) < _FEWEST_WORDS or said.endswith((":", "?")) or _PASSING.search(said):
+        return None
+    if len(_EDIT.findall(said)) >= _MOST_EDITS and not _CAUSE.search(said):
         return None
     content = _named(exchange, passage, said)
     if not content:

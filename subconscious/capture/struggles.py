@@ -42,6 +42,7 @@ _IDLE = re.compile(
     r"fix (?:it|this|that|the (?:test|lint|formatting|issue|error)s?\b[^,]{0,12})|continue|proceed|update (?:it|that|this))\b",
     re.IGNORECASE,
 )
+_FINE = re.compile(r"\bno \w* ?(?:issues|errors|problems)\b|\bclean\b", re.IGNORECASE)
 _LONGEST_COMMAND = 80
 _LONGEST_SAID = 450
 _FEWEST_WORDS = 2
@@ -120,7 +121,7 @@ def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
         return _draft(
             turn, _variant_told(command, variant), full, "a command that failed, and its variant that worked", after
         )
-    if repair:
+    if repair and not _FINE.search(after.said):
         return _draft(
             turn, _repair_told(exchange, command, repair, after), full, "a check that failed, and its repair", after
         )
@@ -174,8 +175,7 @@ def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None
     repair = next((done for done in after.worked if _REPAIR.search(done)), "")
     told = re.search(r"\b(?:lint|format\w*|biome|violations?|unused)\b", after.said, re.IGNORECASE)
     again = repair in after.worked and command in after.worked[after.worked.index(repair) :]
-    fine = re.search(r"\bno \w* ?(?:issues|errors|problems)\b|\bclean\b|\bpass", after.said, re.IGNORECASE)
-    if not repair or fine or not (told or again):
+    if not repair or _FINE.search(after.said) or not (told or again):
         return None
     seen.add(command)
     return _draft(
