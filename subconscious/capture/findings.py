@@ -61,7 +61,7 @@ _PASSING = re.compile(
     r"as expected|this session|pre-existing (?:\w+ )?changes|unrelated changes|my (?:changes?|fix|test|new code|edit)|false positive|bugbot|"
     r"copilot comments?|reviewers?|looks (?:great|good)|option \d|let me|re-read|minor suggestions?|no critical|tests? updated|lint clean|"
     r"(?:we|you) could|tests should|test cases|snapshot|what we should|same fix for|consider(?:ing)?|i fixed|i added|"
-    r"(?:resolved|resolving) the conflict|merged origin|no (?:merge )?conflicts?|compiles clean|something like|the issues are|great point|i agree|build failed|expected outcome|quick fix|uncommitted|left untouched|your branch)\b"
+    r"(?:resolved|resolving) the conflict|merged origin|no (?:merge )?conflicts?|compiles clean|something like|the changes needed|i'd recommend|good question|looking at|replied to|already fixed|out of sync|workarounds|tests pass|we should add|the issues are|great point|i agree|build failed|expected outcome|quick fix|uncommitted|left untouched|your branch)\b"
     r"|\bTest[A-Z_]\w+[^\n]*\bTest[A-Z_]\w+",
     re.IGNORECASE,
 )
