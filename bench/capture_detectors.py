@@ -20,7 +20,7 @@ from subconscious.settings import Settings
 from subconscious.transcripts import read_turns
 
 SETTINGS = Settings()
-CORRECTS = 0.58
+CORRECTS = 0.63
 """Probability from which a prompt counts as a correction by its words alone: one opener in ten."""
 
 

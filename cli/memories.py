@@ -10,7 +10,7 @@ from . import screen
 from .ask import ask, here
 from .origin import origin
 
-SPEAKERS = {"user": "you", "assistant": "the assistant", "tool": "a tool's output"}
+SPEAKERS = {"user": "you", "assistant": "the assistant", "tool": "a tool's output, or the assistant after reading it"}
 
 
 def remember(options: Namespace) -> None:

@@ -32,9 +32,13 @@ _WHY = re.compile(
 )
 _LEANING = re.compile(r"(?:but|this|it|that|these|they|so|also|both|goal|--)\b", re.IGNORECASE)
 _SHORTEST_WHY = 60
+_EMPTY = frozenset("based tradeoffs approach option choose works best".split())
+_FEWEST_NAMES = 2
+"""Words of a question that say what it is about: with fewer nobody knows later what was chosen."""
+
 _REASONED = re.compile(
-    r"\b(?:because|since|so that|but|however|currently|instead|without|causes?|causing|fails?|broken|missing|never|only|goal|need|"
-    r"should|must|unlike|when)\b",
+    r"\b(?:because|so that|but|however|currently|instead|without|causes?|causing|blocks?|fails?|broken|missing|never|hidden|goal|wants?|"
+    r"needs?|should|must|unlike|inconsistent|redundant|don't)\b",
     re.IGNORECASE,
 )
 
@@ -50,7 +54,12 @@ def answers(exchange: Exchange) -> Iterator[Draft]:
 
 def _answer(turn: Turn, line: str, pair: re.Match[str]) -> Draft:
     free = ":" not in pair["answer"]
-    vague = (free and bool(_UNSURE.search(pair["answer"]))) or len(wording.content_words(pair["answer"])) < 2
+    named = [word for word in wording.content_words(pair["question"]) if word.lower() not in _EMPTY]
+    vague = (
+        len(named) < _FEWEST_NAMES
+        or (free and bool(_UNSURE.search(pair["answer"])))
+        or len(wording.content_words(pair["answer"])) < 2
+    )
     content = f"{pair['question']} Decided: {pair['answer']}"
     return Draft(
         turn,
@@ -73,7 +82,8 @@ def plans(exchange: Exchange) -> Iterator[Draft]:
     if why is None:
         return
     content = f"Plan approved: {title}. Why: {wording.cut_clause(why.wording, LONGEST - len(title) - 22)}"
-    reasoned = len(_REASONED.findall(why.wording)) >= 1
+    whole = content.endswith((".", "!", ")"))
+    reasoned = whole and bool(_REASONED.search(why.wording))
     yield Draft(
         turn,
         "decision",

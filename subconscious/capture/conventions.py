@@ -160,13 +160,19 @@ def _hook(seen: _Seen) -> Iterator[Draft]:
     )
 
 
+def _direct(seen: _Seen) -> str:
+    """Say which commands go without the wrapper, as a sentence."""
+    runner = next((check.split()[0] for check, _ in seen.ran.most_common(1)), "")
+    return f" Commands of `{runner}` are run directly, without that prefix." if runner in _RUNNERS else ""
+
+
 def _wrapper(seen: _Seen) -> Iterator[Draft]:
     for wrapper, count in seen.wrapped.most_common(1):
         turn = seen.turns[wrapper]
         if count >= _FEWEST_WRAPPED:
             text = (
                 f"Git and shell commands are run through the `{wrapper}` wrapper in this project "
-                f"(as in `{wrapper} git status`, `{wrapper} git diff`), not plain `git`."
+                f"(as in `{wrapper} git status`, `{wrapper} git diff`), not plain `git`.{_direct(seen)}"
             )
             yield Draft(
                 turn,

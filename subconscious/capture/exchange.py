@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from subconscious.capture.passages import plain
-from subconscious.capture.wording import content_words, cut_clause, squeeze
+from subconscious.capture.wording import content_words, squeeze
 from subconscious.model import Act, Origin, Role, Turn
 
 _TITLE = re.compile(r"^#{1,2} +(?:plan\b:? *)?(?P<title>\S.*)$", re.MULTILINE | re.IGNORECASE)
@@ -67,4 +67,4 @@ def topic(turn: Turn) -> str:
         return plain(title["title"])[:_LONGEST_TOPIC] if title else ""
     first = squeeze(re.split(r"(?<=[.!?])\s|\n", turn.text.strip(), maxsplit=1)[0])
     named = len(content_words(first)) >= 3 and bool(_TASK.match(first))
-    return cut_clause(first, _LONGEST_TOPIC).strip(" .,;:?!") if named else ""
+    return first.strip(" .,;:?!") if named and len(first) <= _LONGEST_TOPIC else ""

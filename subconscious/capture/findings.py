@@ -30,7 +30,11 @@ _GENERIC = re.compile(
 )
 _SKIPPED = re.compile(
     r"(?:verif\w+|tests?(?:ing)?(?: plan| steps)?|add(?: new)? tests?|manual test\w*|test cases?|critical files.*|files? (?:to (?:be )?)?"
-    r"(?:modif\w+|chang\w+|creat\w+|touched)|execution order|next steps?|todo|usage|commits? created|references?)\W*\Z",
+    r"(?:modif\w+|chang\w+|creat\w+|touched)|execution order|next steps?|todo|usage|commits? created|references?|strengths?|"
+    r"what'?s (?:good|next)|pros|cons|alternatives?\b.*|options?\b.*|(?:my )?recommend\w+\b.*|hypothes[ie]s\b.*|(?:open )?questions?\b.*|"
+    r"research summary|.*\breview comments\b.*|.*\bfeedback\b.*|status|verdict|remaining\b.*|suggestions?\b.*|"
+    r"issues? found\b.*|fixed issues\b.*|minor\b.*|nits?\b.*|.*\btests? (?:updated|cases|plan)|verdict\b.*|assessment|"
+    r"reference files.*|key visual.*|from main.*|implementation order|order of implementation)\W*\Z",
     re.IGNORECASE,
 )
 _POINTING = re.compile(
@@ -51,6 +55,30 @@ _CAUSE = re.compile(
     r"instead of|rather than|requires?|must|never|always|only|otherwise|without|fails?|breaks?|conflict\w*)\b",
     re.IGNORECASE,
 )
+_PASSING = re.compile(
+    r"\b(?:your question|you asked|you(?:'re| are) (?:absolutely )?right|worth (?:considering|thinking|a comment)|not blocking|consider adding|"
+    r"comments? addressed|all conflicts|conflicts resolved|HEAD's|keep(?:s|ing)? HEAD|kept HEAD|draft PR|i think|great question|non-blocking|"
+    r"as expected|this session|pre-existing (?:\w+ )?changes|unrelated changes|my (?:changes?|fix|test|new code|edit)|false positive|bugbot|"
+    r"copilot comments?|reviewers?|looks (?:great|good)|option \d|let me|re-read|minor suggestions?|no critical|tests? updated|lint clean|"
+    r"(?:we|you) could|tests should|test cases|snapshot|what we should|same fix for|consider(?:ing)?|i fixed|i added|"
+    r"(?:resolved|resolving) the conflict|merged origin|no (?:merge )?conflicts?|compiles clean|something like|the changes needed|i'd recommend|good question|looking at|replied to|already fixed|out of sync|workarounds|tests pass|we should add|the issues are|great point|i agree|build failed|expected outcome|quick fix|uncommitted|left untouched|your branch)\b"
+    r"|\bTest[A-Z_]\w+[^\n]*\bTest[A-Z_]\w+",
+    re.IGNORECASE,
+)
+"""Talk of the moment: replies, reviewers' advice, the resolving of a merge, lists of tests."""
+
+_EDIT = re.compile(
+    r"\b(?:[Aa]dded|[Uu]pdated?|[Rr]emoved?|[Rr]eplaced?|[Rr]enamed|[Cc]hanged|[Ii]mported|[Mm]oved|Add|Import|Store|Modify|Keep|Change|"
+    r"Insert|Pass|Wrap|Mirrored|Expanded)\b"
+)
+_MOST_EDITS = 4
+"""Edits that a passage may list without a reason: more of them are a changelog, which git has already."""
+
+_VERB_ALONE = re.compile(
+    r"(?:Lists|Returns|Uses|Finds|Gets|Deletes|Sets|Adds|Clears|Parses|Handles|Filters|Creates|Runs|Maps|Supports|Maintains)\b"
+)
+"""A point of a list that has lost its subject."""
+
 _DID = re.compile(
     r"\W*(?:\w+ ){0,3}(?:added|updated|removed|replaced|renamed|changed|fixed|moved|created|extracted|wired|now)\b",
     re.IGNORECASE,
@@ -82,7 +110,9 @@ def _draft(exchange: Exchange, turn: Turn, passage: Passage) -> Draft | None:
     if span is None:
         return None
     said = plain("".join(_kept(turn.text, *span)))
-    if len(wording.content_words(said)) < _FEWEST_WORDS or said.endswith((":", "?")):
+    if len(wording.content_words(said)) < _FEWEST_WORDS or said.endswith((":", "?")) or _PASSING.search(said):
+        return None
+    if len(_EDIT.findall(said)) >= _MOST_EDITS and not _CAUSE.search(said):
         return None
     content = _named(exchange, passage, said)
     if not content:
@@ -112,13 +142,11 @@ def _kept(text: str, start: int, end: int) -> Iterator[str]:
 def _named(exchange: Exchange, passage: Passage, said: str) -> str:
     """Return what was said with the names it needs: its heading, what leads into it, or what it was about."""
     heading = next((h for h in reversed(passage.headings) if not _GENERIC.match(h)), "")
-    names = [
-        name
-        for name in (heading, passage.lead.rstrip(": "))
-        if name and not _inside(name, said) and not is_narration(name + ":")
-    ]
-    pointing = bool(_POINTING.match(said))
-    if exchange.topic and len(" ".join(names)) < _ROOM // 2 and (pointing or len(said) < LONGEST - _ROOM or not names):
+    lead = _calm(passage.lead).rstrip(": ")
+    names = [name for name in (heading, lead) if name and not _inside(name, said) and not is_narration(name + ":")]
+    pointing = bool(_POINTING.match(said) or _VERB_ALONE.match(said))
+    told = _inside(exchange.topic, ": ".join(names))
+    if not told and len(" ".join(names)) < _ROOM // 2 and (pointing or len(said) < LONGEST - _ROOM or not names):
         names.insert(0, exchange.topic)
     if pointing and not names:
         return ""
@@ -137,6 +165,12 @@ def _placed(exchange: Exchange, content: str) -> str:
     place = f" ({names})"
     room = LONGEST - len(content) - len(place)
     return content + place if names and room >= 0 and not wording.files(content) else content
+
+
+def _calm(lead: str) -> str:
+    """Return a leading line without what is narration in it."""
+    spans = sentence_spans(lead, 0, len(lead))
+    return " ".join(lead[slice(*span)] for span in spans if not is_narration(lead[slice(*span)]))
 
 
 def _inside(name: str, said: str) -> bool:

@@ -7,7 +7,7 @@ import re
 _SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?:…])[\"')\]*]*\s+(?=[\"'`(*]*[A-Z0-9`])")
 
 _OPENERS = (
-    r"(?:(?:ok(?:ay)?|good|great|perfect|excellent|got it|clear|right|done|all done|yes|sure|absolutely|alright|now|so|"
+    r"(?:(?:ok(?:ay)?|good|great|perfect|excellent|got it|clear|right|done|all done|all clean|all passing|committed|fixed|merge complete|found it|yes|sure|absolutely|alright|now|so|"
     r"also|next|first|then|finally|and|but|actually|hmm|wait|interesting|thanks|sorry|oops|nice|apologies)\b[\s,.!:;–—-]*)"
 )
 _ACTION = re.compile(

@@ -10,6 +10,7 @@ from subconscious.capture.conventions import conventions
 from subconscious.capture.draft import Draft, candidate
 from subconscious.capture.exchange import exchanges
 from subconscious.capture.findings import findings
+from subconscious.capture.obstacles import obstacles
 from subconscious.capture.passages import plain
 from subconscious.capture.records import commits
 from subconscious.capture.sentences import sentences
@@ -55,5 +56,6 @@ def drafts(turns: Sequence[Turn]) -> Iterator[Draft]:
         yield from corrections(exchange)
         yield from findings(exchange)
         yield from struggles(exchange)
+        yield from obstacles(exchange)
         yield from commits(exchange)
     yield from conventions(found)

@@ -42,6 +42,7 @@ _QUESTION = re.compile(
 )
 _CONDITION = re.compile(r"\b(?:if|whether|unless|suppose|assuming|in case|imagine|until|once|when)\b", re.IGNORECASE)
 _CONDITION_OF_RULE = re.compile(r"\b(?:always|never|from now on|don'?t use)\b", re.IGNORECASE)
+_BARE_CASE = re.compile(r"(?:if|when) (?:there is|there's|it|error)\b", re.IGNORECASE)
 _NEGATED = re.compile(r"(?:n't|\bnot|\bnever)\s(?:yet\s)?(?:really\s)?(?:decide|agree|settle|chose)", re.IGNORECASE)
 _REPORTED = re.compile(
     r"\b(?:said|says|say|told|tells|asked|wrote|writes|claims?|suggest\w*|recommend\w*|according to|apparently|heard|"
@@ -91,6 +92,8 @@ def _is_question(statement: Statement) -> bool:
 
 
 def _is_condition(statement: Statement) -> bool:
+    if _BARE_CASE.match(statement.sentence):
+        return True  # a case of something described, as in a list of steps, and no rule of its own
     if _CONDITION_OF_RULE.search(statement.cue):
         return False  # "when X, always Y" is a rule with its condition
     return bool(_CONDITION.search(statement.before))

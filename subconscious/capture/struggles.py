@@ -28,6 +28,21 @@ _COMMIT = re.compile(r"\bgit\s(?:-C \S+ )?commit\b")
 _LOOKING = re.compile(
     r"\s*(?:ls|cat|grep|rg|find|which|head|tail|sed|awk|xxd|curl|stat|test|echo|diff|git (?:show|log|diff|status|branch|ls-|rev-parse))\b"
 )
+_ELSEWHERE = re.compile(r"(?:\S+ )?(?:git|gh|glab|jq|python3? -c|/tmp/\S+|go build -o /tmp)\b|.*/tmp/")
+"""Merges, pushes, requests to a forge and trials: what went wrong there says nothing of the project."""
+
+_REASON = re.compile(
+    r"\b(?:because|since|requires?|expects?|does(?:n't| not)|is(?:n't| not)|are(?:n't| not)|missing|without|needs?|instead|due to|"
+    r"can(?:'t|not)|without|wants?|unused|only|undefined|error)\b",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(r"\b(?:let me|i'll|(?:i )?(?:just )?need to) (?P<what>[^.:\n]{12,140})", re.IGNORECASE)
+_IDLE = re.compile(
+    r"(?:also |now |first |just )*(?:check|look|see|verify|read|find|investigate|search|run|try|debug|re-?run|understand|view|examine|"
+    r"fix (?:it|this|that|the (?:test|lint|formatting|issue|error)s?\b[^,]{0,12})|continue|proceed|update (?:it|that|this))\b",
+    re.IGNORECASE,
+)
+_FINE = re.compile(r"\bno \w* ?(?:issues|errors|problems)\b|\bclean\b", re.IGNORECASE)
 _LONGEST_COMMAND = 80
 _LONGEST_SAID = 450
 _FEWEST_WORDS = 2
@@ -51,6 +66,7 @@ class _After:
 
     said: str
     quote: str
+    remedy: str
     turn: Turn | None
     worked: tuple[str, ...]
     edited: tuple[str, ...]
@@ -58,7 +74,13 @@ class _After:
     @property
     def fault(self) -> bool:
         """Whether what was said tells of a fault in the code, not of its format."""
-        return bool(re.search(r"type ?error|typescript error|test|undefined|conflict", self.said, re.IGNORECASE))
+        return bool(
+            re.search(
+                r"type ?error|typescript error|tests?\b|undefined|conflict|manual|unused|empty",
+                self.said,
+                re.IGNORECASE,
+            )
+        )
 
 
 def struggles(exchange: Exchange) -> Iterator[Draft]:
@@ -90,7 +112,7 @@ def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
     full, command = turn.commands[0], short_command(turn.commands[0])
     if _COMMIT.search(full):
         return _of_commit(turn, after, seen)
-    if not command or command in seen or _LOOKING.match(command):
+    if not command or command in seen or _LOOKING.match(command) or command.startswith("gh "):
         return None
     seen.add(command)
     variant = _variant(command, after.worked)
@@ -99,15 +121,21 @@ def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
         return _draft(
             turn, _variant_told(command, variant), full, "a command that failed, and its variant that worked", after
         )
-    if repair:
+    if repair and not _FINE.search(after.said):
         return _draft(
             turn, _repair_told(exchange, command, repair, after), full, "a check that failed, and its repair", after
         )
-    if not after.said:
+    if not _REASON.search(after.said) or _ELSEWHERE.match(command):
         return None
-    about = f" It required another edit of {_names(after.edited)}." if after.edited else ""
-    text = f"`{command}` failed initially, after the first implementation{_told(after)}{about}"
+    text = _told_of(exchange, command, after)
     return _draft(turn, text, full, "a command that failed, and what was said of it", after)
+
+
+def _told_of(exchange: Exchange, command: str, after: _After) -> str:
+    files = _names(exchange.files)
+    about = f" after the implementation in {files}" if files else ""
+    edited = f" It required another edit of {_names(after.edited)}." if after.edited else ""
+    return f"`{command}` failed initially{about}{_told(after)}{after.remedy}{edited}"
 
 
 def _variant_told(command: str, variant: str) -> str:
@@ -128,6 +156,12 @@ def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -
             f"`{command}` failed on the first run{about}{_told(after)} Lint and formatting issues required a separate "
             f"auto-fix pass, `{repair}`, before lint was clean."
         )
+    if re.search(r"\b(?:lint|biome|check)\b", command):
+        edited = f" of {_names(after.edited)}" if after.edited else ""
+        return (
+            f"`{command}` failed on the first run{about}{_told(after)} Auto-fix (`{repair}`) handles the formatting only: a separate "
+            f"manual edit{edited} was required."
+        )
     return f"`{command}` failed initially{about}{_told(after)} Running `{repair}` was required before it passed."
 
 
@@ -139,7 +173,9 @@ def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None
         return None
     after = _after(exchange, at, 6)
     repair = next((done for done in after.worked if _REPAIR.search(done)), "")
-    if not repair or not re.search(r"\b(?:lint|format\w*|biome|violations?|unused)\b", after.said, re.IGNORECASE):
+    told = re.search(r"\b(?:lint|format\w*|biome|violations?|unused)\b", after.said, re.IGNORECASE)
+    again = repair in after.worked and command in after.worked[after.worked.index(repair) :]
+    if not repair or _FINE.search(after.said) or not (told or again):
         return None
     seen.add(command)
     return _draft(
@@ -148,10 +184,12 @@ def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None
 
 
 def _of_commit(turn: Turn, after: _After, seen: set[str]) -> Draft | None:
-    if "commit" in seen or not after.said:
+    if not after.said or after.said in seen:
         return None
-    seen.add("commit")
-    text = f"The first commit was blocked by a pre-commit hook{_told(after)} A fix was required before the commit succeeded."
+    seen.add(after.said)
+    repair = next((done for done in after.worked if _REPAIR.search(done)), "")
+    how = f"Running `{repair}`" if repair else f"Another edit of {_names(after.edited)}" if after.edited else "A fix"
+    text = f"A commit was blocked by the pre-commit hook{_told(after)}{after.remedy} {how} was required before the commit succeeded."
     return _draft(turn, text, turn.commands[0], "a commit that was blocked, and why", after)
 
 
@@ -180,7 +218,7 @@ def _of_edit(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
         f"{'Multiple' if times > 1 else 'First'} Edit tool attempts on {files} failed due to a tabs vs spaces mismatch: the file "
         f"uses tab indentation, which the Read tool output does not show, requiring {how} before the edits succeeded."
     )
-    return _draft(spoken, text, why[0].strip(), "edits that failed, and why", _After("", "", None, (), turn.files))
+    return _draft(spoken, text, why[0].strip(), "edits that failed, and why", _After("", "", "", None, (), turn.files))
 
 
 def _of_stale(exchange: Exchange, seen: set[str]) -> Iterator[Draft]:
@@ -194,7 +232,7 @@ def _of_stale(exchange: Exchange, seen: set[str]) -> Iterator[Draft]:
                 "with an actual build or test run rather than trusting the reported errors."
             )
             yield _draft(
-                turn, text, found[0].strip(), "diagnostics that were found stale", _After("", "", None, (), ())
+                turn, text, found[0].strip(), "diagnostics that were found stale", _After("", "", "", None, (), ())
             )
 
 
@@ -218,7 +256,7 @@ def _told(after: _After) -> str:
 
 
 def _after(exchange: Exchange, at: int, window: int = _WINDOW) -> _After:
-    said, quote, spoken = "", "", None
+    said, quote, remedy, spoken = "", "", "", None
     worked: list[str] = []
     edited: list[str] = []
     for turn in exchange.turns[at + 1 : at + 1 + window]:
@@ -228,9 +266,11 @@ def _after(exchange: Exchange, at: int, window: int = _WINDOW) -> _After:
         elif turn.role is Role.ASSISTANT:
             if not said and turn.text and spoken is None and (found := _explanation(turn.text)):
                 (said, quote), spoken = found, turn
+            if said and not remedy:
+                remedy = _remedy(turn.text)
             if said and _EDITS & set(turn.tools):
                 edited += turn.files
-    return _After(said, quote, spoken, tuple(worked), tuple(dict.fromkeys(edited)))
+    return _After(said, quote, remedy, spoken, tuple(worked), tuple(dict.fromkeys(edited)))
 
 
 def _explanation(text: str) -> tuple[str, str] | None:
@@ -246,6 +286,12 @@ def _explanation(text: str) -> tuple[str, str] | None:
     quote = text[kept[0][0] : kept[-1][1]][:260]
     said = plain(quote)
     return (said, quote) if len(content_words(said)) >= _FEWEST_WORDS else None
+
+
+def _remedy(text: str) -> str:
+    """Return what the assistant set out to do about it, where it names it."""
+    found = next((one for one in _NEXT.finditer(text[:_LONGEST_SAID]) if not _IDLE.match(one["what"])), None)
+    return f" Remedy: {plain(found['what']).strip(' ,;')}." if found else ""
 
 
 def _variant(command: str, worked: tuple[str, ...]) -> str:

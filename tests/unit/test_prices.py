@@ -69,6 +69,6 @@ def test_every_provider_has_a_default_and_every_row_says_where_its_price_was_rea
         assert not models or sold["default"] in models, provider
         for row in models.values():
             embeds = row["output"] == 0  # what is put in is all that is charged
-            assert 0 < row["input"]
+            assert row["input"] > 0
             assert embeds or 0 < row["cached"] < row["input"] < row["output"]
             assert all(math.isfinite(row[key]) for key in ("cached", "input", "output"))

@@ -1,0 +1,149 @@
+"""What the structure of a session gives, from turns as the real reader makes them, source by source."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subconscious.capture.draft import Draft
+from subconscious.capture.offline import drafts, extract
+from subconscious.flow import clean
+from subconscious.model import Candidate, Turn
+from subconscious.transcripts import read_turns
+
+STEP = "The kiln controller requires `KilnDriver.warm_up()` before `fire()`, because the relay drops the first command."
+
+
+class Script:
+    """A session's lines, written as the client writes them."""
+
+    def __init__(self) -> None:
+        self.lines: list[dict[str, Any]] = []
+
+    def add(self, kind: str, content: object, **keys: Any) -> Script:
+        number = len(self.lines)
+        line = {
+            "type": kind,
+            "uuid": f"u{number}",
+            "sessionId": "s1",
+            "timestamp": f"2026-03-01T10:{number % 60:02}:00Z",
+            "cwd": "/home/dev/kiln",
+            "gitBranch": "glaze",
+            "message": {"role": kind, "content": content},
+        }
+        self.lines.append(line | keys)
+        return self
+
+    def user(self, text: str, **keys: Any) -> Script:
+        return self.add("user", text, **keys)
+
+    def says(self, text: str, **keys: Any) -> Script:
+        return self.add("assistant", [{"type": "text", "text": text}], **keys)
+
+    def runs(self, command: str, output: str = "", *, failed: bool = False) -> Script:
+        return self.uses("Bash", {"command": command}, output, failed=failed)
+
+    def uses(self, tool: str, given: dict[str, Any], output: str = "", *, failed: bool = False) -> Script:
+        name = f"toolu_{len(self.lines)}"
+        self.add("assistant", [{"type": "tool_use", "id": name, "name": tool, "input": given}])
+        result = {"type": "tool_result", "tool_use_id": name, "content": output, "is_error": failed}
+        return self.add("user", [result])
+
+    def turns(self, folder: Path) -> tuple[Turn, ...]:
+        path = folder / "session.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in self.lines), encoding="utf-8")
+        return read_turns(path, final=True, clean=clean).turns
+
+
+def found(script: Script, folder: Path, source: str) -> list[Draft]:
+    return [draft for draft in drafts(script.turns(folder)) if draft.source == source]
+
+
+def captured(script: Script, folder: Path) -> list[Candidate]:
+    return extract(script.turns(folder))
+
+
+def test_a_finding_keeps_its_names_and_loses_the_narration(tmp_path: Path) -> None:
+    script = Script().user("fix the kiln's first firing").says(f"Let me look at the driver. {STEP} Now I'll fix it.")
+    (draft,) = found(script, tmp_path, "finding")
+    assert STEP in draft.content
+    assert "Let me" not in draft.content
+    assert "Now I'll" not in draft.content
+    assert draft.quote in script.turns(tmp_path)[1].text
+
+
+def test_a_guess_that_is_taken_back_is_no_finding(tmp_path: Path) -> None:
+    guess = "The problem is probably `RelayQueue.flush()`, because it loses the last command before the firing begins."
+    script = Script().user("why does it not fire").says(guess)
+    assert [draft.content for draft in found(script, tmp_path, "finding")]
+    script.says("Actually, `RelayQueue.flush()` was not the cause: the cable is broken.")
+    assert not any("probably" in draft.content for draft in found(script, tmp_path, "finding"))
+
+
+def test_a_check_and_its_repair(tmp_path: Path) -> None:
+    script = Script().user("log the temperature").runs("bun run lint", "3 errors", failed=True)
+    script.says("Formatting of `kiln.ts` only.").runs("bun run lint:fix").runs("bun run lint")
+    (draft,) = found(script, tmp_path, "struggle")
+    assert "`bun run lint:fix`" in draft.content
+    assert "3 errors" not in draft.content
+
+
+def test_a_wrapper_that_fails_where_the_plain_command_works(tmp_path: Path) -> None:
+    script = Script().user("log the temperature").runs("wrap bun run test", failed=True).runs("bun run test")
+    (draft,) = found(script, tmp_path, "struggle")
+    assert "`wrap` wrapper does not work" in draft.content
+
+
+def test_a_green_check_is_no_struggle(tmp_path: Path) -> None:
+    script = Script().user("log the temperature").runs("bun run lint").says("Lint is clean.").runs("bun run test")
+    assert found(script, tmp_path, "struggle") == []
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("The prepare-commit-msg hook rewrote the message of the firing commit.", "git hook interferes"),
+        ("The failures are from `tmp/clones/` (an old clone) picked up by the test runner.", "not the project's own"),
+        ("This is a worktree, so I can't checkout main here.", "Not possible in this setup"),
+    ],
+)
+def test_what_stands_in_the_way_is_told_with_its_words(tmp_path: Path, said: str, told: str) -> None:
+    (draft,) = found(Script().user("commit it").runs("git commit -m x").says(said), tmp_path, "struggle")
+    assert told in draft.content
+    assert draft.quote.rstrip(".") in said
+
+
+def test_what_is_run_again_and_again_is_a_convention(tmp_path: Path) -> None:
+    script = Script().user("log the temperature")
+    once = Script().user("log the temperature").runs("uv run pytest").turns(tmp_path)
+    for _ in range(3):
+        script.runs("npm run test").runs("npm run lint")
+    (draft,) = found(script, tmp_path, "convention")
+    assert "`npm run lint` lints" in draft.content
+    assert "`npm run test` runs the test suite" in draft.content
+    assert not [one for one in drafts(once) if one.source == "convention"]
+
+
+def test_a_commit_counts_for_its_reason_not_for_its_subject(tmp_path: Path) -> None:
+    body = "The relay drops the first command, so the driver sends it twice and waits for the echo of the second."
+    message = f"Send the first command twice\n\n{body}\n\nCo-Authored-By: Claude <a@b.example>"
+    script = Script().user("fix the relay").runs(f"git commit -m \"$(cat <<'EOF'\n{message}\nEOF\n)\"")
+    (draft,) = found(script, tmp_path, "commit")
+    assert draft.content == f"Send the first command twice: {body}"
+    assert not found(Script().user("x").runs("git commit -m 'Fix the relay'"), tmp_path, "commit")
+
+
+def test_what_is_typed_after_an_interrupt_becomes_a_candidate(tmp_path: Path) -> None:
+    script = Script().user("log the temperature").says("I will print it.")
+    script.user("[Request interrupted by user]").user("use the logging module, print is swallowed by the service")
+    assert any("logging module" in one.evidence.quote and one.kind == "lesson" for one in captured(script, tmp_path))
+
+
+def test_a_quote_is_a_part_of_what_was_said_or_run(tmp_path: Path) -> None:
+    script = Script().user("fix it. We decided to fire twice.").says(f"{STEP} It must never be skipped.")
+    script.runs("bun run lint", failed=True).says("The formatter needs `kiln.ts` in one line.").runs("bun run lint:fix")
+    turns = {turn.id: turn for turn in script.turns(tmp_path)}
+    assert all(one.evidence.quote in turns[one.evidence.turn_id].heard for one in captured(script, tmp_path))
