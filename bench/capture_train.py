@@ -50,7 +50,7 @@ def matrix(rows: Sequence[Sequence[str]]) -> numpy.ndarray:
 
 
 def fit(table: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray, strength: float) -> Any:
-    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+    from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(C=strength, max_iter=2000).fit(csr_matrix(table), truth, sample_weight=weights)

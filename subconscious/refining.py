@@ -268,13 +268,13 @@ async def _repeat(
         and memory.content_hash not in given
         and memory.session_id != where.place.session_id
     )
-    if not heard_again:
+    if not heard_again and admission.decision is not Decision.QUARANTINE:
         reason = ECHO if memory.content_hash in given else f"says what memory {memory_id} says"
         admission = Admission(Decision.DISCARD, admission.confidence, reason)
     capture_id = await captures.insert(tx, candidate, admission, where.place, mind.settings.review_expiry_days)
     if capture_id is None:
         return []
     if heard_again:
-        await memories.recur(tx, memory, candidate.time, where.place.session_id)
+        await memories.recur(tx, memory, candidate.time, where.place.session_id, candidate.origin)
         await captures.bind(tx, capture_id, memory_id)
     return [(capture_id, memory if heard_again else None)]
