@@ -16,6 +16,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bench.poison_texts import Text, corpus, records, spoken
 from subconscious.capture.gate import admit
@@ -172,9 +173,18 @@ def _gated(text: str, origin: Origin, kind: str, settings: Settings) -> Decision
 
 def peers(python: str, texts: Sequence[Text]) -> None:
     """Other detectors, each in the environment that has them, on the same texts."""
-    with subprocess.Popen(
-        [python, str(PEERS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
-    ) as child:
+    # Some keep a log of what they read in the folder that they run in.
+    with (
+        TemporaryDirectory() as folder,
+        subprocess.Popen(
+            [python, str(PEERS)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            cwd=folder,
+        ) as child,
+    ):
         assert child.stdin is not None
         assert child.stdout is not None
         names = json.loads(child.stdout.readline())
