@@ -77,6 +77,7 @@ class Core:
     def __post_init__(self) -> None:
         self.llm = LLMClient(self.database, self.in_force(self.settings))
         self.later = Later(self.database, self.llm)
+        self.ask = self.ask or self._asker()
 
     def heard(self) -> None:
         """Somebody spoke to us: the idle time begins anew."""
@@ -125,9 +126,14 @@ class Core:
         _cached_settings.cache_clear()
         held = {name: value for name, value in self.accepted.items() if name not in self.adopted}
         self.llm.reconfigure(self._settings_for(self.adopted).model_copy(update=held))
+        self.ask = self._asker()
         self.later.begin_anew()
         self.questioned.set()
         self.gathered.set()
+
+    def _asker(self) -> Ask | None:
+        # What was flagged is asked about one by one: beside another's words, its own could answer for both.
+        return self.llm.asker() if self.llm.on else None
 
     def _settings_for(self, options: Mapping[str, str]) -> Settings:
         """Settings with the plugin's options below config.toml; a bad option is left out, the others hold."""
