@@ -69,9 +69,11 @@ CUES = (
         "decided",
         "decision",
         Strength.EXPLICIT,
-        rf"{_WE}{_NOT}\s+(?:decided?|agreed|settled|chose)"
-        r"(?:\s+(?:to|on|that|against|not to|upon)\b|\s*[:,])\s*"
-        r"|it (?:was|is|has been) decided (?:to|that)\s",
+        rf"{_WE}{_NOT}\s+(?:decided?|agreed|settled|chose|picked|standardi[sz]ed)"
+        r"(?:\s(?:yesterday|today|last \w+|together|in the \w+|now))?"
+        r"(?:\s+(?:to|on|that|against|not to|upon)\b|\s*[:,]"
+        r"|(?=\s(?:we|i)(?:[']ll|[']re)?\s)|(?=\s[^.?!]{2,80}?\s(?:over|instead of|rather than|for)\s))\s*"
+        r"|it (?:was|is|has been) decided (?:to|that)\s|(?:it|that)(?:[']s| is) (?:settled|decided|final)\s?[:,-]\s",
     ),
     _cue(
         "decision:",
@@ -84,7 +86,27 @@ CUES = (
         "go with",
         "decision",
         Strength.EXPLICIT,
-        r"(?:let'?s|we(?:[']ll| will|[']re going to| are going to)?|i(?:[']ll| will)) go with\s",
+        r"(?:let'?s|we(?:[']ll| will|[']re going to| are going to)?|i(?:[']ll| will)) go with\s|we(?:[']re| are) going with\s",
+    ),
+    _cue(
+        "make sure, always",
+        "preference",
+        Strength.EXPLICIT,
+        r"(?:make sure|be sure|please ensure|ensure)\s(?:that )?(?:(?:you|we|to)\s)?(?:always|never)\s",
+    ),
+    _cue(
+        "our rule",
+        "preference",
+        Strength.EXPLICIT,
+        r"(?:our|my|the|this (?:team|project|repo)'?s)\s(?:[\w-]+\s){0,2}?(?:convention|policy|rule|guideline)"
+        r"(?:\s(?:here|for [^?.!]{2,40}?))?\sis\s(?:to|that|not to|never|always)\s",
+    ),
+    _cue(
+        "X instead of Y",
+        "decision",
+        Strength.EXPLICIT,
+        r"(?:let'?s|we(?:[']ll| will|[']re going to| are going to)) (?:use|keep|switch to|move to|write|store)\s"
+        r"(?=[^.?!]{2,120}?\s(?:instead of|rather than|and not)\s)",
     ),
     _cue(
         "from now on",
@@ -111,6 +133,13 @@ CUES = (
         r"(?!\w+(?:ed|ing)\b)(?!\w*[^s\W]s\b)",
     ),
     _cue(
+        "don't, without asking",
+        "preference",
+        Strength.EXPLICIT,
+        r"(?:don't|do not)\s(?!worry|bother|forget)\w+\s(?=[^.?!]{2,120}?\s(?:without|unless|until|before) "
+        r"(?:asking|i (?:say|ask|tell|approve|confirm)|my (?:approval|permission|ok|confirmation)|checking with me|you ask)\b)",
+    ),
+    _cue(
         "I prefer X over Y",
         "preference",
         Strength.EXPLICIT,
@@ -135,12 +164,49 @@ CUES = (
         r"|(?:don't|do not|never)\s(?!worry|bother|think|know|see|understand|mind)\w+|stop \w+ing\s)",
         corrects=True,
     ),
+    _cue(
+        "a rule for all of a kind",
+        "preference",
+        Strength.IMPLIED,
+        r"(?:use|keep|write|name|put|store|log|format|document|prefix|return|wrap|prefer|avoid)\s(?!the following|these|this)"
+        r"(?=[^?]{2,120}?\s(?:(?:for|in|on|before|after|with) (?:all|every|each|any|new)\s|everywhere\b|only\s*[.!]?\s*\Z"
+        r"|by default\b|at all times\b))"
+        r"|no more\s(?=[\w`./-]+(?: [\w`./-]+){0,3} (?:in|for|from) (?:this|the|our|any)\s)"
+        r"|prefer\s(?=[^?]{2,80}?\sover\s)"
+        r"|you (?:must|have to|need to)\s(?=\w+\s[^?]{2,80}?\s(?:before|after|whenever|every time)\s"
+        r"(?:you|each|every|any|committing|pushing|merging)\b)"
+        r"|i (?:don't )?(?:want|need|[']d like) (?:all|every|each|any)\s(?=[^?]{2,100}?\s(?:in|as|to (?:be|use|have|go)|with|under)\s)"
+        r"|(?:all|every|each)\s(?:new\s)?(?:[\w`./-]+\s){1,3}?(?:gets?|must|should|goes? (?:in|into|to|under|through))\s"
+        r"(?!pass|be (?:green|passing|fixed)|now\b)",
+    ),
+    _cue(
+        "keep it so",
+        "decision",
+        Strength.IMPLIED,
+        r"keep\s(?!\w+ing\b|me\b|it\b|this\b|that\b|in mind|up\b|on\b|an eye)"
+        r"(?=[^?]{3,100}?\s(?:in (?:one|a|the same|its own)|as (?:is|a|an|the)|separate|together|at version|on version|out of)\b)",
+    ),
+    _cue(
+        "it has to be X, not Y",
+        "decision",
+        Strength.IMPLIED,
+        r"(?:(?:the|our)\s)?(?:[\w`./-]+\s){1,5}?(?:has to|have to|must|needs? to|should)\s(?:be|stay|have|use|return|go)\b"
+        r"(?=[^?]{2,100}?,?\s(?:not|never|instead of|rather than)\s)",
+    ),
     _cue("I prefer", "preference", Strength.IMPLIED, r"i(?:[']d| would)?(?: much)? (?:prefer|rather)\s"),
     _cue(
         "let's use",
         "decision",
         Strength.IMPLIED,
         r"(?:let'?s|we(?:[']ll| will)) (?:use|stick (?:with|to)|keep|switch to|move to|stay with|not use|avoid|drop)\s",
+    ),
+    _cue(
+        "we are moving",
+        "decision",
+        Strength.IMPLIED,
+        r"(?:we(?:[']re| are)|i(?:[']m| am)) (?:switching|moving|migrating) (?:from|to|over)\s"
+        r"|we(?:[']re| are) (?:dropping|retiring|abandoning)\s|(?:we|i) (?:won't|will not) (?:use|support|allow|add|need)\s"
+        r"|let'?s not (?:use|support|allow|store|depend on)\s|(?:go|going) with\s",
     ),
     _cue("we use", "learning", Strength.IMPLIED, r"(?:we|our team|this (?:project|repo|codebase)) (?:don't )?uses?\s"),
     _cue(

@@ -16,6 +16,7 @@ from bench.fake_models import FakeModel
 from bench.sessions import ROOT, Speaker
 from subconscious import client
 from subconscious.home import Home
+from tests import client_stub, terminal
 from tests.daemon.conftest import configure, eventually, new_session
 
 KEY = "sk-test-for-the-fake-model-only"
@@ -120,7 +121,7 @@ def test_a_key_of_the_plugin_reaches_the_daemon_and_no_disk(stopped: Home, tmp_p
         missing = client.call(stopped, "provider", {"check": True}, 30)["providers"][0]
         assert (missing["reachable"], missing["error"]["code"]) == (False, "E050")
         speaker = session_with(stopped, tmp_path / "project", ANTHROPIC_KEY=KEY)
-        speaker.hook("ask", "UserPromptSubmit", prompt="good morning")
+        typed(stopped, speaker, "good morning")
         assert client.call(stopped, "provider", {"check": True}, 30)["providers"][0]["reachable"]
         client.call(stopped, "drain", {"timeout": 20}, 25)
         status = client.call(stopped, "status", {"cwd": str(tmp_path)})
@@ -128,7 +129,7 @@ def test_a_key_of_the_plugin_reaches_the_daemon_and_no_disk(stopped: Home, tmp_p
         assert KEY.encode() not in everything(stopped)
         assert model.books.keys == {KEY}
         # Whoever takes the key away in the plugin's options has taken it from the daemon too.
-        session_with(stopped, tmp_path / "other").hook("ask", "UserPromptSubmit", prompt="again")
+        typed(stopped, session_with(stopped, tmp_path / "other"), "again")
         assert not client.call(stopped, "provider", {"check": True}, 30)["providers"][0]["reachable"]
 
 
@@ -139,9 +140,18 @@ def session_with(home: Home, folder: Path, **options: str) -> Speaker:
     return speaker
 
 
+def typed(home: Home, speaker: Speaker, words: str) -> None:
+    """Type a prompt in a person's client."""
+    payload = speaker.payload("UserPromptSubmit", prompt=words)
+    client_stub.submit(payload, terminal.environment(home) | speaker.environment, speaker.project)
+
+
 def test_the_plugin_may_choose_the_provider(running: Home, tmp_path: Path) -> None:
     assert client.call(running, "provider", {})["providers"] == []
-    session_with(running, tmp_path / "project", PROVIDER="openai").hook("ask", "UserPromptSubmit", prompt="hello")
+    speaker = session_with(running, tmp_path / "project", PROVIDER="openai")
+    speaker.hook("ask", "UserPromptSubmit", prompt="handed over by nobody's client")
+    assert client.call(running, "provider", {})["providers"] == []
+    typed(running, speaker, "hello")
     (provider,) = client.call(running, "provider", {})["providers"]
     assert (provider["name"], provider["open"]) == ("openai", False)
 

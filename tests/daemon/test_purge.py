@@ -171,11 +171,10 @@ def test_a_scan_shows_and_changes_nothing(running: Home, speaker: Speaker) -> No
 def test_what_is_set_aside_holds_no_secret(running: Home, speaker: Speaker) -> None:
     said = f"the key is api_key={SECRET} <private>{MARK}</private>"
     running.spool.joinpath("01-1-aa.entry").write_text(f"of another version\n{json.dumps({'prompt': said})}")
-    assert eventually(lambda: (running.buried / "01-1-aa.entry").exists() and knowing(running, SECRET) == [])
-    assert knowing(running, MARK) == []
-    assert json.loads((running.buried / "01-1-aa.entry").read_text().splitlines()[1]) == {
-        "prompt": "the key is api_key=[redacted: secret] "
-    }
+    aside = running.buried / "01-1-aa.entry"
+    told = {"prompt": "the key is api_key=[redacted: secret] "}
+    assert eventually(lambda: aside.exists() and json.loads(aside.read_text().splitlines()[1]) == told)
+    assert knowing(running, SECRET) == knowing(running, MARK) == []
 
 
 def test_a_person_lets_a_finding_pass(running: Home, speaker: Speaker) -> None:

@@ -13,6 +13,7 @@ import pytest
 from bench.sessions import Speaker
 from subconscious import client
 from subconscious.home import Home
+from tests import terminal
 from tests.daemon.conftest import configure, drained, eventually, new_session, processes_of
 from tests.fake_openai import FakeOpenAI, Row, candidate, numbered
 
@@ -213,6 +214,7 @@ def test_at_the_cap_nothing_is_sent_and_nothing_dropped(stopped: Home, model: Fa
     client.await_absence(stopped, 20)
     configure(stopped, **model.config)
     client.ensure_daemon(stopped)
+    assert terminal.ask(stopped, "accept_settings")["result"]["changed"]
     assert eventually(lambda: bool(of_model(stopped)), PATIENCE)
 
 
@@ -227,6 +229,7 @@ def test_a_provider_that_is_turned_on_reads_from_then_on(stopped: Home, model: F
         client.await_absence(stopped, 20)
         configure(stopped, **settings)
         client.ensure_daemon(stopped)
+        terminal.ask(stopped, "accept_settings")
         talker.say(words)
         talker.hook("drop", "Stop")
         drained(stopped)
@@ -252,6 +255,7 @@ def test_what_waited_when_the_provider_was_taken_away_is_not_read_later(
         client.await_absence(stopped, 20)
         configure(stopped, **settings)
         client.ensure_daemon(stopped)
+        terminal.ask(stopped, "accept_settings")
         assert eventually(lambda: waits(stopped)["gathering"] == 0, PATIENCE)
     assert model.bodies == []
 
