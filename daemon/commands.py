@@ -174,6 +174,7 @@ class Commands:
             "vector_index": core.embedding.index.name if core.embedding.index else "none",
             "warnings": await self._warnings(),
             "settings": core.mind().settings.model_dump(mode="json"),
+            "unaccepted": sorted(core.refused(core.settings)),
         }
 
     async def _embedder(self) -> dict[str, Any]:

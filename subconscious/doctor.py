@@ -270,6 +270,17 @@ def _embedder(patient: Patient) -> Iterator[Finding]:
         return  # that of the daemon itself is told already
 
 
+def _word(patient: Patient) -> Iterator[Finding]:
+    """Settings that wait for a person's word; only a running daemon knows which hold."""
+    try:
+        waits = call(patient.home, "status", timeout=2)["unaccepted"]
+    except (SubconsciousError, KeyError):
+        return
+    if waits:
+        detail = f"not in force, for they need your word: {', '.join(waits)}"
+        yield _fault("settings", detail, "subconscious accept-settings # or take them back in config.toml")
+
+
 def _absent(patient: Patient) -> Finding:
     """Idle, or unable to start: then its log ends with a traceback or an error instead of its farewell."""
     words = last_words(patient.home)
@@ -419,6 +430,7 @@ CHECKS: tuple[Check, ...] = (
     _environment,
     _daemon,
     _embedder,
+    _word,
     _database,
     _spool,
     _vectors,

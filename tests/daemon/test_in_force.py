@@ -10,6 +10,7 @@ import pytest
 
 from bench.sessions import Speaker
 from subconscious import client
+from subconscious.doctor import examine
 from subconscious.home import Home
 from tests import terminal
 from tests.daemon.conftest import configure, drained, eventually, new_session
@@ -70,6 +71,8 @@ def test_what_the_first_start_finds_holds(stopped: Home, model: FakeOpenAI) -> N
     again(stopped)
     assert (providers(stopped), set_of(stopped)["cost_per_day"]) == (["openai", "ollama"], 3)
     assert "cost_per_day = 300.0 is not in force" in warned(stopped)
+    found = {one.name: one for one in examine({"SUBCONSCIOUS_HOME": str(stopped.root)}) if not one.ok}
+    assert "not in force, for they need your word: cost_per_day, provider_fallback" in found["settings"].detail
     changed = terminal.ask(stopped, "accept_settings")["result"]["changed"]
     assert changed == {"cost_per_day": [3, 300], "provider_fallback": [["ollama"], ["anthropic"]]}
     assert (providers(stopped), warned(stopped)) == (["openai", "anthropic"], "")
