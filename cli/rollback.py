@@ -29,7 +29,7 @@ def rollback(options: Namespace) -> None:
 
 
 def _empty(found: dict[str, Any]) -> bool:
-    return not (found["memories"] or found["repeated"] or found["captures"])
+    return not (found["memories"] or found["repeated"] or found["captures"] or found["unread"])
 
 
 def _wanted(options: Namespace, found: dict[str, Any]) -> bool:
@@ -55,6 +55,8 @@ def _preview(found: dict[str, Any]) -> None:
         print(screen.wrapped(told, 4, "  -"))
     waits = sum(capture["status"] in ("review", "quarantined") for capture in found["captures"])
     print(f"  - {screen.counted(len(found['captures']), 'capture')}, {waits} of them undecided")
+    if found["unread"]:
+        print(f"  - {screen.counted(found['unread'], 'part')} that a model has still to read")
     if not sys.stdin.isatty():
         print("Nothing was changed. Add --yes to withdraw it.")
 

@@ -6,6 +6,7 @@ accepted last stands in the history; the values that the first start finds are t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from subconscious.settings import Settings
@@ -20,6 +21,8 @@ GUARDED = frozenset(
         "calibration_prior",
         "calibration_silence",
         "claude_code_command",
+        "claude_code_config_dir",
+        "cost_assumed",
         "cost_per_day",
         "cost_per_session",
         "embedder",
@@ -31,10 +34,18 @@ GUARDED = frozenset(
         "poisoning_low",
         "provider",
         "provider_fallback",
+        "provider_options",
+        "redact_email",
+        "redact_ip",
+        "redact_payment",
+        "redact_phone",
         "redact_secrets",
     }
 )
 """To guard a setting, name it here: such as lower the bar for what is kept, or let words leave the machine."""
+
+STRATEGIES = ("off", "warn", "mask", "redact", "block")
+"""What redaction may do, by how much it takes out: who wants more of it need not ask anybody."""
 
 SUBJECT = ("settings", "guarded")
 
@@ -42,6 +53,18 @@ SUBJECT = ("settings", "guarded")
 def guarded(settings: Settings) -> dict[str, Any]:
     """The values that need a person's word, as JSON has them."""
     return settings.model_dump(mode="json", include=set(GUARDED))
+
+
+def needs_word(name: str, held: Any, wanted: Any) -> bool:
+    """Whether a change from what holds needs a person's word."""
+    if name.startswith("redact_") and {held, wanted} <= set(STRATEGIES):
+        return STRATEGIES.index(wanted) < STRATEGIES.index(held)
+    return bool(held != wanted)
+
+
+def with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same values as the settings have them: JSON knows lists only."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
 async def accepted(database: Database, found: Settings) -> dict[str, Any]:

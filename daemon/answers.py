@@ -135,8 +135,11 @@ class Answers:
     async def _fitting(self, entry: Entry, project: Project) -> str:
         """What the prompt is about, as far as it is remembered; a command is about nothing."""
         mind = self._core.mind(entry.options)
-        text = clean(entry.payload.prompt[:PROMPT_LETTERS]).strip()
-        if not mind.settings.surface_prompts or not text or text.startswith(NOT_TYPED):
+        if not mind.settings.surface_prompts:
+            return ""
+        # Cleaned before it is cut: of a secret or a private span that is cut in two, a half would pass for words.
+        text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()[:PROMPT_LETTERS]
+        if not text or text.startswith(NOT_TYPED):
             return ""
         branch, _ = await asyncio.to_thread(head, entry.payload.cwd or entry.folder)
         prompt = Prompt(entry.payload.session_id, project.id, text, branch)

@@ -215,6 +215,7 @@ class Commands:
         before = self._core.accepted
         self._core.accepted = await accept(self._core.database, wanted, args.reason)
         self._core.settings = wanted
+        await redacting.adopt(self._core)
         await self._core.calibrate()
         self._core.reconfigure()
         after = self._core.accepted
@@ -409,6 +410,8 @@ class Commands:
 
     async def _set_archived(self, args: Args, archived: bool) -> list[dict[str, Any]]:
         actor = "user" if args.origin is Origin.USER else "assistant"
+        if actor != "user":
+            await acts.refuse_held(self._core, args.ids)  # the answer has the words
         changed = await acts.set_archived(self._core, args.ids, archived, actor, args.reason)
         return [asdict(memory) for memory in changed]
 
@@ -423,7 +426,11 @@ class Commands:
             limit=args.limit,
         )
         known = await memories.get_many(self._core.database, [surface.memory_id for surface in found])
-        return {"surfaces": [asdict(s) | {"summary": known[s.memory_id].summary} for s in found]}
+        told = {number: memory.summary for number, memory in known.items()}
+        if args.origin is not Origin.USER:
+            async with self._core.database.write() as tx:
+                told |= dict.fromkeys(await captures.in_quarantine(tx, list(told)), reviewing.APART)
+        return {"surfaces": [asdict(s) | {"summary": told[s.memory_id]} for s in found]}
 
     async def cmd_redactions(self, args: Args) -> dict[str, Any]:
         """What was taken out of texts, without itself."""

@@ -23,7 +23,7 @@ from subconscious.settings import KEYS, Settings, load_settings
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project, project_at, settle
 
-from .accepted import guarded
+from .accepted import guarded, needs_word, with_tuples
 from .embedding import Embedding
 from .vouching import Vouched
 
@@ -89,20 +89,34 @@ class Core:
         ``asked``: somebody wants to find something, and waits for it unless ``hurried``. Else what is looked for are
         words of a session, which don't leave this machine without permission, and nobody waits long.
         """
-        settings = self._settings_for(options) if options else self.settings
-        settings = self.in_force(settings)
+        settings = self.in_force(self._settings_for(options) if options else self.settings, options or {})
         sense = self.embedding.sense
         embed = sense.prompted if not asked else sense.asked_hurriedly if hurried else sense.asked
         return Mind(self.database, sense.index, settings, embed, self.calibration)
 
-    def in_force(self, settings: Settings) -> Settings:
-        """These settings, but for what needs a person's word and has not got it."""
-        return settings.model_copy(update=self.accepted) if self.refused(settings) else settings
+    def in_force(self, settings: Settings, options: Mapping[str, str] | None = None) -> Settings:
+        """These settings, but for what needs a person's word and has not got it.
+
+        The provider may be chosen among the plugin's ``options`` as well, where config.toml says nothing that holds.
+        """
+        held = with_tuples({name: self.accepted[name] for name in self.refused(settings)})
+        chosen = (options or {}).get("provider", "")
+        if chosen and not self._provider_is_configured():
+            held["provider"] = chosen
+        return settings.model_copy(update=held) if held else settings
+
+    def _provider_is_configured(self) -> bool:
+        found = self.settings.provider
+        return "provider" in self.settings.model_fields_set and found == self.accepted.get("provider", found)
 
     def refused(self, settings: Settings) -> dict[str, Any]:
         """The values that nobody has accepted yet."""
         wanted = guarded(settings)
-        return {name: value for name, value in wanted.items() if name in self.accepted and value != self.accepted[name]}
+        return {
+            name: value
+            for name, value in wanted.items()
+            if name in self.accepted and needs_word(name, self.accepted[name], value)
+        }
 
     async def calibrate(self) -> None:
         """Learn anew from what was decided: at the start and after every decision."""
@@ -123,9 +137,9 @@ class Core:
 
     def reconfigure(self) -> None:
         """Let what holds now hold for the models too. What was chosen in Claude Code is a person's choice as well."""
+        _is_good.cache_clear()
         _cached_settings.cache_clear()
-        held = {name: value for name, value in self.accepted.items() if name not in self.adopted}
-        self.llm.reconfigure(self._settings_for(self.adopted).model_copy(update=held))
+        self.llm.reconfigure(self.in_force(self._settings_for(self.adopted), self.adopted))
         self.ask = self._asker()
         self.later.begin_anew()
         self.questioned.set()

@@ -184,9 +184,10 @@ async def _import_note(core: Core, found: Found, folder: str, vouched: bool) -> 
         return Fate(found.path, found.sort)
     project = await core.project_of(folder)
     note = await asyncio.to_thread(_open_note, found, project, vouched)
-    judged = await asyncio.to_thread(notes.judge, note, core.settings) if core.settings.capture else []
+    mind = core.mind()
+    judged = await asyncio.to_thread(notes.judge, note, mind.settings) if mind.settings.capture else []
     async with core.database.write() as tx:
-        kept = await keep(core.mind(), tx, judged, Provenance(Place(project.id, None), agent="import"))
+        kept = await keep(mind, tx, judged, Provenance(Place(project.id, None), agent="import"))
         await sessions.advance(tx, sessions.Position(found.path, "", found.bytes, state), time())
     core.embedding.wake()
     fate = Fate(found.path, found.sort, project.root, len(note.text.splitlines()), repeated=len(judged) - len(kept))

@@ -22,7 +22,7 @@ from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 
 from . import import_model, redacting
-from .accepted import accepted
+from .accepted import accepted, with_tuples
 from .asking import Asking
 from .core import Core
 from .embedding import Embedding
@@ -70,9 +70,12 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
     try:
         await migrate(database)
         held = await accepted(database, settings)
-        embedding = _embedding(settings.model_copy(update=held), database)
+        in_force = settings.model_copy(update=with_tuples(held))
+        account = Account(Spending(database, in_force), in_force.embedder_base_url)
+        embedding = _embedding(in_force, database, account)
         try:
             core = Core(home, settings, database, embedding, accepted=held)
+            account.spending = core.llm.spending
             if core.refused(settings):
                 log.warning("settings that nobody has accepted are not in force: %s", ", ".join(core.refused(settings)))
             await core.calibrate()
@@ -95,7 +98,7 @@ async def _close(llm: LLMClient) -> None:
         log.exception("the providers can't be closed")
 
 
-def _embedding(settings: Settings, database: Database) -> Embedding:
+def _embedding(settings: Settings, database: Database, account: Account) -> Embedding:
     access = Access(
         model=settings.embedder_model,
         key=settings.embedder_key.get_secret_value(),
@@ -103,8 +106,7 @@ def _embedding(settings: Settings, database: Database) -> Embedding:
         timeout=settings.embedder_timeout_seconds,
         check_seconds=settings.embedder_check_seconds,
     )
-    purse = Account(Spending(database, settings), settings.embedder_base_url)
-    manners = Manners(settings.embedder_prompts, settings.embedder_prompt_ms / 1000, purse)
+    manners = Manners(settings.embedder_prompts, settings.embedder_prompt_ms / 1000, account)
     return Embedding(settings.embedder, database, access, manners)
 
 
@@ -115,7 +117,7 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
     asking, reader = Asking(core), Refining(core)
     # What these are at can be broken off at any time, and is taken up again.
     loops = (core.embedding.run(), asking.run(), reader.run())
-    interruptible = [asyncio.create_task(loop) for loop in loops]
+    interruptible = [asyncio.create_task(_part(core, loop)) for loop in loops]
     parts = [
         asyncio.create_task(_part(core, part))
         for part in (

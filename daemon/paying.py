@@ -13,22 +13,25 @@ PURPOSE = "embedding"
 
 
 class Account(Purse):
-    """Holds embeddings against the day's cap, and puts each call on record."""
+    """Holds embeddings against the day's cap, and puts each call on record.
+
+    ``spending`` may be shared with the models', so that a cap that a person changes holds for both.
+    """
 
     def __init__(self, spending: Spending, base_url: str) -> None:
-        self._spending = spending
+        self.spending = spending
         self._base_url = base_url
 
     async def wait(self, embedder: str, model: str, tokens: int) -> float:
         """Until tomorrow, where so many tokens would pass today's cap."""
-        more = self._spending.counted(self._sold(embedder, model), Usage(tokens))
-        if not more or await self._spending.allows(more):
+        more = self.spending.counted(self._sold(embedder, model), Usage(tokens))
+        if not more or await self.spending.allows(more):
             return 0.0
         return max(1.0, tomorrow() - time())
 
     async def spent(self, embedder: str, model: str, tokens: int) -> None:
         """Record what was charged already: it is true whatever the cap says."""
-        await self._spending.note(self._sold(embedder, model), PURPOSE, Usage(tokens))
+        await self.spending.note(self._sold(embedder, model), PURPOSE, Usage(tokens))
 
     def _sold(self, embedder: str, model: str) -> Sold:
         return Sold(embedder, model, self._base_url)

@@ -28,7 +28,8 @@ KEY_BYTES = 32
 
 async def adopt(core: Core) -> None:
     """Let the settings and what a person allowed hold for every text from now on."""
-    strategies = {sort: str(getattr(core.settings, f"redact_{sort}")) for sort in (policy.SECRETS, *policy.PERSONAL)}
+    chosen = core.in_force(core.settings)
+    strategies = {sort: str(getattr(chosen, f"redact_{sort}")) for sort in (policy.SECRETS, *policy.PERSONAL)}
     key = await asyncio.to_thread(_key, core.home)
     policy.use(Policy(strategies, key, await redactions.allowed(core.database)))
 

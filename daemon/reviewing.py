@@ -121,6 +121,7 @@ async def rollback(core: Core, session_id: str, reason: str, *, back: bool, prev
         "memories": [asdict(held[memory_id]) for memory_id in found.memories],
         "repeated": [asdict(held[memory_id]) for memory_id, _ in found.repeated],
         "captures": [{"id": capture_id, "status": status} for capture_id, status in found.captures],
+        "unread": found.unread,
         "done": not preview and not found.empty,
     }
 
@@ -150,6 +151,7 @@ async def looked_at(core: Core, found: Sequence[dict[str, Any]]) -> list[dict[st
     return [await _look(mind, capture) for capture in found]
 
 
+APART = "(in quarantine)"
 WITHHELD = ("summary", "content", "evidence", "rationale", "context", "reason")
 
 
@@ -157,7 +159,10 @@ def withheld(capture: dict[str, Any]) -> dict[str, Any]:
     """A capture as it is told to whom a person is not: of what is in quarantine not a word, for it may be an attack."""
     if capture["status"] != captures.QUARANTINED:
         return capture
-    return capture | {name: "(in quarantine)" for name in WITHHELD if capture.get(name)} | {"tags": [], "files": []}
+    # A model's opinion may quote what it is about.
+    verdict = [finding | {"why": APART} for finding in capture["verdict"]]
+    bare: dict[str, Any] = {"tags": [], "files": [], "verdict": verdict}
+    return capture | {name: APART for name in WITHHELD if capture.get(name)} | bare
 
 
 async def _look(mind: Mind, capture: dict[str, Any]) -> dict[str, Any]:

@@ -91,19 +91,17 @@ class Sense:
 
     async def prompted(self, text: str) -> numpy.ndarray | None:
         """The same for what a session's hooks bring along: not sent away without permission."""
-        if self.embedder is not None and self.embedder.remote and not self._manners.prompts:
-            return None
-        return await self.asked_hurriedly(text)
+        return await self._of(text, self._manners.prompt_seconds, sent=self._manners.prompts)
 
-    async def _of(self, text: str, seconds: float) -> numpy.ndarray | None:
+    async def _of(self, text: str, seconds: float, *, sent: bool = True) -> numpy.ndarray | None:
         if not self._ready.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._ready.wait(), PATIENCE)
         embedder = self.embedder
         if embedder is None or not text.strip():
             return None
-        if embedder.remote:
-            return await self._from_afar(embedder, clean(text), seconds)
+        if embedder.remote:  # looked at only now: while we waited, another may have been loaded
+            return await self._from_afar(embedder, clean(text), seconds) if sent else None
         try:
             found: numpy.ndarray = (await asyncio.to_thread(embedder.embed, [text]))[0]
         except EmbedderError as error:

@@ -32,7 +32,7 @@ HELD = (Level.HIGH, Level.CRITICAL)
 
 async def look_again(core: Core) -> int:
     """Check the memories that were never checked with the present rules; set the dangerous ones apart."""
-    if not core.settings.poisoning:
+    if not core.in_force(core.settings).poisoning:
         return 0
     found = await poison.unchecked(core.database, await asyncio.to_thread(rules_version), CHECKED_A_ROUND)
     judged = await asyncio.to_thread(_judge, found)
@@ -93,7 +93,7 @@ async def _set_apart(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict)
 
 async def ask_again(core: Core) -> int:
     """Ask a model about what was flagged and waits; without a model what was flagged waits as it is."""
-    if core.ask is None or not core.settings.poisoning:
+    if core.ask is None or not core.in_force(core.settings).poisoning:
         return 0
     changed = 0
     for capture in await captures.unseconded(core.database, VERSION, ASKED_A_ROUND):

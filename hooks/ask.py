@@ -18,7 +18,7 @@ except ImportError:
 STARTED = time.monotonic()
 DEADLINES = {"SessionStart": 0.8, "UserPromptSubmit": 0.3, "PreCompact": 0.8}
 OTHER_DEADLINE = 0.15
-SECRETS = ("ANTHROPIC_KEY", "OPENAI_KEY")
+SECRETS = ("ANTHROPIC_KEY", "OPENAI_KEY", "EMBEDDER_KEY")
 PAUSE = 0.01
 LARGEST_QUESTION = 1 << 20
 SOCKET_PATH_LIMIT = 100

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 import aiosqlite
 
 from subconscious.model import Memory
-from subconscious.store import captures, events, memories, sessions
+from subconscious.store import asked, captures, events, memories, model_readings, sessions
 
 DONE, UNDONE = "rollback", "rollback undone"
 STANDING = ("captured", "review", "approved", captures.QUARANTINED)
@@ -20,17 +20,21 @@ STANDING = ("captured", "review", "approved", captures.QUARANTINED)
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What a session added: memories that are its own, those of others that it repeated and how often, captures."""
+    """What a session added: memories that are its own, those of others that it repeated and how often, captures.
+
+    ``unread`` counts what a model was still to read of it, which would add more.
+    """
 
     session_id: str
     memories: tuple[int, ...] = ()
     repeated: tuple[tuple[int, int], ...] = ()
     captures: tuple[tuple[int, str], ...] = ()
+    unread: int = 0
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to take back."""
-        return not (self.memories or self.repeated or self.captures)
+        return not (self.memories or self.repeated or self.captures or self.unread)
 
 
 async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
@@ -52,7 +56,9 @@ async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
         elif memory.archived_at is None:
             # A memory's first statement is no repetition of it; here it is one of others' that counts as the first.
             repeated.append((memory_id, bound[memory_id]))
-    return Extent(session_id, tuple(own), tuple(repeated), tuple((one["id"], one["status"]) for one in brought))
+    unread = len(await model_readings.unread(tx, session_id)) + await asked.open_of(tx, session_id)
+    statuses = tuple((one["id"], one["status"]) for one in brought)
+    return Extent(session_id, tuple(own), tuple(repeated), statuses, unread)
 
 
 async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list[Memory]:
@@ -66,6 +72,9 @@ async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list
     for capture_id, _ in found.captures:
         await captures.decide(tx, await captures.held(tx, capture_id), "discarded", "user", why, action=DONE)
     told = await sessions.untell(tx, found.session_id)
+    waits = await model_readings.unread(tx, found.session_id)
+    await model_readings.forget_unread(tx, found.session_id)
+    await asked.withdraw(tx, found.session_id, _unasked(found.session_id))
     await events.record(
         tx,
         DONE,
@@ -74,7 +83,7 @@ async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list
         actor="user",
         session_id=found.session_id,
         reason=reason,
-        before=asdict(found) | {"told": told},
+        before=asdict(found) | {"told": told, "waits": waits},
     )
     return gone
 
@@ -94,6 +103,12 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[Extent, l
     for capture_id, status in before["captures"]:
         await captures.decide(tx, await captures.held(tx, capture_id), status, "user", why, action=UNDONE)
     await sessions.retell(tx, session_id, before["told"])
+    await model_readings.put_back(tx, before.get("waits", []))
+    await asked.put_back(tx, session_id, _unasked(session_id))
     await events.record(tx, UNDONE, "session", session_id, actor="user", session_id=session_id)
     pairs = [tuple((one, two) for one, two in before[name]) for name in ("repeated", "captures")]
-    return Extent(session_id, tuple(before["memories"]), pairs[0], pairs[1]), back
+    return Extent(session_id, tuple(before["memories"]), pairs[0], pairs[1], before.get("unread", 0)), back
+
+
+def _unasked(session_id: str) -> str:
+    return f"the session {session_id} was rolled back"

@@ -147,6 +147,34 @@ async def bury(tx: aiosqlite.Connection, request_id: int, reason: str, now: floa
     )
 
 
+async def open_of(tx: aiosqlite.Connection, session_id: str) -> int:
+    """How many questions about a session have no answer yet."""
+    rows = list(
+        await tx.execute_fetchall(
+            "SELECT count(*) FROM llm_requests WHERE session_id = ? AND state IN ('waiting', 'sent')", (session_id,)
+        )
+    )
+    return int(rows[0][0])
+
+
+async def withdraw(tx: aiosqlite.Connection, session_id: str, reason: str) -> None:
+    """Ask nothing more about a session; an answer that is on its way finds no open question. The words stay."""
+    await tx.execute(
+        "UPDATE llm_requests SET state = 'buried', batch_id = NULL, reason = ?"
+        " WHERE session_id = ? AND state IN ('waiting', 'sent')",
+        (reason, session_id),
+    )
+
+
+async def put_back(tx: aiosqlite.Connection, session_id: str, reason: str) -> None:
+    """Let the questions that were withdrawn for this reason wait again."""
+    await tx.execute(
+        "UPDATE llm_requests SET state = 'waiting', run_after = 0 WHERE session_id = ? AND state = 'buried'"
+        " AND reason = ? AND text <> ''",
+        (session_id, reason),
+    )
+
+
 async def intend(tx: aiosqlite.Connection, provider: str, model: str, ids: Sequence[int], now: float) -> int:
     """Write down that these go out as a batch, before they do; return the batch's id."""
     cursor = await tx.execute(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import time
 from typing import Any
@@ -223,6 +224,21 @@ async def unread_sessions(database: Database) -> list[str]:
 async def forget_unread(tx: aiosqlite.Connection, session_id: str) -> None:
     """No model is wanted for a session any more: what was not read stays so, also when one is wanted again."""
     await tx.execute("DELETE FROM model_readings WHERE session_id = ? AND (due OR tokens > 0)", (session_id,))
+
+
+async def unread(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
+    """The rows of what waits to be read of a session, for who wants them back."""
+    rows = await tx.execute_fetchall(
+        "SELECT * FROM model_readings WHERE session_id = ? AND (due OR tokens > 0) ORDER BY id", (session_id,)
+    )
+    return [dict(row) for row in rows]
+
+
+async def put_back(tx: aiosqlite.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Let what was forgotten wait again, but for what is on record anew."""
+    for row in rows:
+        values = {name: value for name, value in row.items() if name != "id"}
+        await tx.execute(*insertion("model_readings", values, "ON CONFLICT DO NOTHING"))
 
 
 async def counts(database: Database) -> dict[str, Any]:

@@ -35,8 +35,8 @@ async def reset(tx: aiosqlite.Connection, session_id: str) -> None:
 
 
 async def take_back(tx: aiosqlite.Connection, session_id: str, since: float) -> None:
-    """What was about to be given since then did not arrive: it is not in the session's context."""
-    await tx.execute("UPDATE surfaces SET ledger = 0 WHERE session_id = ? AND at >= ?", (session_id, since))
+    """What was about to be given since then did not arrive: it was never given, and what says it again is news."""
+    await tx.execute("DELETE FROM surfaces WHERE session_id = ? AND at >= ?", (session_id, since))
 
 
 async def inherit(tx: aiosqlite.Connection, parent: str, fork: str) -> None:

@@ -488,3 +488,20 @@ def test_the_key_is_shown_and_logged_nowhere(stopped: Home, server: EmbeddingSer
     assert server.asked[0].headers["authorization"] == "Bearer sk-very-secret-key"
     assert "sk-very" not in str(client.call(stopped, "status"))
     assert "sk-very" not in (stopped.log / "daemon.log").read_text()
+
+
+async def test_a_prompt_that_waited_for_an_embedder_is_not_sent_to_a_remote_one(
+    database: Database, server: EmbeddingServer
+) -> None:
+    """Which embedder it would be is known only once it is loaded."""
+    index = sense.Sense("openai:toy:32", None, Manners(prompts=False, prompt_seconds=5))
+    async with embedded_by(database, "openai", access(server), Manners()) as loop:
+        await remember(database, *words(3))
+        loop.wake()
+        await settled(loop, "openai:toy:32")
+        server.asked.clear()
+        asked = asyncio.create_task(index.prompted("what was typed meanwhile"))
+        await asyncio.sleep(0)
+        index.awake(loop.sense.embedder)
+        assert await asked is None
+        assert server.texts == []

@@ -43,7 +43,7 @@ def test_an_attack_goes_to_quarantine_and_nowhere_else(running: Home, speaker: S
     )
     assert (held["content"], bool(held["verdict"][0]["threat"])) == (ATTACK, True)
     (withheld,) = listed(running, speaker, "quarantined", details=True)
-    assert "API keys" not in str({name: withheld[name] for name in withheld if name != "verdict"})
+    assert "API keys" not in str(withheld)
     assert listed(running, speaker, "review") == []
     assert active(running, speaker) == []
     assert client.call(running, "search", {"cwd": str(speaker.project), "query": "API keys"})["hits"] == []
@@ -167,3 +167,27 @@ def test_quarantine_is_shown_to_the_person_alone(running: Home, speaker: Speaker
     assert f"capture {number} waits for review" in context
     context, _ = typed(speaker, running, f"/subconscious:review teach {number}")
     assert f"capture {number} is rejected" in context
+
+
+def test_of_a_memory_that_was_set_apart_the_model_reads_not_a_word(running: Home, speaker: Speaker) -> None:
+    """It was given before the rules knew it: the ledger, and what archives, name it still."""
+    text = "The upload worker keeps its chunks in zebra order."
+    memory = terminal.ask(running, "remember", text=text, cwd=str(speaker.project))["result"]["memory"]["id"]
+    assert text.encode() in new_session(running, speaker.project).ask("SessionStart", source="startup")
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    with sqlite3.connect(running.database) as database:
+        database.execute(
+            "UPDATE implicit_captures SET status = 'discarded', quarantined = 1, level = 'high' WHERE memory_id = ?",
+            (memory,),
+        )
+        database.execute("UPDATE memories SET archived_at = 1 WHERE id = ?", (memory,))
+    client.ensure_daemon(running)
+    (surface,) = client.call(running, "why_surfaced", {"id": memory})["surfaces"]
+    assert surface["summary"] == "(in quarantine)"
+    assert "zebra" in terminal.ask(running, "why_surfaced", id=memory)["result"]["surfaces"][0]["summary"]
+    for cmd in ("show", "archive", "unarchive"):
+        with pytest.raises(DaemonError, match="in quarantine"):
+            client.call(running, cmd, {"id": memory, "ids": [memory]})
+    listed_archived = client.call(running, "list", {"cwd": str(speaker.project), "archived": True})
+    assert listed_archived["memories"] == []

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cli.arguments import parser
+from daemon.accepted import GUARDED
 from subconscious.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,9 +103,21 @@ def test_the_programs_of_the_readme_exist() -> None:
     assert all(os.access(ROOT / program, os.X_OK) for program in programs)
 
 
-def test_the_benchmarks_of_the_readme_exist() -> None:
-    for name in re.findall(r"`python -m bench\.(\w+)", README):
+def test_the_benchmarks_that_are_named_exist() -> None:
+    named = {
+        name for page in PAGES for name in re.findall(r"`python -m bench\.(\w+)", page.read_text(encoding="utf-8"))
+    }
+    assert named
+    for name in named:
         assert (ROOT / "bench" / f"{name}.py").exists()
+
+
+def test_what_needs_a_persons_word_is_told() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    told = page.partition("## What needs your word")[2].partition("\n## ")[0]
+    for name in GUARDED:
+        assert name in Settings.model_fields
+        assert f"`{name}`" in told or (name.startswith("redact_") and "`redact_*`" in told), name
 
 
 def test_the_skills_of_the_readme_are_those_there_are() -> None:

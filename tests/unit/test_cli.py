@@ -117,6 +117,7 @@ ROLLBACK: dict[str, Any] = {
     "session_id": "944588c1",
     "memories": [MEMORY],
     "repeated": [MEMORY | {"id": 13}],
+    "unread": 0,
     "captures": [{"id": 7, "status": "review"}],
     "done": True,
 }

@@ -9,10 +9,12 @@ from typing import Any
 from subconscious import review, rollback
 from subconscious.flow import Provenance, keep
 from subconscious.model import Admission, Decision, Origin
-from subconscious.store import captures, events, memories, sessions
+from subconscious.store import asked, captures, events, memories, model_readings, sessions
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
 from subconscious.store.memories import Filter
+from subconscious.store.model_readings import Gathered
+from subconscious.store.model_readings import Place as At
 from subconscious.store.projects import Project
 from tests.conftest import make_memory
 from tests.unit.test_flow import make_mind
@@ -156,3 +158,49 @@ async def test_quarantine_through_the_review(database: Database, project: Projec
         "quarantined",
         "review",
     ]
+
+
+async def reads(database: Database, project: Project, session: str) -> list[str]:
+    """Have a model be asked about a session, as it is read on and for an import; the paths that wait."""
+    gathered = Gathered(f"/{session}.jsonl", session, project.id, 0, "{}", 900, 120)
+    question = asked.Question("import", session, "system", "text", 9, {}, session, project.id, 1.0)
+    async with database.write() as tx:
+        await model_readings.gather(tx, gathered, 100)
+        await asked.put(tx, question)
+    return await waiting(database)
+
+
+async def waiting(database: Database) -> list[str]:
+    due = [path for path, reaches in (await model_readings.reaches(database)).items() if reaches[0].open]
+    return sorted(due) + [one.key for one in await asked.waiting(database, ["import"], 10.0, 9)]
+
+
+async def test_a_model_adds_nothing_to_what_was_rolled_back(database: Database, project: Project) -> None:
+    await brought(database, project, "bad", PLAIN)
+    await reads(database, project, "good")
+    before = await reads(database, project, "bad")
+    under_way = await model_readings.get(database, 2)
+    assert under_way is not None
+    async with database.write() as tx:
+        found = await rollback.extent(tx, "bad")
+        assert found.unread == 2
+        await rollback.withdraw(tx, found, "")
+    assert await waiting(database) == ["/good.jsonl", "good"]
+    async with database.write() as tx:
+        # What was asked a moment before comes back to no open question.
+        assert not await model_readings.advance(tx, under_way, At(900, "{}"), 0, more=False)
+        assert not await asked.claim(tx, 2, 11.0)
+        back, _ = await rollback.put_back(tx, "bad")
+    assert back.unread == 2
+    assert await waiting(database) == before
+
+
+async def test_a_session_of_which_only_readings_wait_can_be_rolled_back(database: Database, project: Project) -> None:
+    async with database.write() as tx:
+        await sessions.note(tx, "bad", project.id, 1.0, transcript="", cwd="")
+    await reads(database, project, "bad")
+    async with database.write() as tx:
+        found = await rollback.extent(tx, "bad")
+        assert not found.empty
+        await rollback.withdraw(tx, found, "")
+    assert await waiting(database) == []

@@ -1,0 +1,151 @@
+"""Which settings hold: those of the first start, and after that what a person's word or a person's client says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.sessions import Speaker
+from subconscious import client
+from subconscious.home import Home
+from tests import terminal
+from tests.daemon.conftest import configure, drained, eventually, new_session
+from tests.daemon.test_refining import HINTED, PATIENCE, of_model, sees, waits
+from tests.daemon.test_review import typed
+from tests.fake_openai import FakeOpenAI
+
+OPTION = "CLAUDE_PLUGIN_OPTION_PROVIDER"
+
+
+@pytest.fixture
+def model() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as model:
+        yield model
+
+
+def configured(home: Home, model: FakeOpenAI, **values: object) -> None:
+    """How a model would be reached; none is chosen unless ``values`` do."""
+    reached = {name: value for name, value in model.config.items() if name != "provider"}
+    configure(home, **(reached | values))
+
+
+def again(home: Home) -> None:
+    client.call(home, "stop")
+    client.await_absence(home, 20)
+    client.ensure_daemon(home)
+
+
+def providers(home: Home) -> list[str]:
+    return [one["name"] for one in client.call(home, "status")["provider"]["providers"]]
+
+
+def warned(home: Home) -> str:
+    return " ".join(client.call(home, "status")["warnings"])
+
+
+def set_of(home: Home) -> dict[str, Any]:
+    found: dict[str, Any] = client.call(home, "status")["settings"]
+    return found
+
+
+@pytest.fixture
+def chooser(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> Speaker:
+    """A session whose person has chosen a provider among the plugin's options."""
+    configured(stopped, model)
+    client.ensure_daemon(stopped)
+    speaker = new_session(stopped, tmp_path / "project")
+    speaker.environment[OPTION] = "openai"
+    return speaker
+
+
+def test_what_the_first_start_finds_holds(stopped: Home, model: FakeOpenAI) -> None:
+    configured(stopped, model, provider='"openai"', provider_fallback='["ollama"]', cost_per_day=3)
+    client.ensure_daemon(stopped)
+    assert (providers(stopped), warned(stopped)) == (["openai", "ollama"], "")
+    assert set_of(stopped)["cost_per_day"] == 3
+    configured(stopped, model, provider='"openai"', provider_fallback='["anthropic"]', cost_per_day=300)
+    again(stopped)
+    assert (providers(stopped), set_of(stopped)["cost_per_day"]) == (["openai", "ollama"], 3)
+    assert "cost_per_day = 300.0 is not in force" in warned(stopped)
+    changed = terminal.ask(stopped, "accept_settings")["result"]["changed"]
+    assert changed == {"cost_per_day": [3, 300], "provider_fallback": [["ollama"], ["anthropic"]]}
+    assert (providers(stopped), warned(stopped)) == (["openai", "anthropic"], "")
+    assert client.call(stopped, "provider")["spending"]["cap"] == 300
+
+
+def test_a_provider_that_is_chosen_in_the_client_reads_sessions(chooser: Speaker, model: FakeOpenAI) -> None:
+    home = Home(Path(chooser.environment["SUBCONSCIOUS_HOME"]))
+    model.script = sees(HINTED)
+    typed(chooser, home, "go on")
+    assert providers(home) == ["openai"]
+    chooser.say(HINTED)
+    chooser.hook("drop", "Stop")
+    drained(home)
+    assert waits(home)["gathering"] == 1
+    again(home)  # until a hook speaks, the daemon that is new knows nobody to ask; what waits, waits
+    assert (providers(home), waits(home)["gathering"]) == ([], 1)
+    typed(chooser, home, "go on")
+    assert providers(home) == ["openai"]
+    chooser.hook("drop", "SessionEnd", reason="other")
+    assert eventually(lambda: bool(of_model(home)), PATIENCE)
+
+
+def test_a_provider_that_anybody_may_have_written_is_not_asked(chooser: Speaker, model: FakeOpenAI) -> None:
+    """An entry of the spool, and a question that no hook of a client's put."""
+    home = Home(Path(chooser.environment["SUBCONSCIOUS_HOME"]))
+    chooser.ask("UserPromptSubmit", prompt="go on")
+    chooser.hook("ask", "UserPromptSubmit", prompt="go on")
+    chooser.say(HINTED)
+    chooser.hook("drop", "SessionEnd", reason="other")
+    drained(home)
+    assert providers(home) == []
+    assert model.bodies == []
+
+
+def test_config_takes_no_choice_of_a_persons_away(chooser: Speaker, model: FakeOpenAI) -> None:
+    home = Home(Path(chooser.environment["SUBCONSCIOUS_HOME"]))
+    configured(home, model, provider='"ollama"')
+    again(home)
+    typed(chooser, home, "go on")
+    assert providers(home) == ["openai"]
+    assert "provider = ollama is not in force" in warned(home)
+    terminal.ask(home, "accept_settings")
+    assert providers(home) == ["ollama"]  # config.toml goes before the plugin's options
+
+
+def test_more_redaction_needs_nobodys_word_and_less_of_it_a_persons(stopped: Home, tmp_path: Path) -> None:
+    client.ensure_daemon(stopped)
+    speaker = new_session(stopped, tmp_path / "project")
+
+    def kept(name: str) -> str:
+        answer = terminal.ask(
+            stopped, "remember", text=f"Write to {name}@tiny-hosting.io about disks.", cwd=str(speaker.project)
+        )
+        return str(answer["result"]["memory"]["content"])
+
+    assert "one@tiny" in kept("one")
+    configure(stopped, redact_email='"redact"')
+    again(stopped)
+    assert "two@tiny" not in kept("two")
+    terminal.ask(stopped, "accept_settings")
+    configure(stopped, redact_email='"off"')
+    again(stopped)
+    assert "three@tiny" not in kept("three")
+    assert "redact_email = off is not in force" in warned(stopped)
+    terminal.ask(stopped, "accept_settings")
+    assert "four@tiny" in kept("four")
+
+
+def test_notes_are_judged_by_what_is_in_force(stopped: Home, tmp_path: Path) -> None:
+    client.ensure_daemon(stopped)
+    configure(stopped, auto_threshold=0.1, review_threshold=0.05)
+    again(stopped)
+    folder = tmp_path / "project"
+    folder.mkdir()
+    note = folder / "notes.md"
+    note.write_text("# Notes\n\nLet's use black for the formatting. What do you think?\n")
+    fate = terminal.ask(stopped, "import_file", transcript=str(note), cwd=str(folder), vouched=True)["result"]
+    assert fate["captured"] == 0

@@ -1,0 +1,169 @@
+"""What a prompt is given by a real daemon: what it is about, once, framed, in time, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.sessions import Speaker
+from subconscious import client
+from subconscious.home import Home
+from tests import terminal
+from tests.daemon.conftest import configure, drained, eventually, new_session
+from tests.daemon.test_embedding import configure_remote
+from tests.embedding_server import EmbeddingServer, embedding_server
+
+UPLOADS = "The UploadWorker retries a failed chunk upload twice, because the proxy drops long connections."
+ASKED = "why does the UploadWorker retry a failed chunk upload"
+
+
+@pytest.fixture
+def server() -> Iterator[EmbeddingServer]:
+    with embedding_server() as server:
+        yield server
+
+
+def remember(home: Home, speaker: Speaker, *texts: str) -> list[int]:
+    """Memories of a project, as its person's words."""
+    asked = (terminal.ask(home, "remember", text=text, cwd=str(speaker.project)) for text in texts)
+    return [answer["result"]["memory"]["id"] for answer in asked]
+
+
+def given(speaker: Speaker, prompt: str = ASKED) -> str:
+    """What a prompt is given besides itself."""
+    answer = speaker.ask("UserPromptSubmit", prompt=prompt, prompt_id="p")
+    told: str = json.loads(answer)["hookSpecificOutput"]["additionalContext"] if answer else ""
+    return told
+
+
+def surfaces(home: Home, speaker: Speaker, event: str = "prompt") -> list[dict[str, Any]]:
+    found = client.call(home, "why_surfaced", {"session_id": speaker.id})["surfaces"]
+    return [surface for surface in found if surface["event"] == event]
+
+
+def begun(home: Home, project: Path) -> Speaker:
+    """A session that was greeted, when there was nothing to be told yet."""
+    speaker = new_session(home, project)
+    assert speaker.ask("SessionStart", source="startup") == b""
+    return speaker
+
+
+def test_a_prompt_is_given_what_it_is_about_once_and_framed(running: Home, speaker: Speaker) -> None:
+    talker = begun(running, speaker.project)
+    (number, _) = remember(running, speaker, UPLOADS, "Invoices use the tax table of the year.")
+    told = given(talker)
+    assert told.startswith("<subconscious-memory>")
+    assert told.rstrip().endswith("</subconscious-memory>")
+    assert f"[{number}] " in told
+    assert UPLOADS in told
+    assert "tax table" not in told
+    assert given(talker) == ""
+    (surface,) = surfaces(running, talker)
+    assert surface["reason"].startswith("fits the prompt")
+    assert surface["relevance"] >= 0.6
+
+
+@pytest.mark.parametrize("prompt", ["thanks, go on", "commit and push please", "/compact", "where do we buy tulips?"])
+def test_a_prompt_about_nothing_that_is_known_is_silent(running: Home, speaker: Speaker, prompt: str) -> None:
+    talker = begun(running, speaker.project)
+    remember(running, speaker, UPLOADS)
+    assert given(talker, prompt) == ""
+    assert surfaces(running, talker) == []
+
+
+def test_a_prompt_and_a_session_are_given_so_much_and_no_more(stopped: Home, tmp_path: Path) -> None:
+    configure(stopped, prompt_memories=2, session_surfaces=3)
+    client.ensure_daemon(stopped)
+    talker = begun(stopped, tmp_path / "project")
+    remember(stopped, talker, *(f"{UPLOADS} Case {number}." for number in range(5)))
+    assert [given(talker).count(UPLOADS) for _ in range(3)] == [2, 1, 0]
+
+
+def test_it_can_be_switched_off(stopped: Home, tmp_path: Path) -> None:
+    configure(stopped, surface_prompts=False)
+    client.ensure_daemon(stopped)
+    talker = begun(stopped, tmp_path / "project")
+    remember(stopped, talker, UPLOADS)
+    assert given(talker) == ""
+    assert UPLOADS in given(talker, f"/subconscious:recall {ASKED}")  # who asks is answered all the same
+
+
+def test_what_came_too_late_is_given_to_the_next_prompt(running: Home, speaker: Speaker) -> None:
+    talker = begun(running, speaker.project)
+    remember(running, speaker, UPLOADS)
+    header = f"subconscious 1\tUserPromptSubmit\t{time.time_ns()}\t{talker.project}\t\t0.1.0\t\n".encode()
+    raw = header + talker.payload("UserPromptSubmit", prompt=ASKED, prompt_id="p")
+    with socket.socket(socket.AF_UNIX) as link:
+        link.connect(str(running.socket))
+        link.sendall(b"ask late.entry %d\n" % len(raw) + raw)
+        # Nobody reads: the hook's deadline has passed.
+    assert eventually(lambda: UPLOADS in given(talker))
+    assert len(surfaces(running, talker)) == 1
+
+
+def test_the_real_hook_prints_it(running: Home, speaker: Speaker) -> None:
+    talker = begun(running, speaker.project)
+    remember(running, speaker, UPLOADS)
+
+    def printed() -> bool:
+        answer = talker.hook("ask", "UserPromptSubmit", prompt=ASKED, prompt_id="p")
+        return UPLOADS.encode() in answer
+
+    assert eventually(printed)  # a busy machine may miss a deadline; what was missed is given again
+
+
+def test_what_is_set_apart_or_archived_is_given_to_no_prompt(running: Home, speaker: Speaker) -> None:
+    talker = begun(running, speaker.project)
+    (number,) = remember(running, speaker, UPLOADS)
+    client.call(running, "archive", {"ids": [number]})
+    assert given(talker) == ""
+
+
+def test_a_prompt_goes_to_a_remote_embedder_by_permission_alone_and_clean(
+    stopped: Home, server: EmbeddingServer, tmp_path: Path
+) -> None:
+    """Also where a secret or a private span reaches beyond what is looked at of a long prompt."""
+    secret = "AKIA" + "IOSFODNN7EXAMPLQ"
+    long = "word " * 794 + f"upload worker {secret} <private>for my eyes</private>"
+    for allowed in (False, True):
+        configure_remote(stopped, server, "toy")
+        with (stopped.root / "config.toml").open("a") as file:
+            file.write(f"embedder_prompts = {str(allowed).lower()}\n")
+        client.ensure_daemon(stopped)
+        if allowed:  # accepted by a person; the daemon that opens embedders anew is the next one
+            assert "embedder_prompts" in terminal.ask(stopped, "accept_settings")["result"]["changed"]
+            client.await_absence(stopped, 20)
+            client.ensure_daemon(stopped)
+        talker = new_session(stopped, tmp_path / "project")
+        talker.ask("SessionStart", source="startup")
+        remember(stopped, talker, f"{UPLOADS} Case {allowed}.")
+        drained(stopped)
+        server.asked.clear()
+        given(talker, long)
+        sent = [text for text in server.texts if "word" in text]
+        assert bool(sent) is allowed
+        assert not any(part in text for text in server.texts for part in (secret[:12], "my eyes"))
+        client.call(stopped, "stop")
+        client.await_absence(stopped, 20)
+
+
+def test_a_remote_embedder_that_hangs_makes_no_prompt_wait(
+    stopped: Home, server: EmbeddingServer, tmp_path: Path
+) -> None:
+    configure_remote(stopped, server, "toy")
+    with (stopped.root / "config.toml").open("a") as file:
+        file.write("embedder_prompts = true\n")
+    client.ensure_daemon(stopped)
+    talker = begun(stopped, tmp_path / "project")
+    remember(stopped, talker, UPLOADS)
+    drained(stopped)
+    server.delay = 30.0
+    # Were it waited for, the client of this test would give up before.
+    assert UPLOADS in given(talker)
+    server.delay = 0.0
