@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import signal
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from time import time
@@ -84,10 +85,19 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
                 yield core
             finally:
                 await _close(core.llm)
+                await _write_down(core)
         finally:
             await embedding.close()
     finally:
         await database.close()
+
+
+async def _write_down(core: Core) -> None:
+    """What was taken out of texts since the last round of upkeep goes on record."""
+    try:
+        await redacting.write_down(core)
+    except sqlite3.Error as error:
+        log.error("what was taken out of texts can't be written down: %s", error)  # noqa: TRY400 - a full disk
 
 
 async def _close(llm: LLMClient) -> None:

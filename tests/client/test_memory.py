@@ -92,6 +92,20 @@ def test_compaction_loses_nothing(learned: Machine, api: FakeApi, automatic: boo
     assert [row["recurrence"] for row in learned.remembered("round half to even")] == [1]
 
 
+def test_a_prompt_is_given_what_it_is_about_and_another_is_not(learned: Machine, api: FakeApi) -> None:
+    learned.stop_daemon()
+    (learned.state / "config.toml").write_text("start_memories = 0\n")
+    learned.talk("Good morning.")  # which starts the daemon
+    learned.drain()
+    asked = "Why do we keep amounts in integer cents and not as a float?"
+    learned.talk("Tell me a joke.", asked, "Thanks, go on.")
+    assert WORDS not in _injected(api, "Tell me a joke.")
+    assert _injected(api, asked).count(WORDS) == 1
+    assert "past session" in _injected(api, asked).lower()
+    # The turn before holds it still; nothing was added.
+    assert api.asked("Thanks, go on.")[0].given.count(WORDS) == api.asked(asked)[0].given.count(WORDS)
+
+
 def test_state_is_for_its_owner_only(learned: Machine) -> None:
     ours = [path for path in learned.state.rglob("*") if not path.is_symlink()]
     assert [path for path in ours if path.stat().st_mode & 0o077] == []

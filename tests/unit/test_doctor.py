@@ -84,7 +84,7 @@ def _answering(**changes: object) -> dict[str, object]:
 def test_a_model_is_tried_through_the_daemon(home: Home) -> None:
     with StubDaemon(home, _answering()) as daemon:
         assert faults(home) == {}
-    assert [request.args for request in daemon.requests] == [{"check": True}]
+    assert [request.args for request in daemon.requests if request.cmd == "provider"] == [{"check": True}]
     error = {"at": 0, "code": "E050", "message": "the key is refused", "remedy": "make a new key"}
     with StubDaemon(home, _answering(reachable=False, error=error)):
         found = faults(home)["model"]

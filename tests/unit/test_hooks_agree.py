@@ -90,3 +90,11 @@ def test_options_are_settings_and_declared_by_the_plugin() -> None:
     sensitive = {name for name, option in declared.items() if option.get("sensitive")}
     assert {option.lower() for option in ask.SECRETS} == sensitive <= KEYS
     assert {option.lower() for option in drop.OPTIONS} == set(declared) - sensitive
+
+
+def test_every_option_of_the_plugin_is_handed_over() -> None:
+    """Those that are sensitive over the socket, the others in the entry's header."""
+    told = json.loads((CHECKOUT / ".claude-plugin" / "plugin.json").read_text())["userConfig"]
+    sensitive = {name for name, option in told.items() if option.get("sensitive")}
+    assert {name.lower() for name in ask.SECRETS} == sensitive
+    assert {name.lower() for name in drop.OPTIONS} == set(told) - sensitive

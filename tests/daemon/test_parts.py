@@ -1,0 +1,67 @@
+"""A daemon with a dead part would be a deaf one: whichever part fails, it leaves, and the next hook starts another."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from typing import Any
+
+import pytest
+
+from daemon import asking, embedding, lifecycle, refining, schedule, worker
+from daemon.lock import Lock
+from subconscious.flow import clean
+from subconscious.home import Home
+from subconscious.settings import Settings
+from subconscious.store import redactions
+from subconscious.store.connect import open_database
+
+PATIENCE = 30.0
+
+
+async def fails(self: Any) -> None:
+    raise RuntimeError("a fault of ours")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [asking.Asking, refining.Refining, schedule.Schedule, worker.Workers, embedding.Embedding],
+    ids=lambda part: part.__name__,
+)
+async def test_a_part_that_fails_takes_the_daemon_along(
+    home: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, part: type
+) -> None:
+    monkeypatch.setattr(part, "run", fails)
+    home.make()
+    lock = Lock(home.lock)
+    assert lock.take()
+    try:
+        await asyncio.wait_for(lifecycle.run(home, Settings(embedder="none"), lock), PATIENCE)
+    finally:
+        lock.release()
+    assert "a part of the daemon failed" in caplog.text
+    assert not home.socket.exists()
+
+
+async def test_it_leaves_when_told_to_and_writes_down_what_was_taken_out(home: Home) -> None:
+    home.make()
+    lock = Lock(home.lock)
+    assert lock.take()
+    settings = Settings(embedder="none")
+    running = asyncio.create_task(lifecycle.run(home, settings, lock))
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not home.socket.exists():
+                await asyncio.sleep(0.02)
+            await asyncio.sleep(0.2)  # the first round of upkeep is over
+            clean("the key is AKIA" + "IOSFODNN7EXAMPLQ")
+            os.kill(os.getpid(), signal.SIGTERM)
+            await running
+    finally:
+        lock.release()
+    database = await open_database(home.database)
+    try:
+        assert len(await redactions.listing(database, 9)) == 1
+    finally:
+        await database.close()
