@@ -6,7 +6,7 @@ accepted last stands in the history; the values that the first start finds are t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from subconscious.settings import Settings
@@ -55,11 +55,32 @@ def guarded(settings: Settings) -> dict[str, Any]:
     return settings.model_dump(mode="json", include=set(GUARDED))
 
 
+CAUTIOUS: dict[str, Callable[[Any, Any], bool]] = {
+    "auto_threshold": lambda held, wanted: wanted >= held,
+    "cost_assumed": lambda held, wanted: wanted >= held,
+    "cost_per_day": lambda held, wanted: wanted <= held,
+    "cost_per_session": lambda held, wanted: wanted <= held,
+    "embedder": lambda _, wanted: wanted in ("local", "none"),
+    "embedder_prompts": lambda _, wanted: not wanted,
+    "poisoning": lambda _, wanted: bool(wanted),
+    "poisoning_low": lambda held, wanted: wanted <= held,
+    "provider": lambda _, wanted: wanted == "none",
+    "provider_fallback": lambda _, wanted: not wanted,
+}
+"""Which way needs nobody's word: keeping less unasked, spending less, sending less."""
+
+
 def needs_word(name: str, held: Any, wanted: Any) -> bool:
     """Whether a change from what holds needs a person's word."""
     if name.startswith("redact_") and {held, wanted} <= set(STRATEGIES):
         return STRATEGIES.index(wanted) < STRATEGIES.index(held)
-    return bool(held != wanted)
+    return bool(held != wanted) and not (name in CAUTIOUS and CAUTIOUS[name](held, wanted))
+
+
+def refused(settings: Settings, held: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the wanted values that need a person's word and have not got it."""
+    wanted = guarded(settings).items()
+    return {name: value for name, value in wanted if name in held and needs_word(name, held[name], value)}
 
 
 def with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from subconscious.settings import KEYS, Settings, load_settings
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project, project_at, settle
 
-from .accepted import guarded, needs_word, with_tuples
+from .accepted import refused, with_tuples
 from .embedding import Embedding
 from .vouching import Vouched
 
@@ -111,12 +111,7 @@ class Core:
 
     def refused(self, settings: Settings) -> dict[str, Any]:
         """The values that nobody has accepted yet."""
-        wanted = guarded(settings)
-        return {
-            name: value
-            for name, value in wanted.items()
-            if name in self.accepted and needs_word(name, self.accepted[name], value)
-        }
+        return refused(settings, self.accepted)
 
     async def calibrate(self) -> None:
         """Learn anew from what was decided: at the start and after every decision."""

@@ -23,7 +23,7 @@ from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 
 from . import import_model, redacting
-from .accepted import accepted, with_tuples
+from .accepted import accepted, refused, with_tuples
 from .asking import Asking
 from .core import Core
 from .embedding import Embedding
@@ -71,7 +71,7 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
     try:
         await migrate(database)
         held = await accepted(database, settings)
-        in_force = settings.model_copy(update=with_tuples(held))
+        in_force = settings.model_copy(update=with_tuples({name: held[name] for name in refused(settings, held)}))
         account = Account(Spending(database, in_force), in_force.embedder_base_url)
         embedding = _embedding(in_force, database, account)
         try:

@@ -250,7 +250,7 @@ async def recall(mind: Mind, text: str, project_id: str | None, limit: int, kind
     query = Query(text, tuple(projects_of(project_id)), await mind.embed(text), wanted)
     fused = await find(mind.database, mind.index, query, mind.fusion)
     sessions_found = await memories.in_sessions(mind.database, [hit.id for hit in fused], project_id)
-    lifted = lift(fused, sessions_found, mind.around)
+    lifted = lift(fused, sessions_found, mind.around)[:wanted]
     found = await memories.get_many(mind.database, [hit.id for hit in lifted])
     asked, now = Asked.of(text), time()
     hits = [

