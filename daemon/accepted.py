@@ -28,6 +28,7 @@ GUARDED = frozenset(
         "embedder",
         "embedder_base_url",
         "embedder_prompts",
+        "ollama_model",
         "ollama_url",
         "openai_url",
         "poisoning",

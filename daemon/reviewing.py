@@ -13,7 +13,7 @@ from subconscious import review
 from subconscious import rollback as withdrawal
 from subconscious.errors import RequestError
 from subconscious.flow import Mind, Provenance, clean, memory_of, recall
-from subconscious.model import Admission, Decision, Hit, Memory
+from subconscious.model import Admission, Decision, Memory
 from subconscious.store import captures, events, memories, spend
 from subconscious.store import stats as counts
 from subconscious.store.captures import Place
@@ -167,7 +167,7 @@ def withheld(capture: dict[str, Any]) -> dict[str, Any]:
 
 async def _look(mind: Mind, capture: dict[str, Any]) -> dict[str, Any]:
     hits = await recall(mind, capture["content"], capture["project_id"], NEIGHBOURS)
-    similar = review.similar_to(capture["content"], ((hit.memory, _cosine(hit)) for hit in hits))
+    similar = review.similar_to(capture["content"], ((hit.memory, hit.cosine) for hit in hits))
     similar = [known for known in similar if known.id != capture["memory_id"]]
     worth = mind.calibration.at(capture["extractor"], capture["raw_confidence"])
     return capture | {
@@ -203,7 +203,3 @@ async def stats(core: Core, project_id: str | None) -> dict[str, Any]:
         },
         "calibration": {name: [asdict(t) for t in curve.tenths] for name, curve in core.calibration.curves.items()},
     }
-
-
-def _cosine(hit: Hit) -> float:
-    return next((engine.score for engine in hit.engines if engine.engine == "vector"), 0.0)

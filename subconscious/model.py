@@ -314,6 +314,11 @@ class Hit:
         """What orders the hits: decay orders, it never filters (SPEC N16, D8)."""
         return self.rank * self.decay
 
+    @property
+    def cosine(self) -> float:
+        """How near it is by meaning; 0 where no engine has compared that."""
+        return next((engine.score for engine in self.engines if engine.engine == "vector"), 0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Surface:

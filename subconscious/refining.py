@@ -31,7 +31,7 @@ from subconscious.flow import (
     recall,
     weigh,
 )
-from subconscious.model import Admission, Candidate, Decision, Hit, Memory, Origin, Turn
+from subconscious.model import Admission, Candidate, Decision, Memory, Origin, Turn
 from subconscious.providers import Request
 from subconscious.store import captures, memories, surfaces
 from subconscious.store.captures import Place as Spot
@@ -192,13 +192,9 @@ def _says_same(candidate: Candidate, capture: Capture, cosine: float) -> bool:
 async def _same_memory(mind: Mind, candidate: Candidate, project_id: str) -> Memory | None:
     hits = await recall(mind, candidate.content, project_id, NEIGHBOURS, candidate.kind)
     for hit in hits:
-        if hit.memory.scope is candidate.scope and sameness.same(candidate.content, hit.memory.content, _cosine(hit)):
+        if hit.memory.scope is candidate.scope and sameness.same(candidate.content, hit.memory.content, hit.cosine):
             return hit.memory
     return None
-
-
-def _cosine(hit: Hit) -> float:
-    return next((engine.score for engine in hit.engines if engine.engine == "vector"), 0.0)
 
 
 async def join(
