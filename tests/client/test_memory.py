@@ -126,8 +126,8 @@ def test_typed_remember_survives_a_missing_daemon(machine: Machine) -> None:
     machine.stop_daemon()
     machine.talk("/subconscious:remember Deploys happen only on Tuesdays.")
     machine.drain()
-    # The start's hook wakes a daemon: if that is quicker than the prompt, the client's own hook says that a person typed
-    # it; if not, nobody can in a session that a program may speak in, and it waits.
+    # The start's hook wakes a daemon: if that is quicker than the prompt, the client's own hook says that a person
+    # typed it; if not, nobody can in a session that a program may speak in, and it waits.
     told = [row["status"] for row in machine.rows("implicit_captures") if "Tuesdays" in row["content"]]
     assert told in (["captured"], ["review"])
 
