@@ -61,7 +61,9 @@ _MOST_EDITS = 4
 """Edits that a passage may list without a reason: more of them are a changelog, which git has already."""
 
 _VERB_ALONE = re.compile(
-    r"(?:Lists|Returns|Uses|Finds|Gets|Deletes|Sets|Adds|Clears|Parses|Handles|Filters|Creates|Runs|Maps|Supports|Maintains)\b"
+    r"(?:[A-Z][a-z]+ly )?(?:Lists|Returns|Uses|Finds|Gets|Deletes|Sets|Adds|Clears|Parses|Handles|Filters|Creates|Runs|Maps|Supports|"
+    r"Maintains|Triggers|Imports|Scans|Fetches|Commits|Strips|Updates|Includes|Renders|Takes|Shows|Reads|Writes|Checks|Does|Displays|Walks|"
+    r"Provides|Generates|Stores|Validates|Calls|Falls|Configures|Publishes|Detects|Skips)\b"
 )
 """A point of a list that has lost its subject."""
 
@@ -220,6 +222,14 @@ def signs(exchange: Exchange, turn: Turn, passage: Passage, said: str) -> tuple[
         f"opens:{first[0].lower() if first else ''}": True,
         f"early:{place}": passage.index * 3 < passage.count,
         "alone": passage.count <= 2,
+        f"edits:{min(len(_EDIT.findall(said)), 3)}": True,
+        f"{place}:edits:{min(len(_EDIT.findall(said)), 3)}": True,
+        f"points:{min(said.count(';'), 3)}": True,
+        "explains": " — " in said or " - " in said or "which" in said,
+        f"states:{min(len(_IS.findall(said)), 3)}": True,
+        f"{place}:states:{min(len(_IS.findall(said)), 3)}": True,
+        "cause and is": bool(CAUSE.search(said) and _IS.search(said)),
+        "edit alone": bool(_EDIT.search(said)) and not CAUSE.search(said) and not _IS.search(said),
         **{
             f"h:{word.lower()}": True
             for heading in passage.headings[-2:]

@@ -32,10 +32,14 @@ _PASSING = re.compile(
 """Talk of the moment: replies, reviewers' advice, the resolving of a merge, lists of tests."""
 
 _MOMENT = re.compile(
-    r"\b(?:the user (?:wants?|asked|asks|confirmed|requested|chose)|valid points?|fair points?|(?:not a|no) blockers?|for this PR|"
-    r"(?:this|the) PR (?:evolved|description)|if you(?:'d like| want| think| prefer)|i can (?:add|also|do)|next time|from now on you|"
-    r"(?:the|this) change is clean|acceptable|nice to have|low priority|minor inefficiency|(?:is|are) already imported|"
-    r"before proposing|i would|i'd|i've|you can now|should (?:now )?(?:be gone|work|pass)|all \w+ changes are)\b",
+    r"\b(?:the user (?:wants?|asked|asks|confirmed|requested|chose)|valid points?|point is valid|fair points?|(?:not a|no) blockers?|for this PR|"
+    r"(?:this|the) PR (?:evolved|description)|PR title|if you(?:'d like| want| think| prefer)|i (?:can|could) (?:add|also|do|now)|next time|"
+    r"(?:the|this) change is clean|acceptable|nice to have|low priority|minor inefficiency|(?:is|are) already (?:imported|available)|"
+    r"before proposing|i would|i'd|i've|i(?: just| actually| also)? (?:do )?(?:need|have to)|i understand|i can see|i see|you can now|"
+    r"should (?:now )?(?:be gone|work|pass)|needs? (?:to be |an? )?(?:updat|chang|remov|fix)\w+|commits? (?:succeeded|ahead|behind)|pushed|push when|"
+    r"(?:hooks?|lint|checks?|[\d,]+) (?:all )?pass(?:ed)?\b|all (?:green|pass(?:ed|ing)?|clean)|working tree|git status shows|in your screenshot|"
+    r"you(?:'re| are) (?:interpreting|seeing)|you might be|comment repl(?:y|ies)|ready (?:for|to)|re-run the workflow|once (?:the|#|this)|"
+    r"(?:in|into) that commit|in one commit|commit snuck|(?:try|start) (?:starting|running|a new)|approaches that|as part of this)\b",
     re.IGNORECASE,
 )
 """What a sentence says to the one who reads it now, or about what was asked: nobody needs it in a month."""
@@ -45,6 +49,14 @@ _LEANING = re.compile(
     r"otherwise|then|also|but|and|in (?:that|this) case|the (?:fix|change|changes|issue|problem)(?= (?:is|was|are|applies)\b))\b",
     re.IGNORECASE,
 )
+_TEST = re.compile(r"[\W_]*(?:Added )?[\W_]*Test[A-Z_]\w+")
+_FRAGMENT = re.compile(r"[a-z]+ ")
+_CLICK = re.compile(r"[\W_]*(?:\d+\. )?(?:Click|Select|Choose|Go to|Scroll|Fill in|Note the)\b")
+_OF_TESTS = re.compile(r"\b\d+ (?:new )?tests?\b|\btest coverage\b|[._]test\.\w+`? [-—]")
+_OF_A_REVIEW = re.compile(r"\bPRs?(?: ?#\d+)?\b|(?<!\w)#\d{2,}\b")
+_LOOKS = re.compile(r"\btext-(?:xs|sm|base|lg)\b|\bclassName\b|\b(?:bg|max-w|px|py|btn|font|border)-\w+|\bchevron\b|\bhover\b")
+"""How a page looks, class by class: its source says so, and will be changed before anybody asks."""
+
 _LINE = re.compile(r"\n+")
 
 _VAGUE = frozenset(  # quoted one by one they would fill a page
@@ -84,7 +96,7 @@ def kernel(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Return the places of what a span says that is worth keeping, in their order; none where it says nothing."""
     found = list(units(text, start, end))
     said = [text[slice(*place)] for place in found]
-    wanted = [not (is_narration(one) or is_passing(one)) for one in said]
+    wanted = [not (is_narration(one) or is_passing(one) or is_broken(one) or is_trifle(one)) for one in said]
     return [place for at, place in enumerate(found) if wanted[at] and not _orphan(said, wanted, at)]
 
 
@@ -93,11 +105,23 @@ def is_passing(said: str) -> bool:
     return bool(_PASSING.search(said) or _MOMENT.search(said))
 
 
+def is_broken(said: str) -> bool:
+    """Whether a sentence was cut out of one, or is a line of a list of tests."""
+    return said.count("`") % 2 == 1 or bool(_TEST.match(said) or _FRAGMENT.match(said))
+
+
+def is_trifle(said: str) -> bool:
+    """Whether a sentence tells of tests, of a review, of clicks or of looks."""
+    return bool(_CLICK.match(said) or _OF_TESTS.search(said) or _OF_A_REVIEW.search(said) or _LOOKS.search(said))
+
+
 def leans(said: str) -> bool:
     """Whether a sentence begins by pointing at one before it."""
     return bool(_LEANING.match(said))
 
 
 def _orphan(said: Sequence[str], wanted: Sequence[bool], at: int) -> bool:
-    """Whether what a sentence leans on was left out."""
+    """Whether what a sentence leans on, or what it leads into, was left out."""
+    if said[at].rstrip(" *_").endswith(":"):
+        return at + 1 == len(said) or not wanted[at + 1]
     return at > 0 and leans(said[at]) and not wanted[at - 1]
