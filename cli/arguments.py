@@ -44,7 +44,9 @@ def _add_reading(verbs: Verbs) -> None:
     verb = _verb(verbs, "show", "memories:show", "a memory, where it comes from; or a branch", listing=True)
     which = verb.add_mutually_exclusive_group(required=True)
     which.add_argument("id", metavar="ID", type=_positive, nargs="?")
-    which.add_argument("--branch", metavar="NAME", nargs="?", const="", help="what was learned on it, or on the current")
+    which.add_argument(
+        "--branch", metavar="NAME", nargs="?", const="", help="what was learned on it, or on the current"
+    )
     verb.add_argument("--limit", type=_positive, default=20, help="of a branch at most so many (20)")
     verb = _verb(verbs, "stats", "stats:stats", "what was captured, decided and given", listing=True)
     verb.add_argument("--calibration", action="store_true", help="stated confidence against what it was worth")

@@ -54,9 +54,12 @@ _FRAGMENT = re.compile(r"[a-z]+ ")
 _CLICK = re.compile(r"[\W_]*(?:\d+\. )?(?:Click|Select|Choose|Go to|Scroll|Fill in|Note the)\b")
 _OF_TESTS = re.compile(r"\b\d+ (?:new )?tests?\b|\btest coverage\b|[._]test\.\w+`? [-—]")
 _OF_A_REVIEW = re.compile(r"\bPRs?(?: ?#\d+)?\b|(?<!\w)#\d{2,}\b")
-_LOOKS = re.compile(r"\btext-(?:xs|sm|base|lg)\b|\bclassName\b|\b(?:bg|max-w|px|py|btn|font|border)-\w+|\bchevron\b|\bhover\b")
+_LOOKS = re.compile(
+    r"\btext-(?:xs|sm|base|lg)\b|\bclassName\b|\b(?:bg|max-w|px|py|btn|font|border)-\w+|\bchevron\b|\bhover\b"
+)
 """How a page looks, class by class: its source says so, and will be changed before anybody asks."""
 
+_NUMBER = re.compile(r"[ \t]*\d{1,2}[.)][ \t]+")
 _LINE = re.compile(r"\n+")
 
 _VAGUE = frozenset(  # quoted one by one they would fill a page
@@ -88,7 +91,9 @@ def units(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     at = start
     for gap in (*_LINE.finditer(text, start, end), None):
         stop = gap.start() if gap else end
-        yield from sentence_spans(text, at, stop)
+        number = _NUMBER.match(text, at, stop)
+        first = number.end() if number else at  # a list's "3." is no sentence
+        yield from sentence_spans(text, first, stop)
         at = gap.end() if gap else end
 
 
