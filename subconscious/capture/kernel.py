@@ -32,14 +32,14 @@ _PASSING = re.compile(
 """Talk of the moment: replies, reviewers' advice, the resolving of a merge, lists of tests."""
 
 _MOMENT = re.compile(
-    r"\b(?:the user (?:wants?|asked|asks|confirmed|requested|chose)|valid points?|point is valid|fair points?|(?:not a|no) blockers?|for this PR|"
-    r"(?:this|the) PR (?:evolved|description)|PR title|if you(?:'d like| want| think| prefer)|i (?:can|could) (?:add|also|do|now)|next time|"
-    r"(?:the|this) change is clean|acceptable|nice to have|low priority|minor inefficiency|(?:is|are) already (?:imported|available)|"
-    r"before proposing|i would|i'd|i've|i(?: just| actually| also)? (?:do )?(?:need|have to)|i understand|i can see|i see|you can now|"
-    r"should (?:now )?(?:be gone|work|pass)|needs? (?:to be |an? )?(?:updat|chang|remov|fix)\w+|commits? (?:succeeded|ahead|behind)|pushed|push when|"
-    r"(?:hooks?|lint|checks?|[\d,]+) (?:all )?pass(?:ed)?\b|all (?:green|pass(?:ed|ing)?|clean)|working tree|git status shows|in your screenshot|"
-    r"you(?:'re| are) (?:interpreting|seeing)|you might be|comment repl(?:y|ies)|ready (?:for|to)|re-run the workflow|once (?:the|#|this)|"
-    r"(?:in|into) that commit|in one commit|commit snuck|(?:try|start) (?:starting|running|a new)|approaches that|as part of this)\b",
+    r"\b(?:the user (?:wants?|asked|asks|confirmed|requested|chose)|(?:valid|fair|good) points?|point is valid|(?:not a|no) blockers?|"
+    r"for this PR|PR (?:title|description)|if you(?:'d like| want| think| prefer)|i (?:can|could) (?:add|also|do|now)|next time|"
+    r"(?:the|this) change is clean|nice to have|low priority|minor inefficiency|(?:is|are) already (?:imported|available)|"
+    r"i would|i'd|i've|i(?: just| actually| also)? (?:do )?(?:need|have to)|i understand|i can see|i see|you can now|"
+    r"should (?:now )?(?:be gone|work|pass)|needs? (?:to be |an? )?(?:updat|chang|remov|fix)\w+|commits? (?:succeeded|ahead|behind)|"
+    r"push when|(?:hooks?|lint|checks?|[\d,]+) (?:all )?pass(?:ed)?|all (?:green|pass(?:ed|ing)?|clean)|working tree is clean|"
+    r"git status shows|you(?:'re| are) (?:interpreting|seeing)|you might be|comment repl(?:y|ies)|ready (?:for|to)|"
+    r"(?:in|into) (?:that|one) commit|(?:try|start) (?:starting|running|a new)|as part of this)\b",
     re.IGNORECASE,
 )
 """What a sentence says to the one who reads it now, or about what was asked: nobody needs it in a month."""
