@@ -33,7 +33,7 @@ from subconscious.capture.weighing import DECIDED, climb, confidence, features
 WEIGHTS = Path(__file__).parent.parent / "subconscious" / "capture" / "weights.npz"
 WORTH = Path(__file__).parent / "data" / "worth.tsv"
 FOLDS = 6
-WORTH_STRENGTH = 0.3
+WORTH_STRENGTH = 0.15
 SENTENCE_STRENGTH = {"decision": 8.0, "correction": 8.0}
 _UNWEIGHED = {"answer", "approved", "correction"}
 HAND = read_labels(WORTH)

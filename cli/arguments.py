@@ -41,8 +41,13 @@ def _add_reading(verbs: Verbs) -> None:
     verb = _verb(verbs, "list", "memories:list_memories", "memories, the newest first", listing=True)
     _add_filters(verb, limit=20)
     verb.add_argument("--offset", type=_natural, default=0, help="skip so many")
-    verb = _verb(verbs, "show", "memories:show", "one memory: where it comes from, what became of it", listing=True)
-    verb.add_argument("id", metavar="ID", type=_positive)
+    verb = _verb(verbs, "show", "memories:show", "a memory, where it comes from; or a branch", listing=True)
+    which = verb.add_mutually_exclusive_group(required=True)
+    which.add_argument("id", metavar="ID", type=_positive, nargs="?")
+    which.add_argument(
+        "--branch", metavar="NAME", nargs="?", const="", help="what was learned on it, or on the current"
+    )
+    verb.add_argument("--limit", type=_positive, default=20, help="of a branch at most so many (20)")
     verb = _verb(verbs, "stats", "stats:stats", "what was captured, decided and given", listing=True)
     verb.add_argument("--calibration", action="store_true", help="stated confidence against what it was worth")
     verb.add_argument("--everywhere", action="store_true", help="of all projects, not only this one")

@@ -132,7 +132,10 @@ def _marks(memory: dict[str, Any]) -> Iterable[str]:
 
 
 def show(options: Namespace) -> None:
-    """Print one memory with its whole provenance, its history and where it was surfaced."""
+    """Print one memory with its whole provenance, its history and where it was surfaced; or what a branch brought."""
+    if options.branch is not None:
+        _show_branch(options)
+        return
     answer = ask("show", id=options.id, origin=origin())
     if options.json:
         screen.as_json(answer)
@@ -144,6 +147,21 @@ def show(options: Namespace) -> None:
     screen.fields(_provenance(memory))
     _show_history(answer["history"])
     _show_surfaces(answer["surfaces"])
+
+
+def _show_branch(options: Namespace) -> None:
+    """Print what was learned on a branch of this project, the latest first (SPEC E2)."""
+    answer = ask("list", cwd=here(), branch=options.branch, limit=options.limit)
+    if options.json:
+        screen.as_json(answer)
+        return
+    for memory in answer["memories"]:
+        card(memory)
+    shown, total, branch = len(answer["memories"]), answer["total"], screen.line(answer["branch"])
+    if total == 0:
+        print(f"Nothing was learned on {branch} yet.\n  try: subconscious list, for all branches")
+    elif shown < total:
+        print(f"\n{shown} of {total} learned on {branch}; more with --limit {total}")
 
 
 def _show_content(memory: dict[str, Any]) -> None:

@@ -79,6 +79,7 @@ class Args(BaseModel):
     query: Words = Field(default="", max_length=WORDY)
     origin: Origin = Origin.ASSISTANT
     kind: Name | None = None
+    branch: Words | None = Field(default=None, max_length=1000)
     scope: Scope | None = None
     tags: tuple[Name, ...] = Field(default=(), max_length=MANY)
     transcript: str = Field(default="", max_length=WORDY, pattern=NO_NUL)
@@ -307,9 +308,11 @@ class Commands:
 
     async def cmd_list(self, args: Args) -> dict[str, Any]:
         """Page through memories."""
-        which = Filter(None if args.everywhere else (await self._here(args)).id, args.kind, args.archived)
+        project = None if args.everywhere else (await self._here(args)).id
+        branch = "" if args.branch is None else args.branch or _checked_out(args.cwd)
+        which = Filter(project, args.kind, args.archived, branch)
         found, total = await memories.listing(self._core.database, which, args.limit, args.offset)
-        return {"memories": [asdict(memory) for memory in found], "total": total}
+        return {"memories": [asdict(memory) for memory in found], "total": total, "branch": branch}
 
     async def cmd_show(self, args: Args) -> dict[str, Any]:
         """One memory with its history and where it was given."""
@@ -531,6 +534,15 @@ def _where(cmd: str) -> str:
     if cmd in REVIEWING:
         return f"`subconscious review` {outside}, or type /subconscious:review in it"
     return f"it {outside}"
+
+
+def _checked_out(folder: str) -> str:
+    """The branch checked out in ``folder``. Raises RequestError where there is none."""
+    branch, commit = head(folder)
+    if not branch:
+        what = "a commit, not a branch, is checked out here" if commit else "there is no Git repository here"
+        raise RequestError(what, "name the branch: subconscious show --branch NAME")
+    return branch
 
 
 def _hits(hits: Sequence[Hit]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from subconscious.capture.passages import plain
 from subconscious.capture.wording import content_words, squeeze
 from subconscious.model import Act, Origin, Role, Turn
 
-_TITLE = re.compile(r"^#{1,2} +(?:plan\b:? *)?(?P<title>\S.*)$", re.MULTILINE | re.IGNORECASE)
+_TITLE = re.compile(r"^#{1,2} +(?:(?:implementation )?plan\b:? *)?(?P<title>\S.*)$", re.MULTILINE | re.IGNORECASE)
 _TASK = re.compile(
     r"(?:please |now |then |also )*(?:add|adjust|align|allow|build|change|clean|convert|create|debug|enable|ensure|extract|fix|generate|"
     r"handle|implement|improve|integrate|investigate|make|merge|migrate|move|optimi[sz]e|prevent|reduce|refactor|remove|rename|replace|"

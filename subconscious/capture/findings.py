@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import PurePath
 
 from subconscious.capture import wording
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange
+from subconscious.capture.kernel import CAUSE, is_passing, is_vague, kernel
 from subconscious.capture.narration import is_narration, sentence_spans, trim
 from subconscious.capture.passages import LONGEST, Passage, passages, plain
 from subconscious.model import Act, Role, Turn
@@ -28,6 +30,7 @@ _GENERIC = re.compile(
     r"changes? (?:made|summary)|summary of changes|cause|options?|findings?|key findings?|conclusion|analysis|status|in short)\W*\Z",
     re.IGNORECASE,
 )
+_PLAN = re.compile(r"\A(?:implementation )?plan:? +(?=\S)", re.IGNORECASE)
 _SKIPPED = re.compile(
     r"(?:verif\w+|tests?(?:ing)?(?: plan| steps)?|add(?: new)? tests?|manual test\w*|test cases?|critical files.*|files? (?:to (?:be )?)?"
     r"(?:modif\w+|chang\w+|creat\w+|touched)|execution order|next steps?|todo|usage|commits? created|references?|strengths?|"
@@ -50,23 +53,6 @@ _GUESS = re.compile(
     r"\b(?:might be|may be|could be|probably|perhaps|maybe|possibly|i (?:think|suspect|believe|guess)|seems?|appears?|likely|suspect|hypothesis|theory)\b",
     re.IGNORECASE,
 )
-_CAUSE = re.compile(
-    r"\b(?:root cause|(?:the|a) (?:real |actual |main |critical )?(?:problem|issue|bug|cause|reason|culprit)\b|because|caused by|due to|so that|"
-    r"instead of|rather than|requires?|must|never|always|only|otherwise|without|fails?|breaks?|conflict\w*)\b",
-    re.IGNORECASE,
-)
-_PASSING = re.compile(
-    r"\b(?:your question|you asked|you(?:'re| are) (?:absolutely )?right|worth (?:considering|thinking|a comment)|not blocking|consider adding|"
-    r"comments? addressed|all conflicts|conflicts resolved|HEAD's|keep(?:s|ing)? HEAD|kept HEAD|draft PR|i think|great question|non-blocking|"
-    r"as expected|this session|pre-existing (?:\w+ )?changes|unrelated changes|my (?:changes?|fix|test|new code|edit)|false positive|bugbot|"
-    r"copilot comments?|reviewers?|looks (?:great|good)|option \d|let me|re-read|minor suggestions?|no critical|tests? updated|lint clean|"
-    r"(?:we|you) could|tests should|test cases|snapshot|what we should|same fix for|consider(?:ing)?|i fixed|i added|"
-    r"(?:resolved|resolving) the conflict|merged origin|no (?:merge )?conflicts?|compiles clean|something like|the changes needed|i'd recommend|good question|looking at|replied to|already fixed|out of sync|workarounds|tests pass|we should add|the issues are|great point|i agree|build failed|expected outcome|quick fix|uncommitted|left untouched|your branch)\b"
-    r"|\bTest[A-Z_]\w+[^\n]*\bTest[A-Z_]\w+",
-    re.IGNORECASE,
-)
-"""Talk of the moment: replies, reviewers' advice, the resolving of a merge, lists of tests."""
-
 _EDIT = re.compile(
     r"\b(?:[Aa]dded|[Uu]pdated?|[Rr]emoved?|[Rr]eplaced?|[Rr]enamed|[Cc]hanged|[Ii]mported|[Mm]oved|Add|Import|Store|Modify|Keep|Change|"
     r"Insert|Pass|Wrap|Mirrored|Expanded)\b"
@@ -75,7 +61,9 @@ _MOST_EDITS = 4
 """Edits that a passage may list without a reason: more of them are a changelog, which git has already."""
 
 _VERB_ALONE = re.compile(
-    r"(?:Lists|Returns|Uses|Finds|Gets|Deletes|Sets|Adds|Clears|Parses|Handles|Filters|Creates|Runs|Maps|Supports|Maintains)\b"
+    r"(?:[A-Z][a-z]+ly )?(?:Lists|Returns|Uses|Finds|Gets|Deletes|Sets|Adds|Clears|Parses|Handles|Filters|Creates|Runs|Maps|Supports|"
+    r"Maintains|Triggers|Imports|Scans|Fetches|Commits|Strips|Updates|Includes|Renders|Takes|Shows|Reads|Writes|Checks|Does|Displays|Walks|"
+    r"Provides|Generates|Stores|Validates|Calls|Falls|Configures|Publishes|Detects|Skips)\b"
 )
 """A point of a list that has lost its subject."""
 
@@ -104,15 +92,18 @@ def findings(exchange: Exchange) -> Iterator[Draft]:
 
 
 def _draft(exchange: Exchange, turn: Turn, passage: Passage) -> Draft | None:
-    if any(_SKIPPED.match(heading) for heading in passage.headings):
+    if any(_SKIPPED.match(heading) for heading in passage.headings) or is_passing(f"{passage.heading}: {passage.lead}"):
         return None
     span = trim(turn.text, passage.start, passage.end)
     if span is None:
         return None
-    said = plain("".join(_kept(turn.text, *span)))
-    if len(wording.content_words(said)) < _FEWEST_WORDS or said.endswith((":", "?")) or _PASSING.search(said):
+    places = kernel(turn.text, *span)
+    if not places:
         return None
-    if len(_EDIT.findall(said)) >= _MOST_EDITS and not _CAUSE.search(said):
+    said = plain(_joined(turn.text, places))
+    if len(wording.content_words(said)) < _FEWEST_WORDS or said.endswith((":", "?")):
+        return None
+    if len(_EDIT.findall(said)) >= _MOST_EDITS and not CAUSE.search(said):
         return None
     content = _named(exchange, passage, said)
     if not content:
@@ -130,20 +121,20 @@ def _draft(exchange: Exchange, turn: Turn, passage: Passage) -> Draft | None:
     )
 
 
-def _kept(text: str, start: int, end: int) -> Iterator[str]:
-    """Give the sentences of a span that are no narration, with the gaps before them."""
-    at = start
-    for first, last in sentence_spans(text, start, end):
-        if not is_narration(text[first:last]):
-            yield (text[at:first] if at > start else "") + text[first:last]
-        at = last
+def _joined(text: str, places: list[tuple[int, int]]) -> str:
+    """Return what stands in some places of a text, each point of a list on a line of its own."""
+    joined = text[slice(*places[0])]
+    for (_, before), (start, end) in pairwise(places):
+        joined += ("\n" if "\n" in text[before:start] else " ") + text[start:end]
+    return joined
 
 
 def _named(exchange: Exchange, passage: Passage, said: str) -> str:
     """Return what was said with the names it needs: its heading, what leads into it, or what it was about."""
-    heading = next((h for h in reversed(passage.headings) if not _GENERIC.match(h)), "")
+    heading = next((h for h in reversed(passage.headings) if not (_GENERIC.match(h) or is_vague(h))), "")
     lead = _calm(passage.lead).rstrip(": ")
-    names = [name for name in (heading, lead) if name and not _inside(name, said) and not is_narration(name + ":")]
+    names = [_PLAN.sub("", name) for name in (heading, lead)]
+    names = [name for name in names if not is_vague(name) and not _inside(name, said) and not is_narration(name + ":")]
     pointing = bool(_POINTING.match(said) or _VERB_ALONE.match(said))
     told = _inside(exchange.topic, ": ".join(names))
     if not told and len(" ".join(names)) < _ROOM // 2 and (pointing or len(said) < LONGEST - _ROOM or not names):
@@ -218,19 +209,27 @@ def signs(exchange: Exchange, turn: Turn, passage: Passage, said: str) -> tuple[
         f"{place}:listed": passage.listed,
         "heading": bool(passage.headings),
         "lead": bool(passage.lead),
-        "cause": bool(_CAUSE.search(said)),
+        "cause": bool(CAUSE.search(said)),
         "guess": bool(_GUESS.search(said)),
         "did": bool(_DID.match(said)),
         "will": bool(_WILL.match(said)),
         "is": bool(_IS.search(said)),
         "first person": bool(_FIRST.search(said)),
         "pointing": bool(_POINTING.match(said)),
-        f"{place}:cause": bool(_CAUSE.search(said)),
+        f"{place}:cause": bool(CAUSE.search(said)),
         f"length:{min(len(said) // 80, 4)}": True,
         f"names:{min(len(wording.tags(said)), 4)}": True,
         f"opens:{first[0].lower() if first else ''}": True,
         f"early:{place}": passage.index * 3 < passage.count,
         "alone": passage.count <= 2,
+        f"edits:{min(len(_EDIT.findall(said)), 3)}": True,
+        f"{place}:edits:{min(len(_EDIT.findall(said)), 3)}": True,
+        f"points:{min(said.count(';'), 3)}": True,
+        "explains": " — " in said or " - " in said or "which" in said,
+        f"states:{min(len(_IS.findall(said)), 3)}": True,
+        f"{place}:states:{min(len(_IS.findall(said)), 3)}": True,
+        "cause and is": bool(CAUSE.search(said) and _IS.search(said)),
+        "edit alone": bool(_EDIT.search(said)) and not CAUSE.search(said) and not _IS.search(said),
         **{
             f"h:{word.lower()}": True
             for heading in passage.headings[-2:]

@@ -162,7 +162,7 @@ def _pack(text: str, run: list[_Block], longest: int) -> Iterator[Passage]:
 
 def _short(text: str, start: int, end: int) -> bool:
     """Whether a point alone says too little to be kept on its own."""
-    return len(text[start:end]) < LONGEST // 2
+    return len(text[start:end]) < 3 * LONGEST // 4
 
 
 def _spans(text: str, block: _Block, longest: int) -> Iterator[tuple[int, int, _Block]]:

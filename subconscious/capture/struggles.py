@@ -28,14 +28,8 @@ _COMMIT = re.compile(r"\bgit\s(?:-C \S+ )?commit\b")
 _LOOKING = re.compile(
     r"\s*(?:ls|cat|grep|rg|find|which|head|tail|sed|awk|xxd|curl|stat|test|echo|diff|git (?:show|log|diff|status|branch|ls-|rev-parse))\b"
 )
-_ELSEWHERE = re.compile(r"(?:\S+ )?(?:git|gh|glab|jq|python3? -c|/tmp/\S+|go build -o /tmp)\b|.*/tmp/")
-"""Merges, pushes, requests to a forge and trials: what went wrong there says nothing of the project."""
+_CHECKS = re.compile(r"\b(?:lint|biome|check|eslint|ruff)\b")
 
-_REASON = re.compile(
-    r"\b(?:because|since|requires?|expects?|does(?:n't| not)|is(?:n't| not)|are(?:n't| not)|missing|without|needs?|instead|due to|"
-    r"can(?:'t|not)|without|wants?|unused|only|undefined|error)\b",
-    re.IGNORECASE,
-)
 _NEXT = re.compile(r"\b(?:let me|i'll|(?:i )?(?:just )?need to) (?P<what>[^.:\n]{12,140})", re.IGNORECASE)
 _IDLE = re.compile(
     r"(?:also |now |first |just )*(?:check|look|see|verify|read|find|investigate|search|run|try|debug|re-?run|understand|view|examine|"
@@ -121,21 +115,12 @@ def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
         return _draft(
             turn, _variant_told(command, variant), full, "a command that failed, and its variant that worked", after
         )
-    if repair and not _FINE.search(after.said):
+    # What else fails once and then passes is the status of a test run: it was repaired, and git has the repair.
+    if repair and _CHECKS.search(command) and not _FINE.search(after.said):
         return _draft(
             turn, _repair_told(exchange, command, repair, after), full, "a check that failed, and its repair", after
         )
-    if not _REASON.search(after.said) or _ELSEWHERE.match(command):
-        return None
-    text = _told_of(exchange, command, after)
-    return _draft(turn, text, full, "a command that failed, and what was said of it", after)
-
-
-def _told_of(exchange: Exchange, command: str, after: _After) -> str:
-    files = _names(exchange.files)
-    about = f" after the implementation in {files}" if files else ""
-    edited = f" It required another edit of {_names(after.edited)}." if after.edited else ""
-    return f"`{command}` failed initially{about}{_told(after)}{after.remedy}{edited}"
+    return None
 
 
 def _variant_told(command: str, variant: str) -> str:
@@ -151,18 +136,16 @@ def _variant_told(command: str, variant: str) -> str:
 def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -> str:
     files = _names(exchange.files)
     about = f" after editing {files}" if files else ""
-    if re.search(r"lint|check|biome|eslint|ruff|fmt|format", command) and not after.fault:
+    if not after.fault:
         return (
             f"`{command}` failed on the first run{about}{_told(after)} Lint and formatting issues required a separate "
             f"auto-fix pass, `{repair}`, before lint was clean."
         )
-    if re.search(r"\b(?:lint|biome|check)\b", command):
-        edited = f" of {_names(after.edited)}" if after.edited else ""
-        return (
-            f"`{command}` failed on the first run{about}{_told(after)} Auto-fix (`{repair}`) handles the formatting only: a separate "
-            f"manual edit{edited} was required."
-        )
-    return f"`{command}` failed initially{about}{_told(after)} Running `{repair}` was required before it passed."
+    edited = f" of {_names(after.edited)}" if after.edited else ""
+    return (
+        f"`{command}` failed on the first run{about}{_told(after)} Auto-fix (`{repair}`) handles the formatting only: a separate "
+        f"manual edit{edited} was required."
+    )
 
 
 def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:

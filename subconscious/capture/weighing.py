@@ -12,7 +12,7 @@ from subconscious.capture.linear import probability, words_and_pairs
 _SETTLED = {"answer", "approved"}
 """What a person settled by an act: the model has no say in it."""
 
-_LADDER = ((0.0, 0.3), (0.33, 0.55), (0.39, 0.70), (0.55, 0.75), (0.65, 0.80), (0.80, 0.86), (1.0, 0.89))
+_LADDER = ((0.0, 0.3), (0.28, 0.55), (0.33, 0.70), (0.52, 0.75), (0.64, 0.80), (0.80, 0.86), (1.0, 0.89))
 """From the model's probability to the confidence: ends just below what is stored at once."""
 
 DECIDED = 0.25

@@ -29,11 +29,12 @@ FTS_WEIGHTS = "0.0, 2.0, 1.0, 0.5, 1.0, 0.5"
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which memories are meant. ``project_id`` None means every project's."""
+    """Which memories are meant. ``project_id`` None means every project's, ``branch`` "" any branch."""
 
     project_id: str | None = None
     kind: str | None = None
     archived: bool = False
+    branch: str = ""
 
 
 async def insert(tx: aiosqlite.Connection, memory: Memory, actor: str = "daemon") -> Memory:
@@ -114,6 +115,9 @@ def _where(which: Filter) -> tuple[str, tuple[Any, ...]]:
     if which.kind is not None:
         parts.append("kind = ?")
         values.append(which.kind)
+    if which.branch:
+        parts.append("branch = ?")
+        values.append(which.branch)
     return " AND ".join(parts), tuple(values)
 
 

@@ -62,6 +62,21 @@ def test_each_capture_tells_where_it_comes_from(running: Home, speaker: Speaker)
     assert [event["action"] for event in shown["history"]] == ["create"]
 
 
+def test_what_was_learned_on_a_branch_is_found_by_it(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker)
+    asked = {"cwd": str(speaker.project), "branch": "main"}
+    assert [memory["branch"] for memory in client.call(running, "list", asked)["memories"]] == ["main"]
+    assert client.call(running, "list", asked | {"branch": "glaze"})["total"] == 0
+    git = speaker.project / ".git"
+    git.mkdir(exist_ok=True)
+    (git / "HEAD").write_text("ref: refs/heads/glaze\n")
+    found = client.call(running, "list", asked | {"branch": ""})
+    assert (found["branch"], found["total"]) == ("glaze", 0)
+    (git / "HEAD").write_text("0" * 40 + "\n")
+    with pytest.raises(DaemonError, match="a commit, not a branch"):
+        client.call(running, "list", asked | {"branch": ""})
+
+
 def test_the_soft_waits_and_the_weak_is_discarded_with_a_reason(running: Home, speaker: Speaker) -> None:
     speaker.say("Let's use pytest for the billing tests.")
     decide(running, speaker, "Should we always use tabs in Makefiles?")
