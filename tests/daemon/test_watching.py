@@ -37,6 +37,9 @@ class Half:
         self.ask = ask
         self.embedding = NoIndex()
 
+    def in_force(self, settings: Settings) -> Settings:
+        return settings
+
 
 def says(level: str) -> Ask:
     async def ask(request: Request) -> BaseModel:
