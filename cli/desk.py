@@ -33,6 +33,8 @@ class _Desk:
         self._captures = captures
         self._place = 0
         self._done: list[tuple[int, str]] = []
+        self._waiting = False
+        self._resized = False
         self._deeds: dict[str, Callable[[Capture], None]] = {
             "a": self._approve,
             "e": self._edit,
@@ -47,7 +49,7 @@ class _Desk:
 
     def work(self) -> None:
         """Show a capture, wait for a key, do what it stands for."""
-        with _on_resize(self._show):
+        with _on_resize(self._resize):
             while self._place < len(self._captures):
                 self._show()
                 if not self._step(self._captures[self._place]):
@@ -56,7 +58,7 @@ class _Desk:
 
     def _step(self, capture: Capture) -> bool:
         """One decision; False when the person leaves."""
-        while (key := read_key().lower()) not in self._deeds:
+        while (key := self._key()) not in self._deeds:
             if key in ("q", END):
                 print()
                 return False
@@ -67,6 +69,28 @@ class _Desk:
             print(screen.paint(screen.wrapped(f"{error.message}; {error.remedy}"), "yellow"))
             self._place += 1
         return True
+
+    def _key(self) -> str:
+        """The next key that is pressed."""
+        self._catch_up()
+        self._waiting = True
+        try:
+            return read_key().lower()
+        finally:
+            self._waiting = False
+
+    def _resize(self) -> None:
+        """Show anew, if nothing else is being shown: a signal comes at any time, and print can't be entered twice."""
+        self._resized = True
+        if self._waiting:
+            self._waiting = False
+            self._catch_up()
+            self._waiting = True
+
+    def _catch_up(self) -> None:
+        while self._resized:
+            self._resized = False
+            self._show()
 
     def _show(self) -> None:
         capture = self._captures[self._place]
@@ -154,15 +178,15 @@ def _days_left(capture: Capture) -> str:
 
 
 @contextmanager
-def _on_resize(show: Callable[[], None]) -> Iterator[None]:
-    """Show anew when the window gets another size."""
+def _on_resize(resize: Callable[[], None]) -> Iterator[None]:
+    """Call ``resize`` when the window gets another size."""
     if not hasattr(signal, "SIGWINCH"):
         yield
         return
 
     def redraw(number: int, frame: FrameType | None) -> None:
         del number, frame
-        show()
+        resize()
 
     before = signal.signal(signal.SIGWINCH, redraw)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 from bench.sessions import Speaker
 from subconscious.home import Home
@@ -68,8 +69,12 @@ def test_keys_pressed_ahead_count_and_thoughts_change(running: Home, speaker: Sp
         desk.await_text("2 of 3")
         desk.await_text("approved, memory 1")
         desk.await_text("new words: ")
-        desk.press("\x03")
-        desk.await_text("3 of 3")
+        # A signal that comes just before readline listens is seen with the next key: as a person, press again.
+        for _ in range(3):
+            desk.press("\x03")
+            with suppress(AssertionError):
+                desk.await_text("3 of 3", 5)
+                break
         desk.press("xq")
         desk.await_text("1 approved, 2 left.")
         assert desk.end() == 0
