@@ -14,13 +14,14 @@ import re
 import statistics
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import log2
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from subconscious.embeddings import Embedder, open_embedder
 from subconscious.flow import Mind, recall
@@ -47,6 +48,9 @@ ROWS: dict[str, dict[str, Any]] = {
     "as shipped, decay off": STILL,
     "as shipped, decay on": {},
 }
+
+
+Asked = TypeVar("Asked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,30 +159,45 @@ async def measure(mind: Mind, questions: list[Question]) -> str:
     return " ".join(f"{value:7.3f}" for value in mean) + f" {per} {statistics.median(taken):6.1f} {p95:6.1f}"
 
 
-async def run(folder: Path, only: list[str]) -> None:
-    """Store once, measure each row."""
+Fill = Callable[[Database, Embedder], Awaitable[Asked]]
+"""What stores memories and their vectors, and returns what is to be asked."""
+
+
+@asynccontextmanager
+async def furnished(fill: Fill[Asked]) -> AsyncIterator[tuple[Mind, Asked]]:
+    """Open a store of its own, filled, with an index over it and the local model: what recall needs."""
     embedder = open_embedder("local")
     assert embedder is not None
-    with tempfile.TemporaryDirectory(prefix="locomo-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
         home = Home(Path(scratch) / "home")
         home.make()
         database = await open_database(home.database)
         await migrate(database)
-        questions = await store(database, folder, embedder)
+        asked = await fill(database, embedder)
         index = await vectors.open_index(database, embedder.name, embedder.dim)
 
         async def of_query(text: str) -> Any:
             return embedder.embed([text])[0]
 
+        yield Mind(database, index, Settings(**STILL), of_query), asked
+        await index.close()
+        await database.close()
+
+
+async def run(folder: Path, only: list[str]) -> None:
+    """Store once, measure each row."""
+
+    async def fill(database: Database, embedder: Embedder) -> list[Question]:
+        return await store(database, folder, embedder)
+
+    async with furnished(fill) as (mind, questions):
         print(f"{len(questions)} questions")
         names = " ".join(f"{name:>10}" for name in CATEGORIES.values())
         print(f"{'':24}    R@5    R@10     MRR    nDCG {names}  p50 ms    p95")
         for name, changed in ROWS.items():
             if not only or any(part in name for part in only):
-                mind = Mind(database, index, Settings(**changed), of_query)
-                print(f"{name:24} {await measure(mind, questions)}", flush=True)
-        await index.close()
-        await database.close()
+                chosen = replace(mind, settings=Settings(**changed))
+                print(f"{name:24} {await measure(chosen, questions)}", flush=True)
 
 
 def main() -> None:

@@ -10,23 +10,20 @@ import argparse
 import asyncio
 import json
 import statistics
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.locomo import STILL, embed, store
-from subconscious.embeddings import Embedder, open_embedder
-from subconscious.flow import Mind, Provenance, clean, judge, memory_of, recall
-from subconscious.home import Home
+from bench.locomo import Question, embed, furnished, store
+from subconscious.embeddings import Embedder
+from subconscious.flow import Provenance, clean, judge, memory_of, recall
 from subconscious.model import Decision, Hit, Origin, Turn
 from subconscious.projects import Identity
 from subconscious.settings import Settings
-from subconscious.store import memories, vectors
+from subconscious.store import memories
 from subconscious.store.captures import Place
-from subconscious.store.connect import Database, open_database
-from subconscious.store.migrate import migrate
+from subconscious.store.connect import Database
 from subconscious.store.projects import settle
 from subconscious.transcripts import State, read_turns
 
@@ -84,21 +81,11 @@ def given(hits: list[Hit], settings: Settings) -> list[Hit]:
 
 async def run(transcripts: Path, locomo: Path) -> None:
     """Store both worlds, ask, print."""
-    embedder = open_embedder("local")
-    assert embedder is not None
-    with tempfile.TemporaryDirectory(prefix="surfacing-") as scratch:
-        home = Home(Path(scratch) / "home")
-        home.make()
-        database = await open_database(home.database)
-        await migrate(database)
-        prompts = await strangers(database, transcripts, embedder)
-        questions = await store(database, locomo, embedder)
-        index = await vectors.open_index(database, embedder.name, embedder.dim)
 
-        async def of_query(text: str) -> Any:
-            return embedder.embed([text])[0]
+    async def fill(database: Database, embedder: Embedder) -> tuple[list[Prompt], list[Question]]:
+        return await strangers(database, transcripts, embedder), await store(database, locomo, embedder)
 
-        mind = Mind(database, index, Settings(**STILL), of_query)
+    async with furnished(fill) as (mind, (prompts, questions)):
         false = [given(await recall(mind, p.text, p.project, 10), mind.settings) for p in prompts]
         true = [given(await recall(mind, q.text, q.project, 10), mind.settings) for q in questions]
         wrong = sum(bool(one) for one in false)
@@ -110,8 +97,6 @@ async def run(transcripts: Path, locomo: Path) -> None:
             f"questions that were given their evidence: {right}/{len(questions)} = {100 * right / len(questions):.1f} %"
         )
         print(f"memories given to a question: {statistics.mean(map(len, true)):.2f}")
-        await index.close()
-        await database.close()
 
 
 def main() -> None:

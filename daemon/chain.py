@@ -166,5 +166,6 @@ class Chain:
             async with self._database.write() as tx:
                 return Opened(name, embedder, await models.recognise(tx, embedder.name, canary))
         except BaseException:
+            # Also when cancelled: an embedder that nobody holds would keep its connections.
             embedder.close()
             raise

@@ -105,6 +105,7 @@ async def _close(llm: LLMClient) -> None:
     try:
         await asyncio.wait_for(llm.close(), CLOSING_SECONDS)
     except Exception:
+        # Whatever an SDK's close throws, the database is still to be closed and the lock to be given up.
         log.exception("the providers can't be closed")
 
 

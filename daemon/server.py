@@ -124,6 +124,7 @@ class Server:
         except SubconsciousError as error:
             return encode_error(error)
         except Exception as error:
+            # Whatever a command met, its caller gets an answer, and the next caller a daemon.
             log.exception("a request failed")  # its words may be private
             return encode_error(SubconsciousError(f"{type(error).__name__}: {error}", "see the daemon's log"))
 

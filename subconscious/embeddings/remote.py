@@ -67,6 +67,7 @@ class RemoteEmbedder(ABC):
         try:
             self.dim = self._vectors([PROBE], access.check_seconds).shape[1]
         except BaseException:
+            # Also when cancelled: an embedder that nobody gets would keep its connections.
             self.close()
             raise
         self.name = f"{self.provider}:{self.model}:{self.dim}"

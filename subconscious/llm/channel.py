@@ -209,6 +209,7 @@ class Metered:
                 call_id = await self._reserve(request, most)
                 turn.made = True
             except BaseException:
+                # Also when cancelled: a trial call that is never made must leave room for another.
                 self._channel.breaker.abandoned(trying)
                 raise
             receipt = Receipt(self._channel.spending, self._sold, call_id, most)
@@ -236,6 +237,7 @@ class Metered:
             await asyncio.shield(receipt.cancelled())
             raise
         except Exception as error:
+            # Of every failure, an SDK's own too, the breaker hears and the record is closed; then it goes on its way.
             if isinstance(error, ProviderError) and not isinstance(error, UnavailableError):
                 breaker.succeeded()
             else:

@@ -53,6 +53,7 @@ class Database:
                 await self.writer.execute("BEGIN IMMEDIATE")
                 yield self.writer
             except BaseException:
+                # Also when cancelled: the next writer must not find this one's half.
                 await self.writer.rollback()
                 raise
             await self.writer.commit()
@@ -100,6 +101,7 @@ async def _open(connector: Connector) -> aiosqlite.Connection:
         for pragma in PRAGMAS:
             await connection.execute(pragma)
     except BaseException:
+        # Also when cancelled: a connection that nobody holds would keep its file and its thread.
         await connection.close()
         raise
     return connection

@@ -71,6 +71,7 @@ class SqliteVecIndex:
         try:
             await index._reconcile()
         except BaseException:
+            # Also when cancelled: an index that nobody holds would keep its file.
             await index.close()
             raise
         return index
@@ -116,6 +117,7 @@ class SqliteVecIndex:
             await self._connection.executemany("INSERT INTO nearest VALUES (?, ?, ?)", vectors)
             await self._connection.executemany("INSERT INTO held VALUES (?, ?)", stamps)
         except BaseException:
+            # Also when cancelled: the next write must not find this one half done.
             await self._connection.rollback()
             raise
         await self._connection.commit()
@@ -154,6 +156,7 @@ async def _open_file(
             # Last, so that tables whose making was cut short are made again.
             await connection.execute("INSERT INTO about VALUES (?)", (shape,))
     except BaseException:
+        # Also when cancelled: a connection that nobody holds would keep its file.
         await connection.close()
         raise
     return connection
@@ -170,6 +173,7 @@ def _connect(connector: Callable[..., sqlite3.Connection], path: Path) -> sqlite
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
+        # Also when cancelled: a connection that nobody holds would keep its file.
         connection.close()
         raise
     return connection
