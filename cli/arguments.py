@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from math import inf
-from typing import TypeAlias
 
 from subconscious import __version__
 
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+from .options import Verbs, add_filters, add_ids, add_verb, dollars, natural, positive
 
 DESCRIPTION = "The memory of Claude Code: learns from your sessions, gives the next ones what matters."
 EPILOG = "New here: `subconscious demo`. Something wrong: `subconscious doctor`."
@@ -30,108 +28,98 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_reading(verbs: Verbs) -> None:
-    verb = _verb(verbs, "status", "status:status", "what is remembered, and how the daemon is", listing=True)
+    verb = add_verb(verbs, "status", "status:status", "what is remembered, and how the daemon is", listing=True)
     verb.add_argument("--settings", action="store_true", help="list every setting with its value")
-    verb = _verb(verbs, "recall", "memories:recall", "the memories that answer a question, as text", listing=True)
+    verb = add_verb(verbs, "recall", "memories:recall", "the memories that answer a question, as text", listing=True)
     verb.add_argument("query", metavar="QUERY", nargs="+")
-    verb.add_argument("--tokens", type=_positive, help="how much text to return at most")
-    verb = _verb(verbs, "search", "memories:search", "find memories by meaning and words", listing=True)
+    verb.add_argument("--tokens", type=positive, help="how much text to return at most")
+    verb = add_verb(verbs, "search", "memories:search", "find memories by meaning and words", listing=True)
     verb.add_argument("query", metavar="QUERY", nargs="+")
-    _add_filters(verb, limit=10)
-    verb = _verb(verbs, "list", "memories:list_memories", "memories, the newest first", listing=True)
-    _add_filters(verb, limit=20)
-    verb.add_argument("--offset", type=_natural, default=0, help="skip so many")
-    verb = _verb(verbs, "show", "memories:show", "a memory, where it comes from; or a branch", listing=True)
+    add_filters(verb, limit=10)
+    verb = add_verb(verbs, "list", "memories:list_memories", "memories, the newest first", listing=True)
+    add_filters(verb, limit=20)
+    verb.add_argument("--offset", type=natural, default=0, help="skip so many")
+    verb = add_verb(verbs, "show", "memories:show", "a memory, where it comes from; or a branch", listing=True)
     which = verb.add_mutually_exclusive_group(required=True)
-    which.add_argument("id", metavar="ID", type=_positive, nargs="?")
+    which.add_argument("id", metavar="ID", type=positive, nargs="?")
     which.add_argument(
         "--branch", metavar="NAME", nargs="?", const="", help="what was learned on it, or on the current"
     )
-    verb.add_argument("--limit", type=_positive, default=20, help="of a branch at most so many (20)")
-    verb = _verb(verbs, "stats", "stats:stats", "what was captured, decided and given", listing=True)
+    verb.add_argument("--limit", type=positive, default=20, help="of a branch at most so many (20)")
+    verb = add_verb(verbs, "stats", "stats:stats", "what was captured, decided and given", listing=True)
     verb.add_argument("--calibration", action="store_true", help="stated confidence against what it was worth")
     verb.add_argument("--everywhere", action="store_true", help="of all projects, not only this one")
 
 
-def _add_filters(verb: argparse.ArgumentParser, limit: int) -> None:
-    verb.add_argument("--kind", help="only this kind: decision, preference, lesson, ...")
-    verb.add_argument("--archived", action="store_true", help="those that were archived")
-    verb.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
-    verb.add_argument("--limit", type=_positive, default=limit, help=f"at most so many ({limit})")
-
-
 def _add_writing(verbs: Verbs) -> None:
-    verb = _verb(verbs, "remember", "memories:remember", "store a statement", listing=True)
+    verb = add_verb(verbs, "remember", "memories:remember", "store a statement", listing=True)
     verb.add_argument("text", metavar="TEXT", nargs="+")
     verb.add_argument("--kind", help="decision, preference, lesson, ...; found in the words if left out")
     verb.add_argument("--everywhere", action="store_true", help="for all projects, not only this one")
     verb.add_argument("--tag", action="append", default=[], help="a tag; may be repeated")
-    verb = _verb(verbs, "capture", "sessions:capture", "learn from a transcript of Claude Code", listing=True)
+    verb = add_verb(verbs, "capture", "sessions:capture", "learn from a transcript of Claude Code", listing=True)
     verb.add_argument("transcript", metavar="TRANSCRIPT", help="a .jsonl file below ~/.claude/projects")
     _add_import(verbs)
     _add_purge(verbs)
-    verb = _verb(verbs, "archive", "memories:archive", "take memories out of use; nothing is deleted", listing=True)
-    _add_ids(verb)
-    verb = _verb(verbs, "unarchive", "memories:unarchive", "bring archived memories back", listing=True)
-    _add_ids(verb)
+    verb = add_verb(verbs, "archive", "memories:archive", "take memories out of use; nothing is deleted", listing=True)
+    add_ids(verb)
+    verb = add_verb(verbs, "unarchive", "memories:unarchive", "bring archived memories back", listing=True)
+    add_ids(verb)
 
 
 def _add_import(verbs: Verbs) -> None:
-    verb = _verb(verbs, "import", "imports:import_past", "learn from sessions of before, and from notes", listing=True)
+    verb = add_verb(
+        verbs, "import", "imports:import_past", "learn from sessions of before, and from notes", listing=True
+    )
     verb.add_argument("paths", metavar="PATH", nargs="*", help="transcripts, markdown, or folders of them")
     which = verb.add_mutually_exclusive_group()
     which.add_argument("--project", metavar="FOLDER", help="that project's sessions; with PATH, the notes' project")
     which.add_argument("--all", action="store_true", help="the sessions of every project")
     verb.add_argument("--yes", action="store_true", help="don't ask whether to begin")
     verb.add_argument("--with-model", action="store_true", help="have the provider's model read the sessions too")
-    verb.add_argument("--max-cost", metavar="DOLLARS", type=_dollars, help="what the model may cost at the very most")
+    verb.add_argument("--max-cost", metavar="DOLLARS", type=dollars, help="what the model may cost at the very most")
 
 
 def _add_purge(verbs: Verbs) -> None:
-    verb = _verb(verbs, "purge", "purges:purge", "delete for good, with every trace; there is no undo", listing=True)
+    verb = add_verb(verbs, "purge", "purges:purge", "delete for good, with every trace; there is no undo", listing=True)
     which = verb.add_mutually_exclusive_group(required=True)
-    which.add_argument("ids", metavar="ID", nargs="*", type=_positive, default=[])
+    which.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
     which.add_argument("--session", metavar="ID", help="all that one session brought; its first letters will do")
     which.add_argument("--project", action="store_true", help="all of this project")
     which.add_argument("--all", action="store_true", help="everything")
     verb.add_argument("--yes", action="store_true", help="don't ask")
-    verb = _verb(verbs, "scan", "purges:scan", "secrets in what is stored already", listing=True)
+    verb = add_verb(verbs, "scan", "purges:scan", "secrets in what is stored already", listing=True)
     verb.add_argument("--fix", action="store_true", help="take them out for good, with every trace")
     verb.add_argument("--yes", action="store_true", help="don't ask")
-    verb = _verb(verbs, "redactions", "purges:redactions", "what was taken out of texts, without itself", listing=True)
-    verb.add_argument("--limit", type=_positive, default=50, help="at most so many (50)")
+    verb = add_verb(verbs, "redactions", "purges:redactions", "what was taken out of texts", listing=True)
+    verb.add_argument("--limit", type=positive, default=50, help="at most so many (50)")
     choices = verb.add_subparsers(title="decide", metavar="DECISION")
-    deed = _verb(choices, "allow", "purges:allow", "let it pass from now on: it is no secret", listing=True)
+    deed = add_verb(choices, "allow", "purges:allow", "let it pass from now on: it is no secret", listing=True)
     deed.add_argument("hash", metavar="HASH", help="as `subconscious redactions` shows it")
     deed.add_argument("--reason", help="kept in the history")
-    deed = _verb(choices, "disallow", "purges:disallow", "take it out again", listing=True)
+    deed = add_verb(choices, "disallow", "purges:disallow", "take it out again", listing=True)
     deed.add_argument("hash", metavar="HASH")
 
 
-def _add_ids(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("ids", metavar="ID", nargs="+", type=_positive)
-    verb.add_argument("--reason", help="kept in the history")
-
-
 def _add_tracing(verbs: Verbs) -> None:
-    verb = _verb(verbs, "sessions", "sessions:sessions", "sessions, and what each was about", listing=True)
+    verb = add_verb(verbs, "sessions", "sessions:sessions", "sessions, and what each was about", listing=True)
     verb.add_argument("id", metavar="ID", nargs="?", help="tell one in full; its first letters will do")
     verb.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
-    verb.add_argument("--limit", type=_positive, default=20, help="at most so many (20)")
-    verb = _verb(
+    verb.add_argument("--limit", type=positive, default=20, help="at most so many (20)")
+    verb = add_verb(
         verbs,
         "why-surfaced",
         "sessions:why_surfaced",
         "what was given to which session, and why",
         listing=True,
     )
-    verb.add_argument("id", metavar="ID", type=_positive, nargs="?", help="one memory; else the latest of all")
+    verb.add_argument("id", metavar="ID", type=positive, nargs="?", help="one memory; else the latest of all")
     verb.add_argument("--session", help="one session")
-    verb.add_argument("--limit", type=_positive, default=20, help="at most so many (20)")
+    verb.add_argument("--limit", type=positive, default=20, help="at most so many (20)")
 
 
 def _add_review(verbs: Verbs) -> None:
-    verb = _verb(verbs, "review", "review:waiting", "what waits for your decision", listing=True)
+    verb = add_verb(verbs, "review", "review:waiting", "what waits for your decision", listing=True)
     verb.add_argument(
         "--status",
         default="review",
@@ -141,27 +129,27 @@ def _add_review(verbs: Verbs) -> None:
     verb.add_argument("--session", help="of one session")
     verb.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     verb.add_argument("--list", action="store_true", help="print them, instead of asking for each")
-    verb.add_argument("--limit", type=_positive, default=100, help="at most so many (100)")
+    verb.add_argument("--limit", type=positive, default=100, help="at most so many (100)")
     choices = verb.add_subparsers(title="decide", metavar="DECISION")
     _add_approve(choices)
-    reject = _verb(choices, "reject", "review:reject", "don't store it", listing=True)
-    _add_ids(reject)
+    reject = add_verb(choices, "reject", "review:reject", "don't store it", listing=True)
+    add_ids(reject)
     reject.add_argument("--teach", action="store_true", help="flag from now on whatever says the same")
-    _add_ids(_verb(choices, "release", "review:release", "let it out of quarantine", listing=True))
-    lessons = _verb(choices, "lessons", "review:lessons", "what your refusals have taught", listing=True)
-    lessons.add_argument("--forget", metavar="ID", nargs="+", type=_positive, help="take these back")
-    edit = _verb(choices, "edit", "review:edit", "store it in other words", listing=True)
-    edit.add_argument("id", metavar="ID", type=_positive)
+    add_ids(add_verb(choices, "release", "review:release", "let it out of quarantine", listing=True))
+    lessons = add_verb(choices, "lessons", "review:lessons", "what your refusals have taught", listing=True)
+    lessons.add_argument("--forget", metavar="ID", nargs="+", type=positive, help="take these back")
+    edit = add_verb(choices, "edit", "review:edit", "store it in other words", listing=True)
+    edit.add_argument("id", metavar="ID", type=positive)
     edit.add_argument("text", metavar="TEXT", nargs="+")
     edit.add_argument("--kind", help="another kind: decision, preference, lesson, ...")
     edit.add_argument("--reason", help="kept in the history")
-    undo = _verb(choices, "undo", "review:undo", "take your latest decision on it back", listing=True)
-    undo.add_argument("ids", metavar="ID", nargs="+", type=_positive)
-    _add_ids(_verb(choices, "restore", "review:restore", "let wait again what was closed", listing=True))
+    undo = add_verb(choices, "undo", "review:undo", "take your latest decision on it back", listing=True)
+    undo.add_argument("ids", metavar="ID", nargs="+", type=positive)
+    add_ids(add_verb(choices, "restore", "review:restore", "let wait again what was closed", listing=True))
 
 
 def _add_rollback(verbs: Verbs) -> None:
-    verb = _verb(verbs, "rollback", "rollback:rollback", "withdraw all that a session added", listing=True)
+    verb = add_verb(verbs, "rollback", "rollback:rollback", "withdraw all that a session added", listing=True)
     verb.add_argument("session", metavar="SESSION", help="the session's id; its first letters will do")
     verb.add_argument("--undo", action="store_true", help="put back what was withdrawn")
     verb.add_argument("--yes", action="store_true", help="don't ask")
@@ -169,59 +157,25 @@ def _add_rollback(verbs: Verbs) -> None:
 
 
 def _add_approve(choices: Verbs) -> None:
-    verb = _verb(choices, "approve", "review:approve", "store what waited", listing=True)
+    verb = add_verb(choices, "approve", "review:approve", "store what waited", listing=True)
     which = verb.add_mutually_exclusive_group(required=True)
-    which.add_argument("ids", metavar="ID", nargs="*", type=_positive, default=[])
+    which.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[])
     which.add_argument("--all", action="store_true", help="all that wait in this project")
     verb.add_argument("--everywhere", action="store_true", help="with --all: in all projects")
     verb.add_argument("--reason", help="kept in the history")
 
 
 def _add_running(verbs: Verbs) -> None:
-    verb = _verb(verbs, "doctor", "checkup:checkup", "what is wrong, and the command that mends it", listing=True)
+    verb = add_verb(verbs, "doctor", "checkup:checkup", "what is wrong, and the command that mends it", listing=True)
     verb.add_argument("--fix", action="store_true", help="first try again to embed what could not be embedded")
-    _verb(verbs, "demo", "demo:demo", "watch a recorded session being remembered; changes nothing of yours")
-    _verb(verbs, "accept-settings", "status:accept", "let changed settings take effect that only you may change")
+    add_verb(verbs, "demo", "demo:demo", "watch a recorded session being remembered; changes nothing of yours")
+    add_verb(verbs, "accept-settings", "status:accept", "let changed settings take effect that only you may change")
     daemon = verbs.add_parser("daemon", help="run, start, stop, drain or ask the daemon")
     deeds = daemon.add_subparsers(metavar="DEED", required=True)
-    _verb(deeds, "run", "running:run", "run it in this terminal")
-    _verb(deeds, "start", "running:start", "start it in the background")
-    verb = _verb(deeds, "stop", "running:stop", "let it finish its work and leave")
+    add_verb(deeds, "run", "running:run", "run it in this terminal")
+    add_verb(deeds, "start", "running:start", "start it in the background")
+    verb = add_verb(deeds, "stop", "running:stop", "let it finish its work and leave")
     verb.add_argument("--force", action="store_true", help="kill it if it does not answer")
-    _verb(deeds, "status", "running:presence", "whether it runs; starts nothing", listing=True)
-    verb = _verb(deeds, "drain", "running:drain", "wait until all that was captured is worked off", listing=True)
-    verb.add_argument("--timeout", type=_positive, default=120, help="seconds to wait at most (120)")
-
-
-def _verb(verbs: Verbs, name: str, function: str, help_text: str, listing: bool = False) -> argparse.ArgumentParser:
-    verb = verbs.add_parser(name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}.")
-    verb.set_defaults(verb=function)
-    if listing:
-        # SUPPRESS: `review --json approve 3` must not be undone by the default of the inner parser.
-        verb.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="print JSON")
-    return verb
-
-
-def _positive(text: str) -> int:
-    number = _natural(text)
-    if number == 0:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
-
-
-def _dollars(text: str) -> float:
-    try:
-        sum_of = float(text.lstrip("$"))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a sum") from None
-    if not 0 <= sum_of < inf:
-        raise argparse.ArgumentTypeError("must be 0 or more")
-    return sum_of
-
-
-def _natural(text: str) -> int:
-    # Ids are shown bare here, but the model is given them as [12], and people write #12.
-    digits = text.strip("#[]")
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
-    return int(digits)
+    add_verb(deeds, "status", "running:presence", "whether it runs; starts nothing", listing=True)
+    verb = add_verb(deeds, "drain", "running:drain", "wait until all that was captured is worked off", listing=True)
+    verb.add_argument("--timeout", type=positive, default=120, help="seconds to wait at most (120)")

@@ -263,6 +263,29 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class Link:
+    """How one memory bears on another (SPEC A9); ``type`` is a row of `link_types`, read from source to target.
+
+    ``status``: ``active``, ``proposed`` (shown, but counted in nothing), ``refused`` (a person said no, so it is not
+    proposed again) or ``withdrawn`` (with a memory that was taken back).
+    """
+
+    id: int
+    source_id: int
+    target_id: int
+    type: str
+    status: str
+    confidence: float
+    created_by: str
+    evidence: str
+    created_at: float
+
+    def other(self, memory_id: int) -> int:
+        """The end that is not ``memory_id``."""
+        return self.target_id if memory_id == self.source_id else self.source_id
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """One session of the client, as the daemon knows it."""
 

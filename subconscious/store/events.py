@@ -23,12 +23,17 @@ async def record(
     reason: str = "",
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
+    act: str = "",
 ) -> None:
-    """Append one event, in the transaction of the change it tells of."""
+    """Append one event, in the transaction of the change it tells of.
+
+    ``before`` and ``after`` are the columns that changed, with their values; None before: it was made; None after: it
+    was taken away. Changes that belong together have one ``act``.
+    """
     await tx.execute(
-        "INSERT INTO events (at, actor, action, subject, subject_id, session_id, reason, before, after)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (time(), actor, action, subject, str(subject_id), session_id, reason, _json(before), _json(after)),
+        "INSERT INTO events (at, actor, action, subject, subject_id, session_id, reason, before, after, act)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (time(), actor, action, subject, str(subject_id), session_id, reason, _json(before), _json(after), act),
     )
 
 

@@ -80,7 +80,8 @@ def test_the_readmes_settings_exist_with_their_defaults() -> None:
 
 
 def test_every_request_is_in_the_protocol() -> None:
-    source = (ROOT / "daemon" / "commands.py").read_text(encoding="utf-8")
+    rooms = (ROOT / "daemon" / "requests").glob("*.py")
+    source = "\n".join(room.read_text(encoding="utf-8") for room in rooms)
     commands = set(re.findall(r"async def cmd_(\w+)", source))
     table = PROTOCOL.partition("## Commands")[2]
     named = {

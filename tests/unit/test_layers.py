@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "subconscious"
-PURE = {"decay", "errors", "home", "kinds", "model", "quoting", "settings"}
+PURE = {"decay", "errors", "home", "kinds", "link_types", "model", "quoting", "settings"}
 GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
 WORKSHOP = {"capture", "llm", "poisoning", "search", "sources"}
 SHOWS = {"doctor", "review", "rollback", "summaries", "surfacing"}

@@ -1,0 +1,75 @@
+"""Requests about sessions: reading those of before, telling what they were given."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from subconscious.errors import RequestError
+from subconscious.model import Origin
+from subconscious.store import captures, memories, sessions, surfaces
+
+from .. import import_model, importing, reviewing
+from .args import Args
+from .room import Room, refuse_forgery
+
+
+class Past(Room):
+    """Requests about sessions: reading those of before, telling what they were given."""
+
+    async def cmd_capture(self, args: Args) -> dict[str, Any]:
+        """Learn from a transcript file now; a person's deed, like an import."""
+        refuse_forgery(args)
+        path = Path(args.transcript)
+        if not path.is_absolute() or not path.is_file():
+            raise RequestError(f"there is no transcript {args.transcript!r}", "give the path of a .jsonl file")
+        session_id, new = await importing.capture(self.core, path, args.cwd)
+        session = await sessions.get(self.core.database, session_id)
+        return {
+            "session_id": session_id,
+            "turns": session.turns if session else 0,
+            "captures": await captures.many(self.core.database, new),
+        }
+
+    async def cmd_import_plan(self, args: Args) -> dict[str, Any]:
+        """Say what an import would read, changing nothing."""
+        project = "" if args.everywhere or not args.cwd else args.cwd
+        files = await importing.plan(self.core, args.paths, project)
+        return {"files": files, "model": await import_model.price_tags(self.core, files, whole=args.with_model)}
+
+    async def cmd_import_file(self, args: Args) -> dict[str, Any]:
+        """Read one file on by a batch; a person's deed, for what stands in a file they vouch for."""
+        refuse_forgery(args)
+        if not self.core.settings.capture:
+            raise RequestError("learning is switched off", "set capture = true in config.toml, then import")
+        return asdict(await importing.import_file(self.core, Path(args.transcript), args.cwd, vouched=args.vouched))
+
+    async def cmd_import_read(self, args: Args) -> dict[str, Any]:
+        """Have a model read an imported session; a person's deed, for it costs their money."""
+        refuse_forgery(args)
+        return asdict(await import_model.order(self.core, Path(args.transcript)))
+
+    async def cmd_sessions(self, args: Args) -> dict[str, Any]:
+        """Sessions, the latest first, or the one whose id begins as is asked."""
+        if args.session_id:
+            return {"sessions": [asdict(s) for s in await sessions.beginning(self.core.database, args.session_id)]}
+        project = None if args.everywhere else (await self.here(args)).id
+        return {"sessions": [asdict(s) for s in await sessions.listing(self.core.database, project, args.limit)]}
+
+    async def cmd_why_surfaced(self, args: Args) -> dict[str, Any]:
+        """What was given to sessions, and why."""
+        project = (await self.here(args)).id if args.cwd and args.id is None and not args.session_id else None
+        found = await surfaces.listing(
+            self.core.database,
+            memory_id=args.id,
+            session_id=args.session_id,
+            project_id=project,
+            limit=args.limit,
+        )
+        known = await memories.get_many(self.core.database, [surface.memory_id for surface in found])
+        names = {number: memory.summary for number, memory in known.items()}
+        if args.origin is not Origin.USER:
+            async with self.core.database.write() as tx:
+                names |= dict.fromkeys(await captures.in_quarantine(tx, list(names)), reviewing.APART)
+        return {"surfaces": [asdict(s) | {"summary": names[s.memory_id]} for s in found]}

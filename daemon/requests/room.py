@@ -1,0 +1,64 @@
+"""What every group of requests has: the daemon's core, and whose folder a request is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+from subconscious.errors import RequestError
+from subconscious.model import Hit, Origin
+from subconscious.projects import head
+from subconscious.store.projects import Project
+
+from ..core import Core
+from ..spool import Spool
+from .args import Args
+
+
+class Room:
+    """A group of requests, a ``cmd_*`` method each, that take ``arguments``."""
+
+    arguments: ClassVar[type[Args]] = Args
+    personal: ClassVar[frozenset[str]] = frozenset()
+    """Requests that only a person may make (SPEC N13)."""
+    at_terminal: ClassVar[frozenset[str]] = frozenset()
+    """Further ones of which a person is only believed at a terminal; for others a script of theirs will do."""
+
+    def __init__(self, core: Core, spool: Spool) -> None:
+        self.core = core
+        self.spool = spool
+
+    async def here(self, args: Args) -> Project:
+        """The project that a request is about. Raises RequestError if it names no folder."""
+        project = await self.project(args)
+        if project is None:
+            raise RequestError("the request does not say for which folder it is", "run it inside your project")
+        return project
+
+    async def project(self, args: Args) -> Project | None:
+        """The project that a request is about, if it names a folder."""
+        return await self.core.project_of(args.cwd) if args.cwd.startswith("/") else None
+
+
+def refuse_forgery(args: Args) -> None:
+    """Raise RequestError unless a person asks: a file could claim anybody's words."""
+    if args.origin is not Origin.USER:
+        raise RequestError(
+            "a person imports, not the assistant: a file could claim anybody's words",
+            "run it in a terminal outside of Claude Code",
+        )
+
+
+def checked_out(folder: str) -> str:
+    """The branch checked out in ``folder``. Raises RequestError where there is none."""
+    branch, commit = head(folder)
+    if not branch:
+        what = "a commit, not a branch, is checked out here" if commit else "there is no Git repository here"
+        raise RequestError(what, "name the branch: subconscious show --branch NAME")
+    return branch
+
+
+def told(hits: Sequence[Hit]) -> list[dict[str, Any]]:
+    """Hits as an answer tells of them."""
+    return [asdict(hit) | {"score": hit.score} for hit in hits]

@@ -1,0 +1,133 @@
+"""How the daemon and its store are, and that it should go."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import asdict
+from time import time
+from typing import Any, ClassVar
+
+from subconscious import __version__
+from subconscious.client import newer
+from subconscious.settings import load_settings
+from subconscious.store import asked, captures, jobs, memories, model_readings, sessions
+
+from .. import redacting
+from ..accepted import accept
+from ..spool import entry_names
+from .args import Args
+from .room import Room
+
+
+class Running(Room):
+    """How the daemon and its store are, and that it should go."""
+
+    personal: ClassVar[frozenset[str]] = frozenset({"accept_settings"})
+
+    async def cmd_status(self, args: Args) -> dict[str, Any]:
+        """Say how the daemon and its store are."""
+        core = self.core
+        project = await self.project(args)
+        return {
+            "version": __version__,
+            "pid": os.getpid(),
+            "home": str(core.home.root),
+            "started_at": core.started_at,
+            "project": asdict(project) if project else None,
+            "memories": await memories.counts(core.database, project.id if project else None),
+            "review": await captures.waiting(core.database),
+            "quarantined": await captures.quarantined(core.database),
+            "jobs": await jobs.counts(core.database),
+            "refining": await model_readings.counts(core.database),
+            "spool": len(await asyncio.to_thread(entry_names, core.home.spool)),
+            "sessions": await sessions.counts(core.database),
+            "embedder": await self._embedder(),
+            "provider": await self._provider(),
+            "vector_index": core.embedding.index.name if core.embedding.index else "none",
+            "warnings": await self._warnings(),
+            "settings": core.mind().settings.model_dump(mode="json"),
+            "unaccepted": sorted(core.refused(core.settings)),
+        }
+
+    async def _embedder(self) -> dict[str, Any]:
+        backlog = await memories.embedding_backlog(self.core.database)
+        counted = {name: backlog.get(name, 0) for name in ("pending", "failed")}
+        return self.core.embedding.told | counted
+
+    async def cmd_provider(self, args: Args) -> dict[str, Any]:
+        """Say how the providers are; with ``check`` try them first."""
+        found = await self.core.llm.check() if args.check else {}
+        state = await self._provider()
+        for provider in state["providers"] if args.check else ():
+            provider["reachable"] = found.get(provider["name"]) is None
+        return state
+
+    async def _provider(self) -> dict[str, Any]:
+        return await self.core.llm.state() | {"waiting": await asked.counts(self.core.database)}
+
+    async def _warnings(self) -> list[str]:
+        buried = (await jobs.counts(self.core.database))["buried"]
+        found = [f"{buried} jobs failed for good: `subconscious doctor` says why"] if buried else []
+        wanted = self.core.refused(self.core.settings)
+        found += [f"{name} = {value} is not in force: `subconscious accept-settings`" for name, value in wanted.items()]
+        found += [self.core.embedding.error] if self.core.embedding.error else []
+        return found + await self._of_providers()
+
+    async def _of_providers(self) -> list[str]:
+        state = await self.core.llm.state()
+        refused = [provider["error"] for provider in state["providers"] if provider["refused"]]
+        found = [f"{error['code']} {error['message']}: {error['remedy']}" for error in refused]
+        spending = state["spending"]
+        if state["providers"] and spending["state"] != "free":
+            found.append(f"${spending['spent_today']:.2f} of today's ${spending['cap']:g} for models are spent")
+        return found
+
+    async def cmd_accept_settings(self, args: Args) -> dict[str, Any]:
+        """A person lets what stands in config.toml, or in the daemon's environment, take effect."""
+        wanted = load_settings(self.core.home.root)
+        before = self.core.accepted
+        self.core.accepted = await accept(self.core.database, wanted, args.reason)
+        self.core.settings = wanted
+        await redacting.adopt(self.core)
+        await self.core.calibrate()
+        self.core.reconfigure()
+        after = self.core.accepted
+        changed = {name: [before.get(name), after[name]] for name in after if after[name] != before.get(name)}
+        if any(name.startswith("embedder") for name in changed):
+            self.core.stopping.set()  # embedders are opened by the next daemon, which the next hook or command starts
+        return {"changed": changed}
+
+    async def cmd_drain(self, args: Args) -> dict[str, Any]:
+        """Wait until everything that was handed over is worked off and embedded."""
+        deadline = time() + args.timeout
+        while True:
+            drained, embedded = await self._drained()
+            if (drained and embedded) or time() > deadline:
+                return {"drained": drained, "embedded": embedded}
+            await asyncio.sleep(0.02)
+
+    async def _drained(self) -> tuple[bool, bool]:
+        await self.spool.sweep()
+        left = await jobs.counts(self.core.database)
+        names = await asyncio.to_thread(entry_names, self.core.home.spool)
+        backlog = await memories.embedding_backlog(self.core.database)
+        waits = backlog.get("pending", 0) > 0 and self.core.embedding.state in ("loading", "ready", "fallback")
+        return left["ready"] + left["leased"] + len(names) == 0, not waits
+
+    async def cmd_embed(self, args: Args) -> dict[str, Any]:
+        """Try again, now, to embed what could not be embedded (SPEC B25)."""
+        del args
+        return {"pending": await self.core.embedding.retry()}
+
+    async def cmd_stop(self, args: Args) -> dict[str, Any]:
+        """Finish what is under way and leave."""
+        del args
+        self.core.stopping.set()
+        return {"stopping": True}
+
+    async def cmd_yield(self, args: Args) -> dict[str, Any]:
+        """Leave for a strictly newer version, and only for that."""
+        if newer(args.version, __version__):
+            self.core.stopping.set()
+        return {"stopping": self.core.stopping.is_set()}
