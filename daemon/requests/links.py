@@ -1,0 +1,94 @@
+"""Requests about links: looking at them, making them, and a person's word on those that are proposed (SPEC A9-A12)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from subconscious.errors import RequestError
+from subconscious.model import Origin
+from subconscious.store import links, memories
+from subconscious.store.links import Which
+
+from .. import linking
+from ..acts import refuse_held
+from ..linking import Wanted
+from .args import MANY, Args, Name, Number
+from .room import Room
+
+STATUSES = ("active", "proposed", "refused", "withdrawn")
+
+
+class LinkArgs(Args):
+    """What requests about links take besides."""
+
+    source: Number | None = None
+    target: Number | None = None
+    type: Name = ""
+    types: tuple[Name, ...] = Field(default=(), max_length=MANY)
+    reverse: bool = False
+    depth: int = Field(default=3, ge=1, le=6)
+
+
+class Links(Room):
+    """Requests about links: looking at them, making them, and a person's word on those that are proposed."""
+
+    arguments = LinkArgs
+    personal: ClassVar[frozenset[str]] = frozenset({"unlink", "relink", "confirm_link"})
+    at_terminal: ClassVar[frozenset[str]] = frozenset({"link"})
+    decides_on: ClassVar[str] = "links"
+
+    async def cmd_links(self, args: LinkArgs) -> dict[str, Any]:
+        """The links of one memory, from both ends; without one, what is proposed in the project and waits."""
+        if args.id is None:
+            found = await links.listing(self.core.database, await self._which(args, ("proposed",)), args.limit)
+            return {"links": await linking.told(self.core.database, found)}
+        memory = await memories.get(self.core.database, args.id)
+        if args.origin is not Origin.USER:
+            await refuse_held(self.core, [memory.id])
+        which = await self._which(args, links.SHOWN, memory.project_id)
+        found = await links.listing(self.core.database, which, args.limit)
+        return {"links": await linking.told(self.core.database, found, memory.id)}
+
+    async def cmd_conflicts(self, args: LinkArgs) -> dict[str, Any]:
+        """What contradicts each other in the project."""
+        which = await self._which(args.model_copy(update={"types": ("CONTRADICTS",)}), links.SHOWN)
+        found = await links.listing(self.core.database, which, args.limit)
+        return {"conflicts": await linking.told(self.core.database, found)}
+
+    async def _which(self, args: LinkArgs, statuses: tuple[str, ...], project_id: str | None = None) -> Which:
+        if args.status not in (None, "all", *STATUSES):
+            raise RequestError(f"there is no status {args.status!r}", f"statuses are: {', '.join(STATUSES)}, all")
+        chosen = {None: statuses, "all": STATUSES}.get(args.status) or (str(args.status),)
+        types = tuple(linking.type_of(name)[0].name for name in args.types)
+        place = None if args.everywhere else project_id or (await self.here(args)).id
+        # What is archived may be in quarantine, and is for a person to read.
+        return Which(args.id, place, chosen, types, archived=args.status is not None and args.origin is Origin.USER)
+
+    async def cmd_link(self, args: LinkArgs) -> dict[str, Any]:
+        """Link two memories: a person's word holds, the assistant's waits for one (SPEC N13)."""
+        if args.source is None or args.target is None:
+            raise RequestError("a link has two ends", "subconscious link ID TYPE ID")
+        session = None if args.origin is Origin.USER else args.session_id
+        wanted = Wanted(args.source, args.target, args.type, args.reason, args.origin, session)
+        made, changed = await linking.link(self.core, wanted)
+        (row,) = await linking.told(self.core.database, [made])
+        return {"link": row, "changed": changed}
+
+    async def cmd_confirm_link(self, args: LinkArgs) -> dict[str, Any]:
+        """A person says that links are right."""
+        found = await linking.confirm(self.core, args.ids, args.reason)
+        return {"links": await linking.told(self.core.database, found)}
+
+    async def cmd_unlink(self, args: LinkArgs) -> dict[str, Any]:
+        """A person says that links are wrong."""
+        found = await linking.refuse(self.core, args.ids, args.reason)
+        return {"links": await linking.told(self.core.database, found)}
+
+    async def cmd_relink(self, args: LinkArgs) -> dict[str, Any]:
+        """A person says how a link really is."""
+        if args.id is None or not (args.type or args.reverse):
+            raise RequestError("say which link, and what it should be", "subconscious relink LINK TYPE, or --reverse")
+        found = await linking.retype(self.core, args.id, args.type, args.reverse, args.reason)
+        return {"link": (await linking.told(self.core.database, [found]))[0]}
