@@ -9,7 +9,7 @@ from . import screen
 from .ask import ask, here
 from .links import state
 from .memories import card, doubts, speaker
-from .origin import inside_client, origin
+from .origin import origin
 
 STEP = 3
 """Columns by which each step of a walk is set in."""
@@ -61,7 +61,7 @@ def why(options: Namespace) -> None:
         screen.as_json(answer)
     elif not answer["answers"]:
         print("Nothing is remembered about that here.\n  try: subconscious search --everywhere QUERY")
-    elif inside_client():
+    elif origin() == "assistant":
         print(screen.clean(answer["text"]))  # the daemon has framed it
     else:
         for place, one in enumerate(answer["answers"]):

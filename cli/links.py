@@ -25,9 +25,8 @@ def links(options: Namespace) -> None:
     if not found:
         print(_none(options))
     elif any(link["status"] == "proposed" for link in found):
-        print(
-            "\nright: subconscious confirm LINK; wrong: subconscious unlink LINK; else: subconscious relink LINK TYPE"
-        )
+        print("\nright: subconscious confirm LINK; wrong: subconscious unlink LINK")
+        print("of another type: subconscious relink LINK TYPE")
 
 
 def _none(options: Namespace) -> str:
@@ -82,7 +81,8 @@ def conflicts(options: Namespace) -> None:
         if link["evidence"]:
             print(screen.wrapped(f'because: "{screen.line(link["evidence"])}"', 6))
     if found:
-        print("\nsettle one: subconscious link NEWER SUPERSEDES OLDER, or subconscious unlink LINK if there is none")
+        print("\nsettle one: subconscious link NEWER SUPERSEDES OLDER")
+        print("if there is none: subconscious unlink LINK")
     else:
         print("Nothing contradicts each other here, as far as is known.")
 
@@ -108,7 +108,7 @@ def link(options: Namespace) -> None:
     said = "Linked" if made["status"] == "active" else f"Is {made['status']}"
     print(screen.wrapped(f"{said if answer['changed'] else 'Known'}, as link {made['id']}: {sentence(made)}"))
     if made["status"] == "proposed":
-        print(f"  it waits for your word: subconscious confirm {made['id']}, in a terminal outside of Claude Code")
+        print(f"  a person confirms it: subconscious confirm {made['id']}")
 
 
 def confirm(options: Namespace) -> None:
