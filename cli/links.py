@@ -69,7 +69,7 @@ def _maker(link: Row) -> str:
 
 def conflicts(options: Namespace) -> None:
     """Print what can't hold together: both sides, with dates and origins."""
-    found = ask("conflicts", cwd=here(), origin=origin(), **_extent(options))["conflicts"]
+    found = ask("conflicts", cwd=here(), origin=origin(), **_extent(options))["links"]
     if options.json:
         screen.as_json(found)
         return

@@ -118,18 +118,23 @@ async def retype(core: Core, link_id: int, name: str, reverse: bool, reason: str
         return await links.change(tx, held, "user", clean(reason), uuid4().hex, **new)
 
 
-async def told(database: Database, found: Sequence[Link], seen_from: int | None = None) -> list[dict[str, Any]]:
-    """Links as an answer tells of them: with what stands at both ends, and how they read from one."""
-    known = await memories.get_many(database, sorted({end for one in found for end in (one.source_id, one.target_id)}))
-    return [row(one, known, seen_from) for one in found]
+async def ends(database: Database, found: Sequence[Link]) -> dict[int, Memory]:
+    """The memories that stand at the ends of links."""
+    return await memories.get_many(database, sorted({end for one in found for end in (one.source_id, one.target_id)}))
+
+
+async def told(database: Database, found: Sequence[Link]) -> list[dict[str, Any]]:
+    """Links as an answer tells of them."""
+    known = await ends(database, found)
+    return [row(one, known) for one in found]
 
 
 def row(link: Link, known: dict[int, Memory], seen_from: int | None = None) -> dict[str, Any]:
-    """One link as an answer tells of it."""
-    ends = {"source": brief(known[link.source_id]), "target": brief(known[link.target_id])}
+    """One link as an answer tells of it: with what stands at both ends, and how it reads from one of them."""
+    both = {"source": brief(known[link.source_id]), "target": brief(known[link.target_id])}
     name = told_from(link.type, source=seen_from in (None, link.source_id))
-    other = {} if seen_from is None else {"other": ends["target" if seen_from == link.source_id else "source"]}
-    return asdict(link) | {"name": name} | ends | other
+    other = {} if seen_from is None else {"other": both["target" if seen_from == link.source_id else "source"]}
+    return asdict(link) | {"name": name} | both | other
 
 
 def brief(memory: Memory) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from typing import Any
 
 from subconscious import surfacing
 from subconscious.flow import Mind
-from subconscious.model import Hit, Memory
+from subconscious.model import Hit, Link, Memory
 from subconscious.quoting import within_quotes, word
 from subconscious.reasons import Reasons, Step, reasons
-from subconscious.standing import of_hits
+from subconscious.repute import of_hits
 from subconscious.surfacing import Budget, Context
 
 from . import linking
@@ -48,14 +48,24 @@ class Explanation:
             for one in self.found
         ]
 
+    @property
+    def links(self) -> list[Link]:
+        """All links that stand in a chain, each once."""
+        return list(dict.fromkeys(step.link for step in self._steps))
+
+    @property
+    def memories(self) -> dict[int, Memory]:
+        """All memories that stand in a chain or were asked about."""
+        return {number: hit.memory for number, hit in self.hits.items()}
+
     def _told(self, step: Step) -> dict[str, Any]:
-        known = {number: hit.memory for number, hit in self.hits.items()}
-        return {"name": step.name, "link": linking.row(step.link, known), "memory": self._reason(step.memory_id)}
+        link = linking.row(step.link, self.memories)
+        return {"name": step.name, "link": link, "memory": self._reason(step.memory_id)}
 
     def _reason(self, memory_id: int) -> dict[str, Any]:
         """A memory as a reason: its words, its own quote, its date and origin, and how it stands."""
         hit = self.hits[memory_id]
-        stand = asdict(hit.standing) if hit.standing else {}
+        stand = asdict(hit.repute) if hit.repute else {}
         return linking.brief(hit.memory) | {name: getattr(hit.memory, name) for name in TOLD} | stand
 
     def framed(self, budget: Budget, branch: str) -> Context:

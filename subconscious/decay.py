@@ -22,9 +22,4 @@ def ranking_decay(memory: Memory, now: float, rate: float, stale_days: float, st
     if memory.pinned:
         return 1.0
     days = max(0.0, (now - last_alive(memory)) / DAY)
-    return math.exp(-rate * days) * (stale_factor if stale(memory, now, stale_days) else 1.0)
-
-
-def stale(memory: Memory, now: float, stale_days: float) -> bool:
-    """Whether a memory was neither said nor used for so many days (SPEC D13); a pinned one never is."""
-    return not memory.pinned and (now - last_alive(memory)) / DAY > stale_days
+    return math.exp(-rate * days) * (stale_factor if days > stale_days else 1.0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import aiosqlite
 
-from subconscious import decay, standing, surfacing
+from subconscious import decay, repute, surfacing
 from subconscious.capture.budget import Entry, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
@@ -259,7 +259,7 @@ async def recall(mind: Mind, text: str, project_id: str | None, limit: int, kind
         if hit.id in found and found[hit.id].archived_at is None and kind in (None, found[hit.id].kind)
     ]
     best = sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))[:limit]
-    return await standing.of_hits(mind.database, best, mind.settings, now, project_id)
+    return await repute.of_hits(mind.database, best, mind.settings, now, project_id)
 
 
 def _hit(mind: Mind, asked: Asked, fused: Fused, memory: Memory, now: float, gone: Collection[int]) -> Hit:
@@ -320,7 +320,7 @@ async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
         if hit.memory.content_hash not in known and not (start.late and hit.memory.session_id == start.session_id)
     ]
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
-    ranked = await standing.of_hits(mind.database, ranked, chosen, time(), start.project_id)
+    ranked = await repute.of_hits(mind.database, ranked, chosen, time(), start.project_id)
     context = surfacing.compose(ranked, budget, start.branch, start.extra)
     await save_given(mind, start, context.hits)
     return context

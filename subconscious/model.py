@@ -296,8 +296,8 @@ class Trust(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How a memory stands: how far it can be trusted, what it conflicts with, what took its place (SPEC D17, A12).
+class Repute:
+    """What is known of a memory besides itself: trust, what it conflicts with, what took its place (SPEC D17, A12).
 
     ``stale``: for long neither said nor used.
     """
@@ -346,7 +346,7 @@ class Hit:
     """A memory found: how relevant it is, its decay factor, and how each engine saw it (SPEC N7).
 
     ``relevance`` (0..1) is calibrated: it means the same for every query, and thresholds apply to it (SPEC N16).
-    ``rank`` (0..1) compares the hits of one query alone. ``standing`` is None where nobody looked.
+    ``rank`` (0..1) compares the hits of one query alone. ``repute`` is None where nobody looked.
     """
 
     memory: Memory
@@ -354,7 +354,7 @@ class Hit:
     decay: float
     engines: tuple[EngineHit, ...] = ()
     rank: float = 0.0
-    standing: Standing | None = None
+    repute: Repute | None = None
 
     @property
     def score(self) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from subconscious.model import Hit, Memory, Origin, Session, Standing, Trust
+from subconscious.model import Hit, Memory, Origin, Repute, Session, Trust
 from subconscious.quoting import CLOSING, OPENING, TAG, quote, within_quotes, word
 
 SURVIVORS = (
@@ -72,30 +72,30 @@ def date_of(at: float) -> str:
     return datetime.fromtimestamp(max(0.0, at), UTC).strftime("%Y-%m-%d")
 
 
-def line_of(memory: Memory, branch: str, standing: Standing | None = None) -> str:
-    """How one memory is told: id, kind, date, origin, branch where it is another, its standing, the words, the why."""
+def line_of(memory: Memory, branch: str, *, repute: Repute | None = None) -> str:
+    """How one memory is told: id, kind, date, origin, branch where it is another, its repute, the words, the why."""
     marks = [word(memory.kind), date_of(memory.said_at), SPEAKER[memory.origin]]
     if memory.branch and branch and memory.branch != branch:
         marks.append(f"on branch {word(memory.branch)}")
     if memory.recurrence > 1:
         marks.append(f"said {memory.recurrence} times")
-    marks += standing_marks(standing)
+    marks += repute_marks(repute)
     known = not memory.rationale or memory.rationale in memory.content
     why = "" if known else f"    why: {quote(memory.rationale, LONGEST_REASON)}\n"
     return f"[{memory.id}] {', '.join(marks)}: {quote(memory.content, LONGEST_CONTENT)}\n{why}"
 
 
-def standing_marks(standing: Standing | None) -> Iterator[str]:
+def repute_marks(repute: Repute | None) -> Iterator[str]:
     """What there is to say against a memory: conflicts and staleness are marked, never hidden (SPEC D17)."""
-    if standing is None:
+    if repute is None:
         return
-    for told, ids in (("conflicts with", standing.conflicts), ("superseded by", standing.superseded_by)):
+    for told, ids in (("conflicts with", repute.conflicts), ("superseded by", repute.superseded_by)):
         if ids:
             yield f"{told} {' '.join(f'[{number}]' for number in ids[:MOST_NAMED])}"
-    if standing.stale:
+    if repute.stale:
         yield "stale"
-    if standing.trust in DOUBT:
-        yield DOUBT[standing.trust]
+    if repute.trust in DOUBT:
+        yield DOUBT[repute.trust]
 
 
 def compose(hits: Sequence[Hit], budget: Budget, branch: str, extra: Iterable[str] = ()) -> Context:
@@ -107,7 +107,7 @@ def compose(hits: Sequence[Hit], budget: Budget, branch: str, extra: Iterable[st
     lines: list[str] = []
     given: list[Hit] = []
     for hit in hits:
-        line = line_of(hit.memory, branch, hit.standing)
+        line = line_of(hit.memory, branch, repute=hit.repute)
         if len(given) < budget.memories and len(line) <= room:
             lines.append(line)
             given.append(hit)
@@ -129,13 +129,13 @@ def interruption(session: Session, limit: int = 200) -> str:
 
 
 def survivors(
-    memories: Sequence[Memory], budget: Budget, standings: Mapping[int, Standing] = MappingProxyType({})
+    memories: Sequence[Memory], budget: Budget, *, reputes: Mapping[int, Repute] = MappingProxyType({})
 ) -> str:
     """What a compaction is told to keep (SPEC A25): it joins the client's own instructions."""
     room = budget.room - len(SURVIVORS) - len(CLOSING)
     lines: list[str] = []
     for memory in reversed(memories):  # the latest matter most should the room not suffice
-        line = line_of(memory, "", standings.get(memory.id))
+        line = line_of(memory, "", repute=reputes.get(memory.id))
         if len(line) <= room:
             lines.insert(0, line)
             room -= len(line)

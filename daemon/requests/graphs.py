@@ -17,7 +17,7 @@ from .. import linking, reasoning
 from ..acts import refuse_held
 from ..linking import Surroundings
 from .links import LinkArgs
-from .room import Room, stood
+from .room import Room, stood, told
 
 
 class Graphs(Room):
@@ -34,10 +34,10 @@ class Graphs(Room):
         around = Surroundings(self.core.database, place, types, args.everywhere)
         found = await graph.walk(root.id, around.neighbours, args.depth)
         met = around.met | {root.id: root}
-        told = await stood(self.core, [met[number] for number in found.distances], place)
+        stand = await stood(self.core, [met[number] for number in found.distances], place)
         return {
             "root": root.id,
-            "memories": [one | {"distance": found.distances[one["id"]]} for one in told],
+            "memories": [one | {"distance": found.distances[one["id"]]} for one in stand],
             "links": [linking.row(link, met) for link in found.links],
             "tree": [asdict(branch) for branch in graph.tree(found)],
             "mermaid": graph.mermaid(found, {number: met[number].summary for number in found.distances}),
@@ -56,7 +56,12 @@ class Graphs(Room):
         context = found.framed(budget, head(args.cwd)[0] if args.cwd else "")
         async with self.core.database.write() as tx:
             await memories.touch(tx, [hit.memory.id for hit in context.hits], time())
-        return {"answers": found.told(), "text": context.text}
+        return {
+            "answers": found.told(),
+            "links": [linking.row(link, found.memories) for link in found.links],
+            "memories": [hit["memory"] for hit in told(list(found.hits.values()))],
+            "text": context.text,
+        }
 
     async def _asked(self, args: LinkArgs) -> list[Hit]:
         return await recall(self.core.mind(asked=True), args.query, (await self.here(args)).id, reasoning.ANSWERS)

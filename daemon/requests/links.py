@@ -15,7 +15,7 @@ from .. import linking
 from ..acts import refuse_held
 from ..linking import Wanted
 from .args import MANY, Args, Name, Number
-from .room import Room
+from .room import Room, stood
 
 STATUSES = ("active", "proposed", "refused", "withdrawn")
 
@@ -41,30 +41,40 @@ class Links(Room):
 
     async def cmd_links(self, args: LinkArgs) -> dict[str, Any]:
         """The links of one memory, from both ends; without one, what is proposed in the project and waits."""
+        return await self._listed(args, links.SHOWN if args.id else ("proposed",))
+
+    async def cmd_conflicts(self, args: LinkArgs) -> dict[str, Any]:
+        """What contradicts each other in the project, or one memory."""
+        return await self._listed(args.model_copy(update={"types": ("CONTRADICTS",)}), links.SHOWN)
+
+    async def _listed(self, args: LinkArgs, statuses: tuple[str, ...]) -> dict[str, Any]:
+        place = await self._place(args)
+        which = self._which(args, statuses, place)
+        found = await links.listing(self.core.database, which, args.limit)
+        met = await linking.ends(self.core.database, found)
+        return {
+            "links": [linking.row(link, met, args.id) for link in found],
+            "memories": await stood(self.core, list(met.values()), place),
+        }
+
+    async def _place(self, args: LinkArgs) -> str:
+        """The project that is meant: a memory's own, else where the question is asked; "" for what is of none."""
         if args.id is None:
-            found = await links.listing(self.core.database, await self._which(args, ("proposed",)), args.limit)
-            return {"links": await linking.told(self.core.database, found)}
+            return (await self.here(args)).id
         memory = await memories.get(self.core.database, args.id)
         if args.origin is not Origin.USER:
             await refuse_held(self.core, [memory.id])
-        which = await self._which(args, links.SHOWN, memory.project_id)
-        found = await links.listing(self.core.database, which, args.limit)
-        return {"links": await linking.told(self.core.database, found, memory.id)}
+        here = None if memory.project_id else await self.project(args)
+        return memory.project_id or (here.id if here else "")
 
-    async def cmd_conflicts(self, args: LinkArgs) -> dict[str, Any]:
-        """What contradicts each other in the project."""
-        which = await self._which(args.model_copy(update={"types": ("CONTRADICTS",)}), links.SHOWN)
-        found = await links.listing(self.core.database, which, args.limit)
-        return {"conflicts": await linking.told(self.core.database, found)}
-
-    async def _which(self, args: LinkArgs, statuses: tuple[str, ...], project_id: str | None = None) -> Which:
+    def _which(self, args: LinkArgs, statuses: tuple[str, ...], place: str) -> Which:
         if args.status not in (None, "all", *STATUSES):
             raise RequestError(f"there is no status {args.status!r}", f"statuses are: {', '.join(STATUSES)}, all")
         chosen = {None: statuses, "all": STATUSES}.get(args.status) or (str(args.status),)
         types = tuple(linking.type_of(name)[0].name for name in args.types)
-        place = None if args.everywhere else project_id or (await self.here(args)).id
         # What is archived may be in quarantine, and is for a person to read.
-        return Which(args.id, place, chosen, types, archived=args.status is not None and args.origin is Origin.USER)
+        archived = args.status is not None and args.origin is Origin.USER
+        return Which(args.id, None if args.everywhere else place, chosen, types, archived)
 
     async def cmd_link(self, args: LinkArgs) -> dict[str, Any]:
         """Link two memories: a person's word holds, the assistant's waits for one (SPEC N13)."""

@@ -12,7 +12,7 @@ from subconscious.errors import RequestError
 from subconscious.flow import Provenance, clean, recall
 from subconscious.model import Hit, Origin
 from subconscious.projects import head
-from subconscious.standing import of_hits
+from subconscious.repute import of_hits
 from subconscious.store import events, memories, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.memories import Filter

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from subconscious.errors import RequestError
 from subconscious.model import Hit, Memory, Origin
 from subconscious.projects import head
-from subconscious.standing import standings
+from subconscious.repute import reputes
 from subconscious.store.projects import Project
 
 from ..core import Core
@@ -70,12 +70,12 @@ def told(hits: Sequence[Hit]) -> list[dict[str, Any]]:
 
 def _told(hit: Hit) -> dict[str, Any]:
     values = asdict(hit)
-    stands = values.pop("standing")
+    stands = values.pop("repute")
     trust = {"trust": stands["trust"]} if stands else {}
     return values | {"score": hit.score, "memory": values["memory"] | (stands or {})} | trust
 
 
 async def stood(core: Core, found: Sequence[Memory], project_id: str | None) -> list[dict[str, Any]]:
     """Memories as an answer tells of them: with how they stand, where that is wanted (SPEC D17)."""
-    known = await standings(core.database, found, core.mind().settings, time(), project_id)
+    known = await reputes(core.database, found, core.mind().settings, time(), project_id)
     return [asdict(one) | (asdict(known[one.id]) if one.id in known else {}) for one in found]

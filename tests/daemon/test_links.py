@@ -122,12 +122,15 @@ def test_a_conflict_shows_wherever_a_side_does(running: Home, speaker: Speaker, 
     floats, cents, _, _ = four
     linked(running, cents, "CONTRADICTS", floats)
     ask(running, "link", source=cents, type="CONTRADICTS", target=four[3])
-    found = ask(running, "conflicts", cwd=str(speaker.project))["conflicts"]
+    found = ask(running, "conflicts", cwd=str(speaker.project))["links"]
     assert [(one["status"], one["source"]["id"], one["target"]["id"]) for one in found] == [
         ("active", floats, cents),
         ("proposed", cents, four[3]),
     ]
     assert found[0]["source"]["origin"] == "user"
+    of_one = ask(running, "conflicts", id=four[3], cwd=str(speaker.project))
+    assert [one["id"] for one in of_one["links"]] == [found[1]["id"]]
+    assert {one["id"]: one["conflicts"] for one in of_one["memories"]} == {cents: [floats], four[3]: []}
     here = str(speaker.project)
     hits = ask(running, "search", query="how are amounts kept", cwd=here)["hits"]
     marks = {hit["memory"]["id"]: (hit["memory"]["conflicts"], hit["trust"], hit["memory"]["trust"]) for hit in hits}
@@ -154,7 +157,7 @@ def test_marks_are_switched_off(running: Home, speaker: Speaker, four: list[int]
     configure(running, trust_marks=False)
     client.ensure_daemon(running)
     (hit, *_) = ask(running, "search", query="amounts kept", cwd=str(speaker.project))["hits"]
-    assert not {"trust", "conflicts", "standing"} & {*hit, *hit["memory"]}
+    assert not {"trust", "conflicts", "repute"} & {*hit, *hit["memory"]}
     assert "conflicts" not in ask(running, "recall", query="amounts kept", cwd=str(speaker.project))["text"]
 
 
@@ -203,6 +206,8 @@ def test_why_tells_the_chain_with_evidence(running: Home, speaker: Speaker, four
     first = answer["chains"][1][0]
     assert first["link"]["evidence"].startswith("after the March report")
     assert (first["memory"]["origin"], first["memory"]["trust"]) == ("user", "VERIFIED")
+    assert [one["id"] for one in by_id["memories"]] == [cents, floats, bug]
+    assert [one["type"] for one in by_id["links"]] == ["SUPERSEDES", "CAUSED"]
     items, told = frames.read(by_id["text"])
     assert [item.id for item in items] == [cents, floats, bug]
     assert told[0] == f"[{cents}] SUPERSEDES [{floats}] (confidence 1.00, found by user)"

@@ -47,7 +47,7 @@ DOUBTED = MEMORY | {"trust": "SUSPECT", "conflicts": [7, 9], "superseded_by": [1
 REASON = DOUBTED | OLD | {"content": OLD["summary"], "evidence": "let's use floats", "rationale": "the bank does"}
 ANSWERS: dict[str, Any] = {
     "links": {"links": [LINK | {"other": OLD}, PROPOSED | {"other": OLD}]},
-    "conflicts": {"conflicts": [CONFLICT]},
+    "conflicts": {"links": [CONFLICT], "memories": []},
     "link": {"link": PROPOSED, "changed": True},
     "confirm_link": {"links": [LINK]},
     "unlink": {"links": [LINK | {"status": "refused"}]},
@@ -213,7 +213,7 @@ def test_doubts_are_marked_where_memories_are_listed(daemon: StubDaemon, capsys:
 
 
 def test_empty_screens_say_something(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
-    daemon.answers |= {"links": {"links": []}, "conflicts": {"conflicts": []}, "why": {"answers": [], "text": ""}}
+    daemon.answers |= {"links": {"links": []}, "conflicts": {"links": []}, "why": {"answers": [], "text": ""}}
     assert "No links wait" in run(capsys, "links")[1]
     assert "Memory 12 has no such links" in run(capsys, "links", "12")[1]
     assert "Nothing contradicts" in run(capsys, "conflicts")[1]

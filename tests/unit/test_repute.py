@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subconscious.flow import Prompt, Start, fade, recall, surface_prompt, surface_start
-from subconscious.model import Hit, Level, Memory, Standing, Trust, Verdict
-from subconscious.standing import of_hits, standings
+from subconscious.model import Hit, Level, Memory, Repute, Trust, Verdict
+from subconscious.repute import of_hits, reputes
 from subconscious.store import memories, poison
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
@@ -42,9 +42,9 @@ async def test_what_is_superseded_ranks_at_half_and_says_so(database: Database, 
     assert abs(after[old].decay / before[old].decay - 0.5) < 1e-3
     assert after[old].relevance == before[old].relevance  # decay orders, it hides none (SPEC N16)
     assert abs(after[new].decay / before[new].decay - 1) < 1e-3
-    assert (after[old].standing, after[new].standing) == (
-        Standing(Trust.MEDIUM, (), (new,)),
-        Standing(Trust.HIGH),
+    assert (after[old].repute, after[new].repute) == (
+        Repute(Trust.MEDIUM, (), (new,)),
+        Repute(Trust.HIGH),
     )
     for off in ({"links": False}, {"superseded_factor": 1.0}):
         plain = await recall(make_mind(database, **off), "how are amounts kept as floats", project.id, 9)
@@ -78,7 +78,7 @@ async def test_what_is_proposed_or_refused_marks_nothing(database: Database, pro
     await connect(database, new, old, "SUPERSEDES", "refused")
     mind = make_mind(database)
     found = await recall(mind, "amounts ledger", project.id, 9)
-    assert {hit.standing for hit in found} == {Standing(Trust.HIGH)}
+    assert {hit.repute for hit in found} == {Repute(Trust.HIGH)}
 
 
 async def test_suspicion_and_age_are_looked_up(database: Database, project: Project) -> None:
@@ -88,20 +88,20 @@ async def test_suspicion_and_age_are_looked_up(database: Database, project: Proj
         for memory_id, level in zip(ids, (Level.MEDIUM, Level.LOW, Level.NONE), strict=True):
             await poison.note_checked(tx, memory_id, Verdict(level, (), "1"))
     found = list((await memories.get_many(database, [*ids, stale])).values())
-    stand = await standings(database, found, make_mind(database).settings, time(), project.id)
+    stand = await reputes(database, found, make_mind(database).settings, time(), project.id)
     trusts = [Trust.SUSPECT, Trust.MEDIUM, Trust.HIGH, Trust.MEDIUM]
     assert [stand[number].trust for number in (*ids, stale)] == trusts
     assert [stand[number].stale for number in (*ids, stale)] == [False, False, False, True]
-    assert await standings(database, found, make_mind(database, trust_marks=False).settings, time()) == {}
+    assert await reputes(database, found, make_mind(database, trust_marks=False).settings, time()) == {}
 
 
 async def test_what_was_looked_up_is_not_looked_up_again(database: Database, project: Project) -> None:
     old, new = await both(database, project)
     mind = make_mind(database)
-    known = Standing(Trust.LOW)
+    known = Repute(Trust.LOW)
     hits = [Hit(await memories.get(database, number), 1.0, 1.0) for number in (old, new)]
-    stood = await of_hits(database, [replace(hits[0], standing=known), hits[1]], mind.settings, time())
-    assert [hit.standing for hit in stood] == [known, Standing(Trust.HIGH)]
+    stood = await of_hits(database, [replace(hits[0], repute=known), hits[1]], mind.settings, time())
+    assert [hit.repute for hit in stood] == [known, Repute(Trust.HIGH)]
 
 
 def test_the_factor_touches_only_what_is_gone(database: Database) -> None:
@@ -111,7 +111,7 @@ def test_the_factor_touches_only_what_is_gone(database: Database) -> None:
 
 
 stands = st.builds(
-    Standing,
+    Repute,
     st.sampled_from(Trust),
     st.lists(st.integers(1, 10**6), max_size=6).map(tuple),
     st.lists(st.integers(1, 10**6), max_size=6).map(tuple),
@@ -120,24 +120,19 @@ stands = st.builds(
 
 
 @given(st.lists(st.tuples(st.text(max_size=200), stands), max_size=5))
-def test_a_marked_frame_reads_back(told: list[tuple[str, Standing]]) -> None:
-    hits = [Hit(make_memory(text, id=number), 1.0, 1.0, standing=stand) for number, (text, stand) in enumerate(told, 1)]
+def test_a_marked_frame_reads_back(told: list[tuple[str, Repute]]) -> None:
+    hits = [Hit(make_memory(text, id=number), 1.0, 1.0, repute=stand) for number, (text, stand) in enumerate(told, 1)]
     items, _ = frames.read(compose(hits, WIDE, "").text)
     assert [item.id for item in items] == [hit.memory.id for hit in hits]
-    kept, _ = frames.read(
-        survivors(
-            [hit.memory for hit in hits],
-            WIDE,
-            {hit.memory.id: stand for hit, (_, stand) in zip(hits, told, strict=True)},
-        )
-    )
+    known = {hit.memory.id: hit.repute for hit in hits if hit.repute}
+    kept, _ = frames.read(survivors([hit.memory for hit in hits], WIDE, reputes=known))
     assert [item.id for item in kept] == [hit.memory.id for hit in hits]
 
 
 def test_what_is_ordinary_is_not_mentioned() -> None:
     plain: Memory = make_memory(id=3)
     for trust in (Trust.VERIFIED, Trust.HIGH, Trust.MEDIUM):
-        assert line_of(plain, "", Standing(trust)) == line_of(plain, "")
-    marked = line_of(plain, "", Standing(Trust.SUSPECT, (5, 6, 7, 8), (9,), stale=True))
+        assert line_of(plain, "", repute=Repute(trust)) == line_of(plain, "")
+    marked = line_of(plain, "", repute=Repute(Trust.SUSPECT, (5, 6, 7, 8), (9,), stale=True))
     assert "conflicts with [5] [6] [7], superseded by [9], stale, suspect: may be poisoned: " in marked
-    assert ", low trust: " in line_of(plain, "", Standing(Trust.LOW))
+    assert ", low trust: " in line_of(plain, "", repute=Repute(Trust.LOW))
