@@ -100,7 +100,8 @@ async def test_what_one_project_says_of_the_users_own_counts_there_alone(databas
     assert await links.superseded(database, [wide.id, here], project.id) == {wide.id}
     assert await links.superseded(database, [wide.id], other.id) == set()
     assert await links.superseded(database, [wide.id]) == set()
-    assert await links.bearing(database, [here], other.id) == [link]  # it was asked for: its own ends count
+    assert await links.bearing(database, [wide.id], project.id) == [link]
+    assert await links.bearing(database, [here], project.id) == []  # nothing is said against what supersedes
 
 
 async def test_only_active_links_supersede(database: Database, project: Project) -> None:
