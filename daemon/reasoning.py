@@ -15,8 +15,8 @@ from subconscious.reasons import Reasons, Step, reasons
 from subconscious.repute import of_hits
 from subconscious.surfacing import Budget, Context
 
-from . import linking
-from .linking import Surroundings
+from . import bonds
+from .bonds import Surroundings
 
 ANSWERS = 3
 """Memories that a question is answered with, each with its reasons."""
@@ -59,14 +59,14 @@ class Explanation:
         return {number: hit.memory for number, hit in self.hits.items()}
 
     def _told(self, step: Step) -> dict[str, Any]:
-        link = linking.row(step.link, self.memories)
+        link = bonds.row(step.link, self.memories)
         return {"name": step.name, "link": link, "memory": self._reason(step.memory_id)}
 
     def _reason(self, memory_id: int) -> dict[str, Any]:
         """A memory as a reason: its words, its own quote, its date and origin, and how it stands."""
         hit = self.hits[memory_id]
         stand = asdict(hit.repute) if hit.repute else {}
-        return linking.brief(hit.memory) | {name: getattr(hit.memory, name) for name in TOLD} | stand
+        return bonds.brief(hit.memory) | {name: getattr(hit.memory, name) for name in TOLD} | stand
 
     def framed(self, budget: Budget, branch: str) -> Context:
         """The memories quoted, then how one leads to the other (SPEC N5)."""

@@ -13,9 +13,9 @@ from subconscious.model import Hit, Memory, Origin
 from subconscious.projects import head
 from subconscious.store import memories
 
-from .. import linking, reasoning
+from .. import bonds, reasoning
 from ..acts import refuse_held
-from ..linking import Surroundings
+from ..bonds import Surroundings
 from .links import LinkArgs
 from .room import Room, stood, told
 
@@ -30,7 +30,7 @@ class Graphs(Room):
         root = await self._root(args)
         here = await self.project(args)
         place = root.project_id or (here.id if here else None)
-        types = [linking.type_of(name)[0].name for name in args.types]
+        types = [bonds.type_of(name)[0].name for name in args.types]
         around = Surroundings(self.core.database, place, types, args.everywhere)
         found = await graph.walk(root.id, around.neighbours, args.depth)
         met = around.met | {root.id: root}
@@ -38,7 +38,7 @@ class Graphs(Room):
         return {
             "root": root.id,
             "memories": [one | {"distance": found.distances[one["id"]]} for one in stand],
-            "links": [linking.row(link, met) for link in found.links],
+            "links": [bonds.row(link, met) for link in found.links],
             "tree": [asdict(branch) for branch in graph.tree(found)],
             "mermaid": graph.mermaid(found, {number: met[number].summary for number in found.distances}),
             "left_out": found.left_out,
@@ -58,7 +58,7 @@ class Graphs(Room):
             await memories.touch(tx, [hit.memory.id for hit in context.hits], time())
         return {
             "answers": found.told(),
-            "links": [linking.row(link, found.memories) for link in found.links],
+            "links": [bonds.row(link, found.memories) for link in found.links],
             "memories": [hit["memory"] for hit in told(list(found.hits.values()))],
             "text": context.text,
         }

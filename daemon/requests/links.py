@@ -11,9 +11,9 @@ from subconscious.model import Origin
 from subconscious.store import links, memories
 from subconscious.store.links import Which
 
-from .. import linking
+from .. import bonds
 from ..acts import refuse_held
-from ..linking import Wanted
+from ..bonds import Wanted
 from .args import MANY, Args, Name, Number
 from .room import Room, stood
 
@@ -51,9 +51,9 @@ class Links(Room):
         place = await self._place(args)
         which = self._which(args, statuses, place)
         found = await links.listing(self.core.database, which, args.limit)
-        met = await linking.ends(self.core.database, found)
+        met = await bonds.ends(self.core.database, found)
         return {
-            "links": [linking.row(link, met, args.id) for link in found],
+            "links": [bonds.row(link, met, args.id) for link in found],
             "memories": await stood(self.core, list(met.values()), place),
         }
 
@@ -71,7 +71,7 @@ class Links(Room):
         if args.status not in (None, "all", *STATUSES):
             raise RequestError(f"there is no status {args.status!r}", f"statuses are: {', '.join(STATUSES)}, all")
         chosen = {None: statuses, "all": STATUSES}.get(args.status) or (str(args.status),)
-        types = tuple(linking.type_of(name)[0].name for name in args.types)
+        types = tuple(bonds.type_of(name)[0].name for name in args.types)
         # What is archived may be in quarantine, and is for a person to read.
         archived = args.status is not None and args.origin is Origin.USER
         return Which(args.id, None if args.everywhere else place, chosen, types, archived)
@@ -82,23 +82,23 @@ class Links(Room):
             raise RequestError("a link has two ends", "subconscious link ID TYPE ID")
         session = None if args.origin is Origin.USER else args.session_id
         wanted = Wanted(args.source, args.target, args.type, args.reason, args.origin, session)
-        made, changed = await linking.link(self.core, wanted)
-        (row,) = await linking.told(self.core.database, [made])
+        made, changed = await bonds.link(self.core, wanted)
+        (row,) = await bonds.told(self.core.database, [made])
         return {"link": row, "changed": changed}
 
     async def cmd_confirm_link(self, args: LinkArgs) -> dict[str, Any]:
         """A person says that links are right."""
-        found = await linking.confirm(self.core, args.ids, args.reason)
-        return {"links": await linking.told(self.core.database, found)}
+        found = await bonds.confirm(self.core, args.ids, args.reason)
+        return {"links": await bonds.told(self.core.database, found)}
 
     async def cmd_unlink(self, args: LinkArgs) -> dict[str, Any]:
         """A person says that links are wrong."""
-        found = await linking.refuse(self.core, args.ids, args.reason)
-        return {"links": await linking.told(self.core.database, found)}
+        found = await bonds.refuse(self.core, args.ids, args.reason)
+        return {"links": await bonds.told(self.core.database, found)}
 
     async def cmd_relink(self, args: LinkArgs) -> dict[str, Any]:
         """A person says how a link really is."""
         if args.id is None or not (args.type or args.reverse):
             raise RequestError("say which link, and what it should be", "subconscious relink LINK TYPE, or --reverse")
-        found = await linking.retype(self.core, args.id, args.type, args.reverse, args.reason)
-        return {"link": (await linking.told(self.core.database, [found]))[0]}
+        found = await bonds.retype(self.core, args.id, args.type, args.reverse, args.reason)
+        return {"link": (await bonds.told(self.core.database, [found]))[0]}
