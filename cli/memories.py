@@ -12,6 +12,9 @@ from .origin import origin
 
 SPEAKERS = {"user": "you", "assistant": "the assistant", "tool": "a tool's output, or the assistant after reading it"}
 
+DOUBTFUL = {"LOW": "low trust", "SUSPECT": "suspect: may be poisoned"}
+"""How a trust is told of that is not the ordinary one."""
+
 
 def remember(options: Namespace) -> None:
     """Hand a statement to the gate and say what became of it."""
@@ -121,6 +124,17 @@ def speaker(said: dict[str, Any]) -> str:
     return SPEAKERS.get(said["origin"], str(said["origin"]))
 
 
+def doubts(memory: dict[str, Any]) -> Iterable[str]:
+    """What there is to say against a memory: conflicts, what took its place, age, and trust that is not ordinary."""
+    for told, name in (("conflicts with", "conflicts"), ("superseded by", "superseded_by")):
+        if memory.get(name):
+            yield f"{told} {' '.join(f'[{number}]' for number in memory[name])}"
+    if memory.get("stale"):
+        yield "stale"
+    if memory.get("trust") in DOUBTFUL:
+        yield DOUBTFUL[memory["trust"]]
+
+
 def _marks(memory: dict[str, Any]) -> Iterable[str]:
     marks = {
         "all projects": memory["scope"] == "user",
@@ -128,7 +142,7 @@ def _marks(memory: dict[str, Any]) -> Iterable[str]:
         "verified": memory["verified"],
         "archived": memory["archived_at"],
     }
-    return [mark for mark, holds in marks.items() if holds]
+    return [*(mark for mark, holds in marks.items() if holds), *doubts(memory)]
 
 
 def show(options: Namespace) -> None:
@@ -175,6 +189,7 @@ def _show_content(memory: dict[str, Any]) -> None:
             ("kind", f"{memory['kind']} ({memory['category']})"),
             ("holds", "in all projects" if memory["scope"] == "user" else "in its project"),
             ("confidence", f"{memory['confidence']:.2f} (raw {memory['raw_confidence']:.2f})"),
+            ("trust", screen.line(memory.get("trust", "")).lower()),
             ("tags", screen.listed(memory["tags"])),
             ("files", screen.listed(memory["files"])),
             (

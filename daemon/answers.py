@@ -12,6 +12,7 @@ from subconscious import surfacing
 from subconscious.flow import Prompt, Start, clean, surface_prompt, surface_start
 from subconscious.model import Session
 from subconscious.projects import head
+from subconscious.repute import reputes
 from subconscious.store import captures, events, jobs, memories, sessions, surfaces
 from subconscious.store.projects import Project
 
@@ -171,7 +172,8 @@ class Answers:
         said = await memories.of_session(mind.database, source.session_id)
         pinned = [m for m in await memories.core(mind.database, project.id, 10) if m.pinned and m not in said]
         budget = surfacing.Budget(mind.settings.start_tokens, mind.settings.start_characters, 50)
-        return surfacing.survivors(pinned + said, budget).encode()
+        known = await reputes(mind.database, pinned + said, mind.settings, time(), project.id)
+        return surfacing.survivors(pinned + said, budget, reputes=known).encode()
 
     async def _learn_now(self, entry: Entry, project: Project, source: Source) -> None:
         async with self._core.database.write() as tx:

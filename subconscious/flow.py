@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import time
 from typing import TYPE_CHECKING
 
 import aiosqlite
 
-from subconscious import decay, surfacing
+from subconscious import decay, repute, surfacing
 from subconscious.capture.budget import Entry, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
@@ -39,7 +39,7 @@ from subconscious.search.fusion import Fused
 from subconscious.search.relevance import Asked, relevance
 from subconscious.search.words import terms
 from subconscious.settings import Settings
-from subconscious.store import captures, memories, outcomes, poison, sessions, surfaces
+from subconscious.store import captures, links, memories, outcomes, poison, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash
@@ -257,27 +257,35 @@ async def recall(mind: Mind, text: str, project_id: str | None, limit: int, kind
     sessions_found = await memories.in_sessions(mind.database, [hit.id for hit in fused], project_id)
     lifted = lift(fused, sessions_found, mind.around)[:wanted]
     found = await memories.get_many(mind.database, [hit.id for hit in lifted])
-    asked, now = Asked.of(text), time()
+    asked, now, gone = Asked.of(text), time(), await superseded(mind, found.values(), project_id)
     hits = [
-        _hit(mind, asked, hit, found[hit.id], now)
+        _hit(mind, asked, hit, found[hit.id], now, gone)
         for hit in lifted
         if hit.id in found and found[hit.id].archived_at is None and kind in (None, found[hit.id].kind)
     ]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))[:limit]
+    best = sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))[:limit]
+    return await repute.of_hits(mind.database, best, mind.settings, now, project_id)
 
 
-def _hit(mind: Mind, asked: Asked, fused: Fused, memory: Memory, now: float) -> Hit:
+def _hit(mind: Mind, asked: Asked, fused: Fused, memory: Memory, now: float, gone: Collection[int]) -> Hit:
     about = " ".join((*memory.tags, *memory.files))
     told = f"{memory.content} {memory.rationale} {about}"
     share = mind.settings.fusion_names
     rank = (fused.relevance + share * asked.met(about)) / (1.0 + share)
-    return Hit(memory, relevance(asked, told, fused.engines), fade(mind, memory, now), fused.engines, rank)
+    return Hit(memory, relevance(asked, told, fused.engines), fade(mind, memory, now, gone), fused.engines, rank)
 
 
-def fade(mind: Mind, memory: Memory, now: float) -> float:
-    """The ranking's decay of a memory under the current settings."""
+def fade(mind: Mind, memory: Memory, now: float, gone: Collection[int] = ()) -> float:
+    """The ranking's decay of a memory under the current settings; ``gone`` are those whose place another has taken."""
     chosen = mind.settings
-    return decay.ranking_decay(memory, now, chosen.ranking_decay, chosen.stale_days, chosen.stale_factor)
+    faded = decay.ranking_decay(memory, now, chosen.ranking_decay, chosen.stale_days, chosen.stale_factor)
+    return faded * (chosen.superseded_factor if memory.id in gone else 1.0)
+
+
+async def superseded(mind: Mind, found: Iterable[Memory], project_id: str | None) -> set[int]:
+    """Those of these memories whose place another has taken in a project (SPEC A12)."""
+    ids = [memory.id for memory in found]
+    return await links.superseded(mind.database, ids, project_id) if mind.settings.links else set()
 
 
 PROMPTED = "prompt"
@@ -317,6 +325,7 @@ async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
         if hit.memory.content_hash not in known and not (start.late and hit.memory.session_id == start.session_id)
     ]
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
+    ranked = await repute.of_hits(mind.database, ranked, chosen, time(), start.project_id)
     context = surfacing.compose(ranked, budget, start.branch, start.extra)
     await save_given(mind, start, context.hits)
     return context
@@ -387,13 +396,15 @@ async def _ranked(mind: Mind, start: Start) -> list[Hit]:
     limit = 2 * mind.settings.start_memories  # twice what is given: some are known to the session, some too long
     now = time()
     found = {hit.memory.id: hit for hit in await recall(mind, start.hints, start.project_id, limit)}
-    for memory in await memories.recent(mind.database, start.project_id, limit):
-        found.setdefault(memory.id, Hit(memory, 0.0, fade(mind, memory, now)))
+    recent = await memories.recent(mind.database, start.project_id, limit)
     first = await memories.core(mind.database, start.project_id, mind.settings.start_memories)
-    lessons = [memory for memory in first if not memory.pinned]
+    gone = await superseded(mind, [*recent, *first], start.project_id)
+    for memory in recent:
+        found.setdefault(memory.id, Hit(memory, 0.0, fade(mind, memory, now, gone)))
+    lessons = [memory for memory in first if not memory.pinned and memory.id not in gone]
     # Lessons may take half of the places, so that what fits this very session has the others.
     head = [
-        found.pop(memory.id, Hit(memory, 0.0, fade(mind, memory, now)))
+        found.pop(memory.id, Hit(memory, 0.0, fade(mind, memory, now, gone)))
         for memory in first
         if memory.pinned or memory in lessons[: max(1, mind.settings.start_memories // 2)]
     ]

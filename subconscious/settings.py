@@ -105,6 +105,13 @@ class Settings(BaseSettings):
     ranking_decay: float = Field(default=0.01, ge=0, description="a day's decay in the ranking (D8)")
     stale_days: float = Field(default=90, gt=0, description="days without recall after which x 0.5 (D13)")
     stale_factor: float = Field(default=0.5, ge=0, le=1, description="what a stale memory's rank is multiplied by")
+    links: bool = Field(default=True, description="let links between memories count and be marked (A9, A12)")
+    superseded_factor: float = Field(
+        default=0.5, ge=0, le=1, description="what the rank of a memory is multiplied by whose place another has taken"
+    )
+    trust_marks: bool = Field(
+        default=True, description="say how far a memory can be trusted, and what it conflicts with (D17, A23)"
+    )
 
     provider: str = Field(default="none", description="the model that is asked: anthropic, openai, ... (A1)")
     provider_fallback: tuple[str, ...] = Field(

@@ -12,13 +12,14 @@ from subconscious.errors import RequestError
 from subconscious.flow import Provenance, clean, recall
 from subconscious.model import Hit, Origin
 from subconscious.projects import head
+from subconscious.repute import of_hits
 from subconscious.store import events, memories, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.memories import Filter
 
 from .. import acts
 from .args import Args
-from .room import Room, checked_out, told
+from .room import Room, checked_out, stood, told
 
 
 class Memories(Room):
@@ -72,7 +73,8 @@ class Memories(Room):
         """Archived memories stand in no index: every word of the query must stand in the text."""
         which = Filter(None if args.everywhere else (await self.here(args)).id, args.kind, archived=True)
         found = await memories.containing(self.core.database, which, args.query.split(), args.limit)
-        return told([Hit(memory, 1.0, 1.0, rank=1.0) for memory in found])
+        hits = [Hit(memory, 1.0, 1.0, rank=1.0) for memory in found]
+        return told(await of_hits(self.core.database, hits, self.core.mind().settings, time(), which.project_id))
 
     async def cmd_list(self, args: Args) -> dict[str, Any]:
         """Page through memories."""
@@ -80,7 +82,7 @@ class Memories(Room):
         branch = "" if args.branch is None else args.branch or checked_out(args.cwd)
         which = Filter(project, args.kind, args.archived, branch)
         found, total = await memories.listing(self.core.database, which, args.limit, args.offset)
-        return {"memories": [asdict(memory) for memory in found], "total": total, "branch": branch}
+        return {"memories": await stood(self.core, found, project), "total": total, "branch": branch}
 
     async def cmd_show(self, args: Args) -> dict[str, Any]:
         """One memory with its history and where it was given."""
@@ -88,8 +90,9 @@ class Memories(Room):
         if args.origin is not Origin.USER:
             await acts.refuse_held(self.core, [memory.id])
         given = await surfaces.listing(self.core.database, memory_id=memory.id)
+        (shown,) = await stood(self.core, [memory], memory.project_id)
         return {
-            "memory": asdict(memory),
+            "memory": shown,
             "history": await events.history(self.core.database, "memory", memory.id),
             "surfaces": [asdict(surface) for surface in given],
         }

@@ -131,6 +131,9 @@ async def _delete(tx: aiosqlite.Connection, table: str, keys: Iterable[Any]) -> 
             await tx.execute(f"DELETE FROM {child} WHERE {held}", portion)  # noqa: S608
         if table == "memories":
             await tx.execute(f"DELETE FROM memories_fts WHERE rowid IN ({marks(portion)})", portion)  # noqa: S608
+        if table == "memory_links":  # their evidence stands in their history too
+            known = f"subject = 'link' AND subject_id IN ({marks(portion)})"
+            await tx.execute(f"DELETE FROM events WHERE {known}", [str(key) for key in portion])  # noqa: S608
         await tx.execute(f"DELETE FROM {table} WHERE id IN ({marks(portion)})", portion)  # noqa: S608
 
 
