@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from subconscious.search.fusion import Fused, Ranking, relative, rrf
 from subconscious.search.words import terms
 from subconscious.store import memories
 from subconscious.store.connect import Database
+from subconscious.store.filters import Filter
 
 if TYPE_CHECKING:
     import numpy
@@ -22,12 +23,17 @@ OVERFETCH = 50
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is looked for and where. ``vector`` None means full text only; no ``projects``: everywhere."""
+    """What is looked for and where. ``vector`` None means full text only; no ``projects``: everywhere.
+
+    ``among`` are the ids that ``which`` means, where it is narrow: a rare kind must not drown among the others.
+    """
 
     text: str
     projects: tuple[str, ...] = ()
     vector: numpy.ndarray | None = None
     limit: int = OVERFETCH
+    which: Filter = field(default_factory=Filter)
+    among: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,7 @@ async def by_words(database: Database, index: VectorIndex | None, query: Query) 
     """BM25 over the full text, stop words dropped."""
     del index
     projects = (*query.projects, memories.USER_WIDE) if query.projects else ()
-    return await memories.search_text(database, terms(query.text), projects, query.limit)
+    return await memories.search_text(database, terms(query.text), projects, query.limit, query.which)
 
 
 async def by_meaning(database: Database, index: VectorIndex | None, query: Query) -> Ranking:
@@ -56,7 +62,7 @@ async def by_meaning(database: Database, index: VectorIndex | None, query: Query
     if index is None or query.vector is None:
         return []
     projects = (*query.projects, "") if query.projects else ()
-    found = await index.search(projects, query.vector, query.limit)
+    found = await index.search(projects, query.vector, query.limit, query.among)
     return [(memory_id, cosine) for memory_id, cosine in found if cosine > 0]
 
 

@@ -52,6 +52,11 @@ class Shelf:
         kept = ~np.isin(self.ids, ids)
         return self if kept.all() else Shelf(self.ids[kept], self.vectors[kept])
 
+    def within(self, ids: Sequence[int]) -> Shelf:
+        """Of the shelf these memories alone."""
+        kept = np.isin(self.ids, np.array(ids, np.int64))
+        return self if kept.all() else Shelf(self.ids[kept], self.vectors[kept])
+
     def plus(self, rows: Sequence[Row]) -> Shelf:
         """The shelf and these memories."""
         if not rows:
