@@ -227,8 +227,5 @@ def _write_vectors(connection: sqlite3.Connection, made: Sequence[Memory], model
     found /= numpy.linalg.norm(found, axis=1, keepdims=True)
     connection.executemany(
         "INSERT INTO embeddings (memory_id, project, model, dim, vector, stamp) VALUES (?, ?, ?, ?, ?, ?)",
-        [
-            (m.id, m.project_id, model, dim, vector.tobytes(), time_ns())
-            for m, vector in zip(made, found, strict=True)
-        ],
+        [(m.id, m.project_id, model, dim, vector.tobytes(), time_ns()) for m, vector in zip(made, found, strict=True)],
     )

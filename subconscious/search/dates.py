@@ -21,6 +21,7 @@ _MONTHS = "january february march april may june july august september october n
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
 _FEW = {"a": 1, "an": 1, "couple": 2, "few": 4, "several": 5}
+_SHORT = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 
 _NUMBER = rf"(?:\d{{1,3}}|(?:a )?(?:couple|few)(?: of)?|several|an?|{'|'.join(_SMALL[1:])})"
@@ -32,12 +33,14 @@ _ISO = rf"{_YEAR}-\d{{2}}(?:-\d{{2}})?"
 _PERIOD = (
     rf"(?:{_ISO}|(?:{_DAY} (?:of )?)?{_MONTH}(?: {_DAY}(?!\d))?(?:,? {_YEAR})?|{_YEAR}|today|yesterday"
     rf"|(?:the )?day before yesterday|this (?:morning|afternoon|evening)|tonight|last night"
-    rf"|(?:this|last|previous|past) (?:{_UNIT}|weekend|{'|'.join(_DAYS)}|{_MONTH}|{'|'.join(_SEASONS)})|q[1-4](?: {_YEAR})?"
+    rf"|(?:this|last|previous|past) (?:{_UNIT}|weekend|{'|'.join(_DAYS)}|{_MONTH}|{'|'.join(_SEASONS)})"
+    rf"|q[1-4](?: {_YEAR})?"
     rf"|(?:{'|'.join(_DAYS)})|{_NUMBER} {_UNIT}s? ago)"
 )
 _LEAD = r"(?:since|after|from|before|until|till|by|in|on|during|within|as of|up to)"
 _SPOKEN = re.compile(
-    rf"(?<![\w.\-/])(?:between (?P<from>{_PERIOD}) and (?P<to>{_PERIOD})|from (?P<first>{_PERIOD}) (?:to|until|till) (?P<last>{_PERIOD})"
+    rf"(?<![\w.\-/])(?:between (?P<from>{_PERIOD}) and (?P<to>{_PERIOD})"
+    rf"|from (?P<first>{_PERIOD}) (?:to|until|till) (?P<last>{_PERIOD})"
     rf"|(?:(?:in|over|during|within) )?the (?:last|past|previous) (?P<count>{_NUMBER}) (?P<units>{_UNIT})s?"
     rf"|(?:last|past|previous) (?P<count2>{_NUMBER}) (?P<units2>{_UNIT})s?"
     rf"|(?:(?P<lead>{_LEAD}) )?(?:the )?(?P<period>{_PERIOD}))(?![\w\-/]|\.\w)",
@@ -88,7 +91,7 @@ def moment(text: str, now: datetime, *, end: bool = False) -> float | None:
         return exact
     short = re.fullmatch(r"(\d{1,3})([dwmy])", said)
     if short:
-        said = f"{short[1]} {dict(d='day', w='week', m='month', y='year')[short[2]]} ago"
+        said = f"{short[1]} {_SHORT[short[2]]} ago"
     if not re.fullmatch(rf"(?:the )?{_PERIOD}", said, re.IGNORECASE):
         return None
     days = _period(said.lower().removeprefix("the "), now)

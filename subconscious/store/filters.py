@@ -25,9 +25,9 @@ _WORD = re.compile(r"[^\W_]+")
 class Filter:
     """What a memory must be like to count. Of what is not said, everything does.
 
-    ``project_id`` adds the user's own memories; None means every project's. ``kinds``: any of them. ``file``: that path,
-    the end of one, or a folder. ``tags``, ``phrases``: all of them; ``without``: none of these words or phrases.
-    ``since`` is included, ``until`` is not.
+    ``project_id`` adds the user's own memories; None means every project's. ``kinds``: any of them. ``file``: that
+    path, the end of one, or a folder. ``tags``, ``phrases``: all of them; ``without``: none of these words or
+    phrases. ``since`` is included, ``until`` is not.
     """
 
     project_id: str | None = None

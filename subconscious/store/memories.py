@@ -43,7 +43,7 @@ async def _index_text(tx: aiosqlite.Connection, memory: Memory) -> None:
     """Put a memory's words into the full text that it belongs to, and take them out of the other."""
     await _unindex_text(tx, memory.id)
     await tx.execute(
-        f"INSERT INTO {FULL_TEXT[memory.archived_at is not None]} (rowid, project, summary, content, rationale, tags,"
+        f"INSERT INTO {FULL_TEXT[memory.archived_at is not None]} (rowid, project, summary, content, rationale, tags,"  # noqa: S608
         " files) VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
             memory.id,
@@ -257,7 +257,7 @@ async def search_text(
     rows = await database.rows(
         f"SELECT {table}.rowid, -bm25({table}, {FTS_WEIGHTS}) AS score FROM {table} {joined}"  # noqa: S608
         f" WHERE {table} MATCH ? {condition} ORDER BY score DESC, {table}.rowid LIMIT ?",
-        (match, *values, limit),
+        (*values, match, limit),
     )
     return [(row["rowid"], row["score"]) for row in rows]
 
@@ -268,7 +268,7 @@ def _narrowed(which: Filter | None) -> tuple[str, str, tuple[Any, ...]]:
         return "", "", ()
     condition, values = where(which)
     table = FULL_TEXT[which.archived]
-    return f"CROSS JOIN (SELECT id FROM memories WHERE {condition})", f"AND id = {table}.rowid", values
+    return f"CROSS JOIN (SELECT id FROM memories WHERE {condition})", f"AND id = {table}.rowid", values  # noqa: S608
 
 
 async def in_sessions(database: Database, ids: Sequence[int], project_id: str | None) -> list[list[int]]:
@@ -339,9 +339,7 @@ async def mark_embedding(tx: aiosqlite.Connection, ids: Sequence[int], status: s
 
 async def core(database: Database, project_id: str, limit: int) -> list[Memory]:
     """Pinned memories and lessons of a project and of the user: what a session starts with first (SPEC D15)."""
-    one = (
-        "SELECT * FROM memories WHERE archived_at IS NULL AND (pinned OR kind = 'lesson') AND project_id IS ?"
-    )
+    one = "SELECT * FROM memories WHERE archived_at IS NULL AND (pinned OR kind = 'lesson') AND project_id IS ?"
     rows = await database.rows(
         f"{one} UNION ALL {one} ORDER BY pinned DESC, said_at DESC, id DESC LIMIT ?", (project_id, None, limit)
     )
