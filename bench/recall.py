@@ -3,9 +3,9 @@
     python -m bench.recall [1000 10000 100000 1000000] [--texts DIR ...] [--projects 20] [--rounds 200]
 
 Start, prompt and file as the hooks ask them, and `search`; over the socket, one after the other, by this process: what
-a hook or a terminal waits for, less their own start. Sentences of the transcripts and conversations below --texts, up to
-10,000 of them, with real embeddings; halves of them put together, and random unit vectors, above. A prompt finds no
-memory of its own session. Prints milliseconds, resident memory, size on disk, and how long the index took to build.
+a hook or a terminal waits for, less their own start. Sentences of the transcripts and conversations below --texts, up
+to 10,000 of them, with real embeddings; halves of them put together, and random unit vectors, above. Prints
+milliseconds, resident memory, size on disk, and the seconds until the daemon is ready: embeddings, or only the index.
 """
 
 from __future__ import annotations

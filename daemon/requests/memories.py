@@ -52,7 +52,8 @@ class Memories(Room):
 
     async def cmd_remember(self, args: Args) -> dict[str, Any]:
         """Store what a person asks for; queue what the assistant asks for (SPEC N13)."""
-        text = " ".join(clean(args.text).split())
+        text = clean(args.text).strip()
+        text = text if acts.is_record(text) else " ".join(text.split())
         if not text:
             raise RequestError("there is nothing to remember", "say what: subconscious remember TEXT")
         project = await self.here(args)

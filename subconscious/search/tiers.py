@@ -48,8 +48,7 @@ class Tiers:
 
 def tell(memory: Memory, asked: str, room: int | None, section: str = "") -> Told:
     """Tell a memory within ``room`` characters: its summary, the sentences nearest to what was asked, its files."""
-    parts = sections(memory.content)
-    wanted = named(parts, section) if section else None
+    wanted = _section(memory, section) if section else None
     whole = f"{wanted.name}: {wanted.body}" if wanted is not None else memory.content
     if room is None or len(whole) <= room:
         return _with_files(Told(whole, wanted is not None), memory.files, room)
@@ -57,6 +56,17 @@ def tell(memory: Memory, asked: str, room: int | None, section: str = "") -> Tol
     left = room - len(more)
     text = shortened(whole if wanted else memory.content, asked, left, "" if wanted else memory.summary)
     return Told(f"{text}{more}" if text else more.strip()[:room], True)
+
+
+WHY = "Why"
+ALSO_WHY = frozenset({"context", "rationale", "reason", "because"})
+"""What the reason of a memory is called in decision records."""
+
+
+def _section(memory: Memory, name: str) -> Section | None:
+    """A section by name; the reason of a memory is one too."""
+    parts = [*sections(memory.content), *([Section(WHY, memory.rationale)] if memory.rationale else [])]
+    return named(parts, name) or (named(parts, WHY) if name.casefold().strip() in ALSO_WHY else None)
 
 
 def _with_files(told: Told, files: Sequence[str], room: int | None) -> Told:

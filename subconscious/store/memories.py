@@ -87,7 +87,8 @@ async def get_many(database: Database, ids: Sequence[int], which: Filter | None 
     """Those of ``ids`` that exist, and that ``which`` means, by id."""
     condition, values = where(which) if which is not None else ("TRUE", ())
     rows = await database.rows(
-        f"SELECT * FROM memories WHERE id IN ({marks(ids)}) AND {condition}",  # noqa: S608
+        # By id, and not by an index that has the whole project.
+        f"SELECT * FROM memories NOT INDEXED WHERE id IN ({marks(ids)}) AND {condition}",  # noqa: S608
         (*ids, *values),
     )
     return {row["id"]: memory_from(row) for row in rows}
@@ -268,7 +269,7 @@ def _narrowed(which: Filter | None) -> tuple[str, str, tuple[Any, ...]]:
         return "", "", ()
     condition, values = where(which)
     table = FULL_TEXT[which.archived]
-    return f"CROSS JOIN (SELECT id FROM memories WHERE {condition})", f"AND id = {table}.rowid", values  # noqa: S608
+    return f"CROSS JOIN (SELECT id FROM memories NOT INDEXED WHERE {condition})", f"AND id = {table}.rowid", values  # noqa: S608
 
 
 async def in_sessions(database: Database, ids: Sequence[int], project_id: str | None) -> list[list[int]]:

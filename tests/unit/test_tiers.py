@@ -73,6 +73,11 @@ def test_the_right_section_is_told() -> None:
     assert "Consequences: - The importer" in tell(memory, "what did the importer have to do", 220).text
 
 
+def test_the_reason_is_a_section_too() -> None:
+    memory = make_memory("Use cents.", rationale="Floats lose them.")
+    assert tell(memory, "", None, "context").text == "Why: Floats lose them."
+
+
 def test_full_is_the_identity() -> None:
     memory = make_memory(RECORD, files=("other.py",))
     assert tell(memory, "cents", Tiers().room("full")).text == RECORD
