@@ -26,10 +26,11 @@ from subconscious.store.codewords import code_parts
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.projects import Project, settle
-from subconscious.store.rows import content_hash, insertion, stored
+from subconscious.store.rows import LISTS, MEMORY_COLUMNS, content_hash, insertion
 
 PROJECTS = 20
 DAY = 86_400.0
+SORTS = tuple(kind for kind in KINDS if kind != "meta")
 PORTION = 10_000
 OF_SESSION = 15
 """Memories that one session brought."""
@@ -179,8 +180,7 @@ def file_name(number: int) -> str:
 
 
 def _memory(number: int, project: Project, content: str, rng: random.Random) -> Memory:
-    kinds = [kind for kind in KINDS if kind != "meta"]
-    kind = rng.choice(kinds)
+    kind = rng.choice(SORTS)
     said = time() - rng.uniform(0, 200) * DAY
     return Memory(
         id=number + 1,
@@ -204,8 +204,14 @@ def _memory(number: int, project: Project, content: str, rng: random.Random) -> 
     )
 
 
+def _columns(memory: Memory) -> dict[str, object]:
+    """As `rows.stored` gives them, in a third of the time."""
+    lists = {name: json.dumps(getattr(memory, name)) for name in LISTS}
+    return {name: getattr(memory, name) for name in MEMORY_COLUMNS} | lists
+
+
 def _write(connection: sqlite3.Connection, made: Sequence[Memory], embedding: str) -> None:
-    rows = [stored(memory) | {"embedding_status": embedding} for memory in made]
+    rows = [_columns(memory) | {"embedding_status": embedding} for memory in made]
     connection.executemany(insertion("memories", rows[0])[0], rows)
     connection.executemany(
         "INSERT INTO memories_fts (rowid, project, summary, content, tags, files) VALUES (?, ?, ?, ?, ?, ?)",
