@@ -160,9 +160,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     chosen = parser.parse_args()
     words = Words.of(chosen.texts, REAL_UP_TO)
-    print(
-        f"{chosen.rounds} rounds; milliseconds p50 p95, processor's p50 p95; resident memory and disk in MB; seconds until it is ready"
-    )
+    print(f"{chosen.rounds} rounds; milliseconds p50 p95, then those of the processor; MB in memory and on disk")
     heads = "  ".join(f"{name:>27}" for name in CELLS)
     sizes = f"{'at rest':>7} {'after':>7}  {'disk':>7}  {'ready':>7}"
     print(f"{'memories':>8} {'projects':>8} {'index':>10}  {heads}  {sizes}")

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from subconscious.search.words import names, terms
+from subconscious.store.codewords import code_parts
 
 MESSAGES = 5
 """Messages that are looked back at."""
@@ -41,18 +42,28 @@ def completed(prompt: str, before: Sequence[str]) -> str:
     own = terms(prompt)
     if len(own) >= ENOUGH or not (_BACK.search(prompt[:LETTERS]) and _ASKS.search(prompt[:LETTERS])):
         return prompt
-    lent = [word for word in _weighed(before[-MESSAGES:]) if word not in own]
-    return " ".join((prompt, *lent[:LENT]))
+    messages = [message[-LETTERS:] for message in before[-MESSAGES:]]
+    lent = [word for word in _weighed(messages) if word not in own]
+    return " ".join((prompt, *(_as_written(word, messages) for word in lent[:LENT])))
 
 
 def _weighed(messages: Sequence[str]) -> list[str]:
-    """Words of some messages, those first that the talk was most about."""
+    """Words of some messages, folded, those first that the talk was most about; a name stands for its parts too."""
     weights: Counter[str] = Counter()
+    parts: set[str] = set()
     for age, message in enumerate(reversed(messages)):
-        said = message[-LETTERS:]
-        named = names(said)
-        for word in terms(said):
+        parts.update(code_parts(message).casefold().split())
+        for word in terms(message):
             weights[word] += FADE**age
-        for name in named:
+        for name in names(message):
             weights[name] += NAMED * FADE**age
-    return [word for word, _ in sorted(weights.items(), key=lambda item: (-item[1], item[0]))]
+    ordered = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+    return [word for word, _ in ordered if word not in parts]
+
+
+def _as_written(word: str, messages: Sequence[str]) -> str:
+    """A folded word as it was written last: capitals are what names are known by."""
+    for message in reversed(messages):
+        if found := re.search(re.escape(word), message, re.IGNORECASE):
+            return found[0]
+    return word

@@ -10,7 +10,7 @@ import pytest
 
 from bench.sessions import Speaker
 from subconscious import client
-from subconscious.errors import RequestError
+from subconscious.errors import DaemonError
 from subconscious.home import Home
 from tests import terminal
 from tests.daemon.conftest import drained
@@ -19,7 +19,8 @@ from tests.daemon.test_surfacing import begun, given, remember
 RECORD = """Amounts are integers.
 
 ## Context
-Floats lost cents in three invoices, and nobody noticed for a month.
+Floats lost cents in three invoices, and nobody noticed for a month. The books of two customers had to be made again,
+by hand, from paper. The tests used round sums alone, which floats hold exactly, so all of them were green.
 
 ## Decision
 Every amount is an integer number of cents, in the database and on the wire.
@@ -75,7 +76,7 @@ def test_another_project_is_named(running: Home, speaker: Speaker, tmp_path: Pat
 
 @pytest.mark.parametrize("wrong", [{"kinds": ["nonsense"]}, {"since": "some day"}, {"project": "nowhere"}])
 def test_what_can_not_be_meant_is_refused(running: Home, speaker: Speaker, wrong: dict[str, Any]) -> None:
-    with pytest.raises(RequestError):
+    with pytest.raises(DaemonError):
         hits(running, speaker.project, "queue", **wrong)
 
 
@@ -87,9 +88,9 @@ def test_a_record_keeps_its_sections_and_is_told_by_tier(running: Home, speaker:
     assert found["told"]["text"].startswith("Consequences: The importer")
     asked = {"query": "integer amounts", "cwd": str(speaker.project)}
     whole = client.call(running, "recall", {**asked, "tier": "full"})["text"]
-    assert "nobody noticed" in whole
+    assert "The importer multiplies" in whole
     least = client.call(running, "recall", {**asked, "tier": "minimal"})["text"]
-    assert "nobody noticed" not in least
+    assert "The importer multiplies" not in least
     assert f"[cut: show {number}]" in least
     assert "Every amount is an integer" in least
 

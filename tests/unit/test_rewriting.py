@@ -20,7 +20,7 @@ def turn(text: str, role: Role = Role.USER, session: str = "s") -> Turn:
 def test_a_prompt_that_leans_on_the_talk_is_lent_its_words(prompt: str) -> None:
     words = completed(prompt, TALK)
     assert words.startswith(prompt)
-    assert {"uploadworker", "src/upload.py"} <= set(words.split())
+    assert {"UploadWorker", "src/upload.py"} <= set(words.split())
 
 
 @pytest.mark.parametrize(
