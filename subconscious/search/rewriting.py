@@ -7,7 +7,7 @@ prompt that says enough itself, or that asks nothing ("thanks", "go on"), stays 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 
 from subconscious.search.words import names, terms
@@ -49,7 +49,7 @@ def completed(prompt: str, before: Sequence[str]) -> str:
 
 def _weighed(messages: Sequence[str]) -> list[str]:
     """Words of some messages, folded, those first that the talk was most about; a name stands for its parts too."""
-    weights: Counter[str] = Counter()
+    weights: defaultdict[str, float] = defaultdict(float)
     parts: set[str] = set()
     for age, message in enumerate(reversed(messages)):
         parts.update(code_parts(message).casefold().split())
