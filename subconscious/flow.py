@@ -250,21 +250,22 @@ async def recall(mind: Mind, asked: str | Wanted, project_id: str | None, limit:
 
     A text is looked for as it stands; what somebody searches for is understood first (see `search.understanding`).
     """
-    wanted = asked if isinstance(asked, Wanted) else Wanted(asked)
-    wanted = replace(wanted, which=replace(wanted.which, project_id=project_id))
-    which = wanted.which
-    if wanted.wordless:
-        return await _listed(mind, wanted.outright, limit)
+    meant = asked if isinstance(asked, Wanted) else Wanted(asked)
+    meant = replace(meant, which=replace(meant.which, project_id=project_id))
+    which = meant.which
+    if meant.wordless:
+        return await _listed(mind, meant.outright, limit)
     among = tuple(await memories.ids_of(mind.database, which)) if which.narrow else None
-    vector = None if which.archived else await mind.embed(wanted.text)  # archived memories stand in no vector index
-    query = Query(wanted.text, tuple(projects_of(project_id)), vector, OVERFETCH, which, among)
+    vector = None if which.archived else await mind.embed(meant.text)  # archived memories stand in no vector index
+    depth = max(OVERFETCH, limit)
+    query = Query(meant.text, tuple(projects_of(project_id)), vector, depth, which, among)
     fused = await find(mind.database, mind.index, query, mind.fusion)
     sessions_found = await memories.in_sessions(mind.database, [hit.id for hit in fused], project_id)
-    lifted = lift(fused, sessions_found, mind.around)[:OVERFETCH]
+    lifted = lift(fused, sessions_found, mind.around)[:depth]
     found = await memories.get_many(mind.database, [hit.id for hit in lifted], which)
-    compared, now = Asked.of(wanted.text), time()
+    compared, now = Asked.of(meant.text), time()
     hits = [_hit(mind, compared, hit, found[hit.id], now) for hit in lifted if hit.id in found]
-    rather = [_favoured(mind, wanted, hit) for hit in hits]
+    rather = [_favoured(mind, meant, hit) for hit in hits]
     return sorted(rather, key=lambda hit: (-hit.score, hit.memory.id))[:limit]
 
 

@@ -103,7 +103,7 @@ class Memories(Room):
         return await recall(self.core.mind(asked=True), wanted, which.project_id, args.limit)
 
     def _told(self, args: Search, memory: Memory) -> Told:
-        chosen = self.core.settings
+        chosen = self.core.mind().settings
         tiers = Tiers(chosen.tier_minimal, chosen.tier_compact, chosen.tier_standard)
         return tell(memory, args.query, tiers.room(args.tier or chosen.tier), args.section)
 
