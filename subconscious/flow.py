@@ -252,21 +252,33 @@ async def recall(mind: Mind, asked: str | Wanted, project_id: str | None, limit:
     """
     meant = asked if isinstance(asked, Wanted) else Wanted(asked)
     meant = replace(meant, which=replace(meant.which, project_id=project_id))
-    which = meant.which
     if meant.wordless:
         return await _listed(mind, meant.outright, limit)
-    among = tuple(await memories.ids_of(mind.database, which)) if which.narrow else None
-    vector = None if which.archived else await mind.embed(meant.text)  # archived memories stand in no vector index
-    depth = max(OVERFETCH, limit)
-    query = Query(meant.text, tuple(projects_of(project_id)), vector, depth, which, among)
+    query = await _query(mind, meant, max(OVERFETCH, limit))
     fused = await find(mind.database, mind.index, query, mind.fusion)
     sessions_found = await memories.in_sessions(mind.database, [hit.id for hit in fused], project_id)
-    lifted = lift(fused, sessions_found, mind.around)[:depth]
-    found = await memories.get_many(mind.database, [hit.id for hit in lifted], which)
+    lifted = lift(fused, sessions_found, mind.around)[: query.most]
+    found = await memories.get_many(mind.database, [hit.id for hit in lifted], meant.which)
     compared, now = Asked.of(meant.text), time()
     hits = [_hit(mind, compared, hit, found[hit.id], now) for hit in lifted if hit.id in found]
-    rather = [_favoured(mind, meant, hit) for hit in hits]
-    return sorted(rather, key=lambda hit: (-hit.score, hit.memory.id))[:limit]
+    favoured = [_favoured(mind, meant, hit) for hit in hits]
+    return sorted(favoured, key=lambda hit: (-hit.score, hit.memory.id))[:limit]
+
+
+async def _query(mind: Mind, meant: Wanted, depth: int) -> Query:
+    """What the engines are asked; where few memories are meant, or rather meant, they are told which."""
+    which, rather = meant.which, meant.outright
+    return Query(
+        text=meant.text,
+        projects=tuple(projects_of(which.project_id)),
+        # Archived memories stand in no index of vectors.
+        vector=None if which.archived else await mind.embed(meant.text),
+        limit=depth,
+        which=which,
+        among=tuple(await memories.ids_of(mind.database, which)) if which.narrow else None,
+        rather=rather if rather != which else None,
+        best=tuple(await memories.ids_of(mind.database, rather)) if rather != which else (),
+    )
 
 
 async def _listed(mind: Mind, which: Filter, limit: int) -> list[Hit]:

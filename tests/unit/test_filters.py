@@ -124,6 +124,15 @@ async def test_a_time_that_is_spoken_of_raises_and_hides_nothing(database: Datab
     assert set(await ids(database, project, Wanted("retry queue bounded", span=Span(until=0.0)))) == {old, new}
 
 
+async def test_what_is_of_the_time_is_looked_for_beyond_what_fits_best(database: Database, project: Project) -> None:
+    for number in range(60):
+        await store(database, project, f"The retry queue {'and more ' * number}")
+    then = await store(database, project, f"The retry queue {'and more ' * 60}", said_at=NOON - 50 * DAY)
+    assert then not in await ids(database, project, Wanted("retry queue"), 50)
+    span = Span(NOON - 51 * DAY, NOON - 49 * DAY)
+    assert then in await ids(database, project, Wanted("retry queue", span=span), 30)
+
+
 async def test_a_kind_that_is_spoken_of_raises_a_little(database: Database, project: Project) -> None:
     plain = await store(database, project, "The retry queue is bounded.", kind="learning")
     meant = await store(database, project, "The retry queue is bounded.", kind="decision")
