@@ -36,37 +36,39 @@ REAL_UP_TO = 10_000
 CELLS = ("start", "prompt", "file", "search")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Asker:
-    """Who asks, in one folder after the other."""
+    """Who asks, in one folder after the other; a session's limits are those of a session, so each round has its own."""
 
     home: Home
     filled: Filled
     rng: random.Random
+    session: str = ""
 
     def start(self, folder: Path) -> None:
         """Ask what the SessionStart hook asks, for a session that is new."""
-        answer = self._hook("SessionStart", folder, str(uuid4()), source="startup")
+        self.session = str(uuid4())
+        answer = self._hook("SessionStart", folder, source="startup")
         if b"subconscious-memory" not in answer:
             raise SystemExit(f"no memories came back: {answer[:200]!r}")
 
     def prompt(self, folder: Path) -> None:
         """Ask what the UserPromptSubmit hook asks; silence is an answer too."""
-        self._hook("UserPromptSubmit", folder, f"bench-{folder.name}", prompt=self.filled.words.ask(self.rng))
+        self._hook("UserPromptSubmit", folder, prompt=self.filled.words.ask(self.rng))
 
     def file(self, folder: Path) -> None:
         """Ask what a hook asks when a file was read."""
         path = folder / file_name(self.rng.randrange(997))
         given = {"tool_name": "Read", "tool_input": {"file_path": str(path)}}
-        self._hook("PostToolUse", folder, f"bench-{folder.name}", **given)
+        self._hook("PostToolUse", folder, **given)
 
     def search(self, folder: Path) -> None:
         """Ask what `subconscious search` asks."""
         query = self.filled.words.ask(self.rng)
         client.call(self.home, "search", {"query": query, "cwd": str(folder), "limit": 10})
 
-    def _hook(self, event: str, folder: Path, session: str, **given: object) -> bytes:
-        payload = {"session_id": session, "cwd": str(folder), "hook_event_name": event, **given}
+    def _hook(self, event: str, folder: Path, **given: object) -> bytes:
+        payload = {"session_id": self.session, "cwd": str(folder), "hook_event_name": event, **given}
         header = f"subconscious 1\t{event}\t{time.time_ns()}\t{folder}\t\t0.1.0\t\n"
         entry = header.encode() + json.dumps(payload).encode()
         return client.exchange(self.home, b"ask bench.entry %d\n" % len(entry) + entry, 60)
