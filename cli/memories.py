@@ -49,7 +49,8 @@ def _tell_admission(answer: dict[str, Any]) -> None:
 
 def recall(options: Namespace) -> None:
     """Print what the model would be given for a question."""
-    answer = ask("recall", query=" ".join(options.query), cwd=here(), tokens=options.tokens)
+    how = {"tokens": options.tokens, "tier": options.tier, "section": options.section}
+    answer = ask("recall", query=" ".join(options.query), cwd=here(), **how, **_narrowing(options))
     if options.json:
         screen.as_json(answer)
     elif answer["hits"]:
@@ -60,13 +61,16 @@ def recall(options: Namespace) -> None:
 
 def search(options: Namespace) -> None:
     """Print the memories found, the best first."""
-    answer = ask("search", query=" ".join(options.query), cwd=here(), **_filters(options))
+    how = {"tier": options.tier, "section": options.section}
+    answer = ask("search", query=" ".join(options.query), cwd=here(), **how, **_filters(options))
     hits = answer["hits"]
     if options.json:
         screen.as_json(hits)
         return
     for hit in hits:
         card(hit["memory"], f"relevance {hit['relevance']:.2f}")
+        if "told" in hit:
+            print(screen.wrapped(hit["told"]["text"], 6))
     if not hits:
         print(f"Nothing found.{_elsewhere(options)}")
 
@@ -98,11 +102,23 @@ def _elsewhere(options: Namespace) -> str:
 
 
 def _filters(options: Namespace) -> dict[str, Any]:
-    return {
-        "kind": options.kind,
+    return _narrowing(options) | {
         "archived": options.archived or None,
         "everywhere": options.everywhere or None,
         "limit": options.limit,
+    }
+
+
+def _narrowing(options: Namespace) -> dict[str, Any]:
+    return {
+        "kinds": options.kind or None,
+        "tags": options.tag or None,
+        "file": options.file,
+        "branch": options.branch,
+        "since": options.since,
+        "until": options.until,
+        "min_confidence": options.min_confidence,
+        "project": options.project,
     }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from datetime import datetime
 from time import time
 
 from subconscious import surfacing
@@ -17,8 +18,11 @@ from subconscious.flow import Provenance, Start, clean, recall, save_given
 from subconscious.model import Hit, Origin
 from subconscious.projects import head
 from subconscious.quoting import quote, within_quotes
+from subconscious.search.tiers import Tiers, tell
+from subconscious.search.understanding import understand
 from subconscious.store import captures, memories
 from subconscious.store.captures import Place
+from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
 
 from . import reasoning, typed_review
@@ -115,12 +119,15 @@ async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
     if not text:
         return "Subconscious was asked to recall, but not what. Usage: /subconscious:recall WORDS"
     mind = core.mind(entry.options, asked=True, hurried=True)
-    hits = await recall(mind, text, project.id, RECALL_LIMIT)
+    wanted = understand(text, Filter(), datetime.now().astimezone())
+    hits = await recall(mind, wanted, project.id, RECALL_LIMIT)
     if not hits:
         return f"Subconscious has no memory of: {within_quotes(text, 200)}"
     branch, _ = head(entry.folder)
     budget = surfacing.Budget(RECALL_TOKENS, mind.settings.start_characters, RECALL_LIMIT)
-    context = surfacing.compose(hits, budget, branch)
+    chosen = mind.settings
+    room = Tiers(chosen.tier_minimal, chosen.tier_compact, chosen.tier_standard).room(chosen.tier)
+    context = surfacing.compose(hits, budget, branch, tell=lambda memory: quote(tell(memory, text, room).text))
     await save_given(mind, Start(entry.payload.session_id, project.id, "recall", branch, "asked for"), context.hits)
     return context.text
 

@@ -37,11 +37,13 @@ from subconscious.search.context import Around, lift
 from subconscious.search.engines import OVERFETCH, Fusion, Query, find, projects_of
 from subconscious.search.fusion import Fused
 from subconscious.search.relevance import Asked, relevance
+from subconscious.search.understanding import Wanted
 from subconscious.search.words import terms
 from subconscious.settings import Settings
 from subconscious.store import captures, links, memories, outcomes, poison, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
+from subconscious.store.filters import Filter
 from subconscious.store.rows import content_hash
 
 if TYPE_CHECKING:
@@ -248,23 +250,58 @@ def memory_of(candidate: Candidate, admission: Admission, where: Provenance) -> 
     )
 
 
-async def recall(mind: Mind, text: str, project_id: str | None, limit: int, kind: str | None = None) -> list[Hit]:
-    """Find memories by words, by meaning and by what stands around them, best first; decay orders and hides none."""
-    # The kind is filtered after the engines have answered: a rare one must not drown among the others.
-    wanted = OVERFETCH if kind is None else 20 * OVERFETCH
-    query = Query(text, tuple(projects_of(project_id)), await mind.embed(text), wanted)
+async def recall(mind: Mind, asked: str | Wanted, project_id: str | None, limit: int) -> list[Hit]:
+    """Find memories by words, by meaning and by what stands around them, best first; decay orders and hides none.
+
+    A text is looked for as it stands; what somebody searches for is understood first (see `search.understanding`).
+    """
+    meant = asked if isinstance(asked, Wanted) else Wanted(asked)
+    meant = replace(meant, which=replace(meant.which, project_id=project_id))
+    if meant.wordless:
+        listed = await _listed(mind, meant.outright, limit)
+        return await repute.of_hits(mind.database, listed, mind.settings, time(), project_id)
+    query = await _query(mind, meant, max(OVERFETCH, limit))
     fused = await find(mind.database, mind.index, query, mind.fusion)
     sessions_found = await memories.in_sessions(mind.database, [hit.id for hit in fused], project_id)
-    lifted = lift(fused, sessions_found, mind.around)[:wanted]
-    found = await memories.get_many(mind.database, [hit.id for hit in lifted])
-    asked, now, gone = Asked.of(text), time(), await superseded(mind, found.values(), project_id)
-    hits = [
-        _hit(mind, asked, hit, found[hit.id], now, gone)
-        for hit in lifted
-        if hit.id in found and found[hit.id].archived_at is None and kind in (None, found[hit.id].kind)
-    ]
-    best = sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))[:limit]
+    lifted = lift(fused, sessions_found, mind.around)[: query.most]
+    found = await memories.get_many(mind.database, [hit.id for hit in lifted], meant.which)
+    compared, now, gone = Asked.of(meant.text), time(), await superseded(mind, found.values(), project_id)
+    hits = [_hit(mind, compared, hit, found[hit.id], now, gone) for hit in lifted if hit.id in found]
+    favoured = [_favoured(mind, meant, hit) for hit in hits]
+    best = sorted(favoured, key=lambda hit: (-hit.score, hit.memory.id))[:limit]
     return await repute.of_hits(mind.database, best, mind.settings, now, project_id)
+
+
+async def _query(mind: Mind, meant: Wanted, depth: int) -> Query:
+    """What the engines are asked; where few memories are meant, or rather meant, they are told which."""
+    which, rather = meant.which, meant.outright
+    return Query(
+        text=meant.text,
+        projects=tuple(projects_of(which.project_id)),
+        # Archived memories stand in no index of vectors.
+        vector=None if which.archived else await mind.embed(meant.text),
+        limit=depth,
+        which=which,
+        among=tuple(await memories.ids_of(mind.database, which)) if which.narrow else None,
+        rather=rather if rather != which else None,
+        best=tuple(await memories.ids_of(mind.database, rather)) if rather != which else (),
+    )
+
+
+async def _listed(mind: Mind, which: Filter, limit: int) -> list[Hit]:
+    """What a query without words means: all of that time and sort, the latest first."""
+    found = await memories.latest(mind.database, which, limit)
+    return [Hit(memory, 1.0, 1.0, rank=1.0) for memory in found]
+
+
+def _favoured(mind: Mind, wanted: Wanted, hit: Hit) -> Hit:
+    """Raise what is of the time and the kind that were spoken of. Age does not count against a time asked for."""
+    chosen = mind.settings
+    dates = chosen.fusion_dates if wanted.span is not None else 0.0
+    kinds = chosen.fusion_kinds if wanted.kinds else 0.0
+    timely, sorted_ = wanted.fits_time(hit.memory), wanted.fits_kind(hit.memory)
+    rank = (hit.rank + dates * timely + kinds * sorted_) / (1.0 + dates + kinds)
+    return replace(hit, rank=rank, decay=1.0 if timely else hit.decay)
 
 
 def _hit(mind: Mind, asked: Asked, fused: Fused, memory: Memory, now: float, gone: Collection[int]) -> Hit:

@@ -7,7 +7,7 @@ begins with an id in brackets; a line below it that begins with spaces gives its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -72,7 +72,16 @@ def date_of(at: float) -> str:
     return datetime.fromtimestamp(max(0.0, at), UTC).strftime("%Y-%m-%d")
 
 
-def line_of(memory: Memory, branch: str, *, repute: Repute | None = None) -> str:
+Telling = Callable[[Memory], str]
+"""How much of a memory's words is told."""
+
+
+def beginning(memory: Memory) -> str:
+    """What is told of a memory unasked."""
+    return quote(memory.content, LONGEST_CONTENT)
+
+
+def line_of(memory: Memory, branch: str, tell: Telling = beginning, *, repute: Repute | None = None) -> str:
     """How one memory is told: id, kind, date, origin, branch where it is another, its repute, the words, the why."""
     marks = [word(memory.kind), date_of(memory.said_at), SPEAKER[memory.origin]]
     if memory.branch and branch and memory.branch != branch:
@@ -82,7 +91,7 @@ def line_of(memory: Memory, branch: str, *, repute: Repute | None = None) -> str
     marks += repute_marks(repute)
     known = not memory.rationale or memory.rationale in memory.content
     why = "" if known else f"    why: {quote(memory.rationale, LONGEST_REASON)}\n"
-    return f"[{memory.id}] {', '.join(marks)}: {quote(memory.content, LONGEST_CONTENT)}\n{why}"
+    return f"[{memory.id}] {', '.join(marks)}: {tell(memory)}\n{why}"
 
 
 def repute_marks(repute: Repute | None) -> Iterator[str]:
@@ -98,16 +107,19 @@ def repute_marks(repute: Repute | None) -> Iterator[str]:
         yield DOUBT[repute.trust]
 
 
-def compose(hits: Sequence[Hit], budget: Budget, branch: str, extra: Iterable[str] = ()) -> Context:
+def compose(
+    hits: Sequence[Hit], budget: Budget, branch: str, extra: Iterable[str] = (), tell: Telling = beginning
+) -> Context:
     """Frame as many hits as fit, in their order; a memory that does not fit leaves room for a shorter one.
 
-    ``extra`` lines are our own words with anything quoted already neutralised; they go last and only if they fit.
+    ``tell`` gives a memory's words, harmless and on one line. ``extra`` lines are our own words with anything quoted
+    already neutralised; they go last and only if they fit.
     """
     room = budget.room - len(OPENING) - len(CLOSING)
     lines: list[str] = []
     given: list[Hit] = []
     for hit in hits:
-        line = line_of(hit.memory, branch, repute=hit.repute)
+        line = line_of(hit.memory, branch, tell, repute=hit.repute)
         if len(given) < budget.memories and len(line) <= room:
             lines.append(line)
             given.append(hit)

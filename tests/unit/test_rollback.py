@@ -14,7 +14,7 @@ from subconscious.model import Admission, Decision, Link, Origin
 from subconscious.store import asked, captures, events, links, memories, model_readings, sessions
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
-from subconscious.store.memories import Filter
+from subconscious.store.filters import Filter
 from subconscious.store.model_readings import Gathered
 from subconscious.store.model_readings import Place as At
 from subconscious.store.projects import Project
