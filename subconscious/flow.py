@@ -14,6 +14,7 @@ from subconscious.capture.budget import Entry, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
 from subconscious.capture.offline import extract
+from subconscious.capture.sameness import differ
 from subconscious.kinds import KINDS
 from subconscious.model import (
     Act,
@@ -34,9 +35,12 @@ from subconscious.poisoning.echo import traced
 from subconscious.poisoning.gate import screen, withhold
 from subconscious.redaction import cut_own, cut_private, ledger, redact
 from subconscious.search.context import Around, lift
-from subconscious.search.engines import OVERFETCH, Fusion, Query, find, projects_of
+from subconscious.search.depths import DEPTHS, Depth
+from subconscious.search.engines import Query, find, projects_of
 from subconscious.search.fusion import Fused
+from subconscious.search.presets import Fusion
 from subconscious.search.relevance import Asked, relevance
+from subconscious.search.selection import EVERYTHING, Selection, distinct, selected
 from subconscious.search.words import terms
 from subconscious.settings import Settings
 from subconscious.store import captures, memories, outcomes, poison, sessions, surfaces
@@ -55,6 +59,8 @@ Embed = Callable[[str], Awaitable["numpy.ndarray | None"]]
 Judged = tuple[Candidate, Admission]
 
 DAY = 86_400.0
+LOOKED_AT = 50
+"""Hits of one recall that are read from the store."""
 ECHO = "repeats a memory that was given to this session"
 """Why a candidate that a session only gives back is discarded (SPEC N2)."""
 NEIGHBOURS = 5
@@ -83,7 +89,23 @@ class Mind:
     def fusion(self) -> Fusion:
         """How engines are fused."""
         chosen = self.settings
-        return Fusion(chosen.fusion, chosen.fusion_alpha, chosen.rrf_k, chosen.rrf_agreement)
+        return Fusion(
+            preset=chosen.fusion,
+            alpha=chosen.fusion_alpha,
+            feedback=chosen.fusion_feedback,
+            graph=chosen.fusion_graph,
+            kin=chosen.graph_kin,
+            damping=chosen.graph_damping,
+            k=chosen.rrf_k,
+            agreement=chosen.rrf_agreement,
+            rrf_graph=chosen.rrf_graph,
+            shares=(chosen.nexus_vector, chosen.nexus_graph, chosen.nexus_belief),
+        )
+
+    @property
+    def depth(self) -> Depth:
+        """How far a search looks."""
+        return DEPTHS[self.settings.recall_budget]
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,14 +265,21 @@ def memory_of(candidate: Candidate, admission: Admission, where: Provenance) -> 
     )
 
 
-async def recall(mind: Mind, text: str, project_id: str | None, limit: int, kind: str | None = None) -> list[Hit]:
-    """Find memories by words, by meaning and by what stands around them, best first; decay orders and hides none."""
+async def recall(
+    mind: Mind,
+    text: str,
+    project_id: str | None,
+    limit: int,
+    kind: str | None = None,
+    wanted: Selection = EVERYTHING,
+) -> list[Hit]:
+    """Find memories by words, by meaning, by links and by what stands around them, best first; decay only orders."""
     # The kind is filtered after the engines have answered: a rare one must not drown among the others.
-    wanted = OVERFETCH if kind is None else 20 * OVERFETCH
-    query = Query(text, tuple(projects_of(project_id)), await mind.embed(text), wanted)
-    fused = await find(mind.database, mind.index, query, mind.fusion)
+    depth = mind.depth.hits if kind is None else 20 * mind.depth.hits
+    query = Query(text, tuple(projects_of(project_id)), await mind.embed(text), depth)
+    fused = await find(mind.database, mind.index, query, mind.fusion, mind.depth)
     sessions_found = await memories.in_sessions(mind.database, [hit.id for hit in fused], project_id)
-    lifted = lift(fused, sessions_found, mind.around)[:wanted]
+    lifted = lift(fused, sessions_found, mind.around)[: max(LOOKED_AT, query.limit if kind else 0, 2 * limit)]
     found = await memories.get_many(mind.database, [hit.id for hit in lifted])
     asked, now = Asked.of(text), time()
     hits = [
@@ -258,15 +287,35 @@ async def recall(mind: Mind, text: str, project_id: str | None, limit: int, kind
         for hit in lifted
         if hit.id in found and found[hit.id].archived_at is None and kind in (None, found[hit.id].kind)
     ]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))[:limit]
+    ranked = sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))
+    pool = [_weighed(asked, hit) for hit in ranked[: 2 * limit]]
+    return selected(await _distinct(mind, pool), wanted)[:limit]
+
+
+async def _distinct(mind: Mind, ranked: Sequence[Hit]) -> Sequence[Hit]:
+    """Drop what says again what a better hit says (SPEC C3)."""
+    if mind.index is None or mind.settings.recall_alike >= 1:
+        return ranked
+    vectors = await mind.index.vectors([hit.memory.id for hit in ranked])
+    return distinct(ranked, vectors, mind.settings.recall_alike, lambda one, other: differ(one.content, other.content))
 
 
 def _hit(mind: Mind, asked: Asked, fused: Fused, memory: Memory, now: float) -> Hit:
-    about = " ".join((*memory.tags, *memory.files))
-    told = f"{memory.content} {memory.rationale} {about}"
+    """A hit in its place; how relevant it is by itself is told of those that are near the top alone."""
     share = mind.settings.fusion_names
-    rank = (fused.relevance + share * asked.met(about)) / (1.0 + share)
-    return Hit(memory, relevance(asked, told, fused.engines), fade(mind, memory, now), fused.engines, rank)
+    rank = (fused.relevance + share * asked.met(_about(memory))) / (1.0 + share)
+    return Hit(memory, 0.0, fade(mind, memory, now), fused.engines, rank)
+
+
+def _weighed(asked: Asked, hit: Hit) -> Hit:
+    memory = hit.memory
+    told = f"{memory.content} {memory.rationale} {_about(memory)}"
+    return replace(hit, relevance=relevance(asked, told, hit.engines))
+
+
+def _about(memory: Memory) -> str:
+    """What a memory is about, in names."""
+    return " ".join((*memory.tags, *memory.files))
 
 
 def fade(mind: Mind, memory: Memory, now: float) -> float:

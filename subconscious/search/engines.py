@@ -1,12 +1,20 @@
-"""The engines (SPEC B1): a function query -> ranking each, and a row in ENGINES with its share."""
+"""The engines (SPEC B1): a function query -> ranking each, and a row in ENGINES; what they weigh is the presets'.
+
+Words and meaning are asked first. What they find steers a second look by meaning, and is where the graph begins.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from subconscious.search.fusion import Fused, Ranking, relative, rrf
+from subconscious.search.belief import by_belief
+from subconscious.search.depths import BALANCED, Depth
+from subconscious.search.feedback import sharpened
+from subconscious.search.fusion import Fused, Ranking
+from subconscious.search.graph import SEEDS, by_links, kin, linked
+from subconscious.search.presets import PRESETS, Fusion
 from subconscious.search.words import terms
 from subconscious.store import memories
 from subconscious.store.connect import Database
@@ -16,9 +24,6 @@ if TYPE_CHECKING:
 
     from subconscious.store.vectors import VectorIndex
 
-OVERFETCH = 50
-"""Hits asked of each engine before they are fused (SPEC C1)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -27,17 +32,7 @@ class Query:
     text: str
     projects: tuple[str, ...] = ()
     vector: numpy.ndarray | None = None
-    limit: int = OVERFETCH
-
-
-@dataclass(frozen=True, slots=True)
-class Fusion:
-    """How the engines' answers become one: the settings of SPEC B1 and B2."""
-
-    preset: str
-    alpha: float
-    k: int
-    agreement: float
+    limit: int = BALANCED.hits
 
 
 Engine = Callable[["Database", "VectorIndex | None", Query], Awaitable[Ranking]]
@@ -55,21 +50,59 @@ async def by_meaning(database: Database, index: VectorIndex | None, query: Query
     del database
     if index is None or query.vector is None:
         return []
-    projects = (*query.projects, "") if query.projects else ()
-    found = await index.search(projects, query.vector, query.limit)
+    found = await index.search(_scopes(query), query.vector, query.limit)
     return [(memory_id, cosine) for memory_id, cosine in found if cosine > 0]
 
 
 ENGINES: dict[str, Engine] = {"text": by_words, "vector": by_meaning}
 
 
-async def find(database: Database, index: VectorIndex | None, query: Query, fusion: Fusion) -> list[Fused]:
-    """Ask every engine and fuse what they answer, best first."""
+async def find(
+    database: Database, index: VectorIndex | None, query: Query, fusion: Fusion, depth: Depth = BALANCED
+) -> list[Fused]:
+    """Ask every engine, the later ones with what the earlier found, and fuse what they answer, best first."""
+    preset = PRESETS[fusion.preset]
+    query = replace(query, limit=preset.hits or query.limit)
     rankings = {name: await engine(database, index, query) for name, engine in ENGINES.items()}
-    if fusion.preset == "rrf":
-        return rrf(rankings, fusion.k, fusion.agreement)[: query.limit]
-    weights = {"text": 1.0 - fusion.alpha, "vector": fusion.alpha}
-    return relative(rankings, weights)[: query.limit]
+    found = preset.fuse(rankings, fusion)
+    again = preset.again and depth.again and fusion.feedback > 0
+    near = await _vectors(index, query, found) if again or fusion.kin > 0 else {}
+    if again:
+        rankings["feedback"] = await by_feedback(index, query, found, near, fusion.feedback)
+        found = preset.fuse(rankings, fusion)
+    edges = await linked(database, [hit.id for hit in found[:SEEDS]], query.projects, depth.reach)
+    edges += kin(near, fusion.kin)
+    if not edges:
+        return found
+    rankings["graph"] = by_links(found, edges, fusion.damping, query.limit)
+    if preset.beliefs:
+        rankings["belief"] = by_belief({hit.id: hit.relevance for hit in found}, edges, query.limit)
+    return preset.fuse(rankings, fusion)
+
+
+async def _vectors(index: VectorIndex | None, query: Query, found: Sequence[Fused]) -> dict[int, numpy.ndarray]:
+    if index is None or query.vector is None:
+        return {}
+    return await index.vectors([hit.id for hit in found])
+
+
+async def by_feedback(
+    index: VectorIndex | None,
+    query: Query,
+    found: Sequence[Fused],
+    near: Mapping[int, numpy.ndarray],
+    share: float,
+) -> Ranking:
+    """What is near to the query as its first hits have sharpened it."""
+    if index is None or query.vector is None:
+        return []
+    vector = sharpened(query.vector, found, near, share)
+    return [] if vector is None else await index.search(_scopes(query), vector, query.limit)
+
+
+def _scopes(query: Query) -> tuple[str, ...]:
+    """The projects as the vectors know them: '' for memories that hold everywhere."""
+    return (*query.projects, "") if query.projects else ()
 
 
 def projects_of(project_id: str | None) -> Sequence[str]:
