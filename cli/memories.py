@@ -10,6 +10,7 @@ from . import screen
 from .ask import ask, here
 from .origin import origin
 
+ELSEWHERE = "\n  try: subconscious search --everywhere QUERY"
 SPEAKERS = {"user": "you", "assistant": "the assistant", "tool": "a tool's output, or the assistant after reading it"}
 
 
@@ -46,18 +47,25 @@ def _tell_admission(answer: dict[str, Any]) -> None:
 
 def recall(options: Namespace) -> None:
     """Print what the model would be given for a question."""
-    answer = ask("recall", query=" ".join(options.query), cwd=here(), tokens=options.tokens)
+    answer = ask("recall", query=" ".join(options.query), cwd=here(), tokens=options.tokens, **_manner(options))
     if options.json:
         screen.as_json(answer)
     elif answer["hits"]:
         print(screen.clean(answer["text"]))
     else:
-        print("Nothing is remembered about that here.\n  try: subconscious search --everywhere QUERY")
+        print(f"Nothing is remembered about that here.{_surer(answer) or ELSEWHERE}")
 
 
 def search(options: Namespace) -> None:
     """Print the memories found, the best first."""
-    answer = ask("search", query=" ".join(options.query), cwd=here(), **_filters(options))
+    answer = ask(
+        "search",
+        query=" ".join(options.query),
+        cwd=here(),
+        preset=options.preset,
+        **_manner(options),
+        **_filters(options),
+    )
     hits = answer["hits"]
     if options.json:
         screen.as_json(hits)
@@ -65,7 +73,17 @@ def search(options: Namespace) -> None:
     for hit in hits:
         card(hit["memory"], f"relevance {hit['relevance']:.2f}")
     if not hits:
-        print(f"Nothing found.{_elsewhere(options)}")
+        print(f"Nothing found.{_surer(answer) or _elsewhere(options)}")
+
+
+def _manner(options: Namespace) -> dict[str, Any]:
+    return {"mode": options.mode, "budget": options.budget}
+
+
+def _surer(answer: dict[str, Any]) -> str:
+    """What to try where a mode wants hits that are surer than any is."""
+    mode = answer["mode"]
+    return "" if mode == "any" else f"\n  Nothing is sure enough for {mode}; all that was found: --mode any"
 
 
 def list_memories(options: Namespace) -> None:

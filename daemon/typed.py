@@ -113,7 +113,7 @@ async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
     if not text:
         return "Subconscious was asked to recall, but not what. Usage: /subconscious:recall WORDS"
     mind = core.mind(entry.options, asked=True, hurried=True)
-    hits = await recall(mind, text, project.id, RECALL_LIMIT)
+    hits = await recall(mind, text, project.id, RECALL_LIMIT, wanted=mind.wanted(text))
     if not hits:
         return f"Subconscious has no memory of: {within_quotes(text, 200)}"
     branch, _ = head(entry.folder)

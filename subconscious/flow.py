@@ -38,7 +38,8 @@ from subconscious.search.context import Around, lift
 from subconscious.search.depths import DEPTHS, Depth
 from subconscious.search.engines import Query, find, projects_of
 from subconscious.search.fusion import Fused
-from subconscious.search.presets import Fusion
+from subconscious.search.modes import EXTENDED, mode_of
+from subconscious.search.presets import PRESETS, Fusion
 from subconscious.search.relevance import Asked, relevance
 from subconscious.search.selection import EVERYTHING, Selection, distinct, selected
 from subconscious.search.words import terms
@@ -106,6 +107,22 @@ class Mind:
     def depth(self) -> Depth:
         """How far a search looks."""
         return DEPTHS[self.settings.recall_budget]
+
+    def wanted(self, text: str) -> Selection:
+        """Which hits somebody wants to see who asks ``text`` (SPEC C2, C5, D18, D21)."""
+        chosen = self.settings
+        preset = PRESETS[chosen.fusion]
+        name = preset.mode if chosen.recall_mode == "preset" else chosen.recall_mode
+        mode = mode_of(name, text, {one: getattr(chosen, f"{one}_relevance") for one in EXTENDED})
+        floor = chosen.nexus_relevance if chosen.fusion == "nexus" else 0.0
+        return Selection(
+            hits=mode.hits,
+            relevance=max(mode.relevance, floor),
+            first=chosen.recall_first,
+            alone=chosen.recall_budget == "lean",
+            mode=mode.name,
+            tokens=mode.tokens or self.depth.tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,18 +12,21 @@ from subconscious.errors import RequestError
 from subconscious.flow import Provenance, clean, recall
 from subconscious.model import Hit, Origin
 from subconscious.projects import head
+from subconscious.search.modes import ANY
 from subconscious.store import events, memories, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.memories import Filter
 
 from .. import acts
 from .args import Args
+from .finding import FindingArgs, chosen
 from .room import Room, checked_out, told
 
 
 class Memories(Room):
     """Requests about memories: storing, finding, showing, taking out of use."""
 
+    arguments = FindingArgs
     at_terminal: ClassVar[frozenset[str]] = frozenset({"remember"})
 
     async def cmd_remember(self, args: Args) -> dict[str, Any]:
@@ -48,25 +51,29 @@ class Memories(Room):
             return found | {"capture": capture}
         return found | {"memory": asdict(await memories.get(self.core.database, capture["memory_id"]))}
 
-    async def cmd_recall(self, args: Args) -> dict[str, Any]:
+    async def cmd_recall(self, args: FindingArgs) -> dict[str, Any]:
         """Answer a question with framed text, as the model is given it."""
         project = await self.here(args)
-        mind = self.core.mind(asked=True)
-        hits = await recall(mind, args.query, project.id, args.limit)
-        budget = surfacing.Budget(args.tokens, args.tokens * surfacing.CHARACTERS_A_TOKEN, args.limit)
+        mind = chosen(self.core.mind(asked=True), args)
+        wanted = mind.wanted(args.query)
+        hits = await recall(mind, args.query, project.id, args.limit, wanted=wanted)
+        tokens = args.tokens if "tokens" in args.model_fields_set else wanted.tokens
+        budget = surfacing.Budget(tokens, tokens * surfacing.CHARACTERS_A_TOKEN, args.limit)
         branch, _ = head(args.cwd)
         context = surfacing.compose(hits, budget, branch)
         async with mind.database.write() as tx:
             await memories.touch(tx, [hit.memory.id for hit in context.hits], time())
-        return {"text": context.text, "hits": told(context.hits)}
+        return {"text": context.text, "hits": told(context.hits), "mode": wanted.mode}
 
-    async def cmd_search(self, args: Args) -> dict[str, Any]:
+    async def cmd_search(self, args: FindingArgs) -> dict[str, Any]:
         """Rank memories for a person to look through."""
         if args.archived:
-            return {"hits": await self._search_archived(args)}
+            return {"hits": await self._search_archived(args), "mode": ANY.name}
         project = None if args.everywhere else (await self.here(args)).id
-        # The kind is filtered after the engines answered: ask them for everything they would rank.
-        return {"hits": told(await recall(self.core.mind(asked=True), args.query, project, args.limit, args.kind))}
+        mind = chosen(self.core.mind(asked=True), args)
+        wanted = mind.wanted(args.query)
+        hits = await recall(mind, args.query, project, args.limit, args.kind, wanted)
+        return {"hits": told(hits), "mode": wanted.mode}
 
     async def _search_archived(self, args: Args) -> list[dict[str, Any]]:
         """Archived memories stand in no index: every word of the query must stand in the text."""

@@ -5,6 +5,7 @@ Words and meaning are asked first. What they find steers a second look by meanin
 
 from __future__ import annotations
 
+from asyncio import gather
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -63,7 +64,8 @@ async def find(
     """Ask every engine, the later ones with what the earlier found, and fuse what they answer, best first."""
     preset = PRESETS[fusion.preset]
     query = replace(query, limit=preset.hits or query.limit)
-    rankings = {name: await engine(database, index, query) for name, engine in ENGINES.items()}
+    answers = await gather(*(engine(database, index, query) for engine in ENGINES.values()))
+    rankings = dict(zip(ENGINES, answers, strict=True))
     found = preset.fuse(rankings, fusion)
     again = preset.again and depth.again and fusion.feedback > 0
     near = await _vectors(index, query, found) if again or fusion.kin > 0 else {}

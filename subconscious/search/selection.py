@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from subconscious.model import Hit, Memory
+from subconscious.search.depths import BALANCED
+from subconscious.search.modes import ANY
 
 if TYPE_CHECKING:
     import numpy
@@ -17,15 +19,20 @@ SYSTEM = "meta"
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """How many hits, how relevant each must be, and from which relevance on promoted knowledge leads."""
+    """How many hits, how relevant each must be, and from which relevance on promoted knowledge leads.
 
-    hits: int
+    ``alone``: where it answers, nothing else is shown. ``mode`` says what was chosen, ``tokens`` how long an answer is.
+    """
+
+    hits: int = 1000
     relevance: float = 0.0
     first: float = 1.0
-    first_alone: bool = False
+    alone: bool = False
+    mode: str = ANY.name
+    tokens: int = BALANCED.tokens
 
 
-EVERYTHING = Selection(hits=1000)
+EVERYTHING = Selection()
 
 
 def distinct(
@@ -52,7 +59,7 @@ def selected(ranked: Sequence[Hit], wanted: Selection) -> list[Hit]:
     """What is wanted of the ranked hits. What is promoted leads where it answers, else it has no precedence."""
     sure = [hit for hit in ranked if hit.relevance >= wanted.relevance]
     first = [hit for hit in sure if promoted(hit.memory) and hit.relevance >= wanted.first]
-    rest = [] if first and wanted.first_alone else [hit for hit in sure if hit not in first]
+    rest = [] if first and wanted.alone else [hit for hit in sure if hit not in first]
     return [*first, *rest][: wanted.hits]
 
 
