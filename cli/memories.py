@@ -58,14 +58,7 @@ def recall(options: Namespace) -> None:
 
 def search(options: Namespace) -> None:
     """Print the memories found, the best first."""
-    answer = ask(
-        "search",
-        query=" ".join(options.query),
-        cwd=here(),
-        preset=options.preset,
-        **_manner(options),
-        **_filters(options),
-    )
+    answer = ask("search", query=" ".join(options.query), cwd=here(), **_manner(options), **_filters(options))
     hits = answer["hits"]
     if options.json:
         screen.as_json(hits)
@@ -77,7 +70,7 @@ def search(options: Namespace) -> None:
 
 
 def _manner(options: Namespace) -> dict[str, Any]:
-    return {"mode": options.mode, "budget": options.budget}
+    return {name: getattr(options, name, None) for name in ("preset", "mode", "budget")}
 
 
 def _surer(answer: dict[str, Any]) -> str:
