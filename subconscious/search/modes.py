@@ -31,8 +31,8 @@ NAMES = ("any", "auto", *EXTENDED)
 
 _CUES = {
     "brainstorming": r"brainstorm\w*|ideas?|what if|explor\w+|possibilit\w+|alternatives?|inspir\w+|imagine|everything",
-    "planning": r"plan(?:s|ned|ning)?|design\w*|architect\w*|strateg\w+|roadmap|approach\w*|trade-?offs?|compar\w+|options?|why"
-    r"|should (?:we|i)|how (?:should|could|would)|pros and cons|decide\w*|decisions?",
+    "planning": r"plan(?:s|ned|ning)?|design\w*|architect\w*|strateg\w+|roadmap|approach\w*|trade-?offs?|compar\w+"
+    r"|options?|why|should (?:we|i)|how (?:should|could|would)|pros and cons|decide\w*|decisions?",
 }
 
 
