@@ -75,7 +75,7 @@ def _manner(options: Namespace) -> dict[str, Any]:
 
 def _surer(answer: dict[str, Any]) -> str:
     """What to try where a mode wants hits that are surer than any is."""
-    mode = answer["mode"]
+    mode = answer.get("mode", "any")  # a daemon of before knows none
     return "" if mode == "any" else f"\n  Nothing is sure enough for {mode}; all that was found: --mode any"
 
 
