@@ -51,7 +51,8 @@ async def by_meaning(database: Database, index: VectorIndex | None, query: Query
     del database
     if index is None or query.vector is None:
         return []
-    found = await index.search(_scopes(query), query.vector, query.limit)
+    projects = (*query.projects, "") if query.projects else ()
+    found = await index.search(projects, query.vector, query.limit)
     return [(memory_id, cosine) for memory_id, cosine in found if cosine > 0]
 
 
@@ -70,7 +71,7 @@ async def find(
     again = preset.again and depth.again and fusion.feedback > 0
     near = await _vectors(index, query, found) if again or fusion.kin > 0 else {}
     if again:
-        rankings["feedback"] = await by_feedback(index, query, found, near, fusion.feedback)
+        rankings["feedback"] = await by_feedback(database, index, query, found, near, fusion.feedback)
         found = preset.fuse(rankings, fusion)
     edges = await linked(database, [hit.id for hit in found[:SEEDS]], query.projects, depth.reach)
     edges += kin(near, fusion.kin)
@@ -89,22 +90,16 @@ async def _vectors(index: VectorIndex | None, query: Query, found: Sequence[Fuse
 
 
 async def by_feedback(
+    database: Database,
     index: VectorIndex | None,
     query: Query,
     found: Sequence[Fused],
     near: Mapping[int, numpy.ndarray],
     share: float,
 ) -> Ranking:
-    """What is near to the query as its first hits have sharpened it."""
-    if index is None or query.vector is None:
-        return []
-    vector = sharpened(query.vector, found, near, share)
-    return [] if vector is None else await index.search(_scopes(query), vector, query.limit)
-
-
-def _scopes(query: Query) -> tuple[str, ...]:
-    """The projects as the vectors know them: '' for memories that hold everywhere."""
-    return (*query.projects, "") if query.projects else ()
+    """What is near to the query as its first hits have sharpened it; the scores are no cosines to the query itself."""
+    vector = None if query.vector is None else sharpened(query.vector, found, near, share)
+    return [] if vector is None else await by_meaning(database, index, replace(query, vector=vector))
 
 
 def projects_of(project_id: str | None) -> Sequence[str]:
