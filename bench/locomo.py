@@ -36,21 +36,34 @@ from subconscious.store.projects import settle
 from subconscious.store.rows import content_hash
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop"}
-PLAIN = {"fusion_near": 0.0, "fusion_session": 0.0, "fusion_names": 0.0}
+PLAIN = {"fusion_near": 0.0, "fusion_session": 0.0, "fusion_names": 0.0, "fusion_feedback": 0.0}
 STILL: dict[str, Any] = {"ranking_decay": 0.0, "stale_factor": 1.0}
 """Decay off: the conversations are years old, and age says nothing about the questions."""
+KIN: dict[str, Any] = {"graph_kin": 1.0}
+"""The conversations hold no links: their graph is made of what is alike in meaning."""
 ROWS: dict[str, dict[str, Any]] = {
     "words (BM25)": {**PLAIN, **STILL, "fusion_alpha": 0.0},
     "meaning (vectors)": {**PLAIN, **STILL, "fusion_alpha": 1.0},
-    "fused, rrf k=60": {**PLAIN, **STILL, "fusion": "rrf"},
     "fused": {**PLAIN, **STILL},
-    "fused + neighbours": {**STILL, "fusion_session": 0.0, "fusion_names": 0.0},
+    "fused + graph": {**PLAIN, **STILL, **KIN},
+    "fused + second look": {**PLAIN, **STILL, "fusion_feedback": 0.5},
+    "fused + neighbours": {**STILL, "fusion_session": 0.0, "fusion_names": 0.0, "fusion_feedback": 0.0},
+    "rrf, k = 60": {**PLAIN, **STILL, "fusion": "rrf"},
+    "rrf + graph": {**PLAIN, **STILL, **KIN, "fusion": "rrf"},
+    "nexus": {**PLAIN, **STILL, "fusion": "nexus"},
+    "nexus + graph": {**PLAIN, **STILL, **KIN, "fusion": "nexus"},
+    "shipped, no second look": {**STILL, "fusion_feedback": 0.0},
+    "shipped + graph": {**STILL, **KIN},
+    "shipped, lean": {**STILL, "recall_budget": "lean"},
+    "shipped, deep": {**STILL, "recall_budget": "deep"},
     "as shipped, decay off": STILL,
     "as shipped, decay on": {},
 }
 
 
 Asked = TypeVar("Asked")
+Scores = tuple[float, float, float, float]
+"""recall@5, recall@10, reciprocal rank, nDCG@10."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +143,7 @@ def _memory(project: str, session: str, at: float, speaker: str, text: str) -> M
     )
 
 
-def scores(ranked: list[int], evidence: frozenset[int]) -> tuple[float, float, float, float]:
+def scores(ranked: list[int], evidence: frozenset[int]) -> Scores:
     """recall@5, recall@10, reciprocal rank and nDCG within the first ten."""
     places = [place for place, one in enumerate(ranked[:10], 1) if one in evidence]
     ideal = sum(1 / log2(place + 1) for place in range(1, min(10, len(evidence)) + 1))
@@ -142,21 +155,32 @@ def scores(ranked: list[int], evidence: frozenset[int]) -> tuple[float, float, f
     )
 
 
-async def measure(mind: Mind, questions: list[Question]) -> str:
-    """One row of the table."""
-    by: defaultdict[str, list[tuple[float, float, float, float]]] = defaultdict(list)
+async def measure(mind: Mind, questions: list[Question], details: bool = False) -> str:
+    """One row of the table; in detail with one for each category and each conversation."""
+    by: defaultdict[str, list[Scores]] = defaultdict(list)
     taken = []
     for question in questions:
         began = perf_counter()
         hits = await recall(mind, question.text, question.project, 10)
         taken.append(1000 * (perf_counter() - began))
         found = scores([hit.memory.id for hit in hits], question.evidence)
-        by["all"].append(found)
-        by[CATEGORIES[question.category]].append(found)
-    mean = [statistics.mean(column) for column in zip(*by["all"], strict=True)]
-    per = " ".join(f"{statistics.mean(row[1] for row in by[name]):10.3f}" for name in CATEGORIES.values())
+        for group in ("all", CATEGORIES[question.category], question.project):
+            by[group].append(found)
+    lines = [_line(by["all"], [by[name] for name in CATEGORIES.values()], taken)]
+    if details:
+        names = (*CATEGORIES.values(), *dict.fromkeys(question.project for question in questions))
+        lines += [f"  {name:22} {_means(by[name])}" for name in names]
+    return "\n".join(lines)
+
+
+def _means(rows: list[Scores]) -> str:
+    return " ".join(f"{statistics.mean(column):7.3f}" for column in zip(*rows, strict=True))
+
+
+def _line(rows: list[Scores], categories: list[list[Scores]], taken: list[float]) -> str:
+    per = " ".join(f"{statistics.mean(row[1] for row in found):10.3f}" for found in categories)
     p95 = statistics.quantiles(taken, n=20)[-1]
-    return " ".join(f"{value:7.3f}" for value in mean) + f" {per} {statistics.median(taken):6.1f} {p95:6.1f}"
+    return f"{_means(rows)} {per} {statistics.median(taken):6.1f} {p95:6.1f}"
 
 
 Fill = Callable[[Database, Embedder], Awaitable[Asked]]
@@ -184,7 +208,7 @@ async def furnished(fill: Fill[Asked]) -> AsyncIterator[tuple[Mind, Asked]]:
         await database.close()
 
 
-async def run(folder: Path, only: list[str]) -> None:
+async def run(folder: Path, only: list[str], details: bool) -> None:
     """Store once, measure each row."""
 
     async def fill(database: Database, embedder: Embedder) -> list[Question]:
@@ -197,15 +221,16 @@ async def run(folder: Path, only: list[str]) -> None:
         for name, changed in ROWS.items():
             if not only or any(part in name for part in only):
                 chosen = replace(mind, settings=Settings(**changed))
-                print(f"{name:24} {await measure(chosen, questions)}", flush=True)
+                print(f"{name:24} {await measure(chosen, questions, details)}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--row", action="append", default=[], help="only rows whose name has this in it")
+    parser.add_argument("--details", action="store_true", help="each category and each conversation by itself")
     chosen = parser.parse_args()
-    asyncio.run(run(chosen.folder, chosen.row))
+    asyncio.run(run(chosen.folder, chosen.row, chosen.details))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,18 @@ import argparse
 from subconscious import __version__
 
 from . import arguments_links
-from .options import Verbs, add_filters, add_ids, add_narrowing, add_telling, add_verb, dollars, natural, positive
+from .options import (
+    Verbs,
+    add_filters,
+    add_ids,
+    add_manner,
+    add_narrowing,
+    add_telling,
+    add_verb,
+    dollars,
+    natural,
+    positive,
+)
 
 DESCRIPTION = "The memory of Claude Code: learns from your sessions, gives the next ones what matters."
 EPILOG = "New here: `subconscious demo`. Something wrong: `subconscious doctor`."
@@ -37,10 +48,13 @@ def _add_reading(verbs: Verbs) -> None:
     verb.add_argument("--tokens", type=positive, help="how much text to return at most")
     add_narrowing(verb)
     add_telling(verb)
+    add_manner(verb)
     verb = add_verb(verbs, "search", "memories:search", "find memories by meaning and words", listing=True)
     verb.add_argument("query", metavar="QUERY", nargs="+")
     add_filters(verb, limit=10)
     add_telling(verb)
+    verb.add_argument("--preset", choices=("relative", "rrf", "nexus"), help="how engines are fused")
+    add_manner(verb)
     verb = add_verb(verbs, "list", "memories:list_memories", "memories, the newest first", listing=True)
     add_filters(verb, limit=20)
     verb.add_argument("--offset", type=natural, default=0, help="skip so many")

@@ -10,6 +10,7 @@ from . import screen
 from .ask import ask, here
 from .origin import origin
 
+ELSEWHERE = "\n  try: subconscious search --everywhere QUERY"
 SPEAKERS = {"user": "you", "assistant": "the assistant", "tool": "a tool's output, or the assistant after reading it"}
 
 DOUBTFUL = {"LOW": "low trust", "SUSPECT": "suspect: may be poisoned"}
@@ -49,19 +50,19 @@ def _tell_admission(answer: dict[str, Any]) -> None:
 
 def recall(options: Namespace) -> None:
     """Print what the model would be given for a question."""
-    how = {"tokens": options.tokens, "tier": options.tier, "section": options.section}
+    how = {"tokens": options.tokens, "tier": options.tier, "section": options.section} | _manner(options)
     answer = ask("recall", query=" ".join(options.query), cwd=here(), **how, **_narrowing(options))
     if options.json:
         screen.as_json(answer)
     elif answer["hits"]:
         print(screen.clean(answer["text"]))
     else:
-        print("Nothing is remembered about that here.\n  try: subconscious search --everywhere QUERY")
+        print(f"Nothing is remembered about that here.{_surer(answer) or ELSEWHERE}")
 
 
 def search(options: Namespace) -> None:
     """Print the memories found, the best first."""
-    how = {"tier": options.tier, "section": options.section}
+    how = {"tier": options.tier, "section": options.section} | _manner(options)
     answer = ask("search", query=" ".join(options.query), cwd=here(), **how, **_filters(options))
     hits = answer["hits"]
     if options.json:
@@ -72,7 +73,17 @@ def search(options: Namespace) -> None:
         if "told" in hit:
             print(screen.wrapped(hit["told"]["text"], 6))
     if not hits:
-        print(f"Nothing found.{_elsewhere(options)}")
+        print(f"Nothing found.{_surer(answer) or _elsewhere(options)}")
+
+
+def _manner(options: Namespace) -> dict[str, Any]:
+    return {name: getattr(options, name, None) for name in ("preset", "mode", "budget")}
+
+
+def _surer(answer: dict[str, Any]) -> str:
+    """What to try where a mode wants hits that are surer than any is."""
+    mode = answer.get("mode", "any")  # a daemon of before knows none
+    return "" if mode == "any" else f"\n  Nothing is sure enough for {mode}; all that was found: --mode any"
 
 
 def list_memories(options: Namespace) -> None:

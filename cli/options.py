@@ -84,6 +84,13 @@ def add_telling(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--section", metavar="NAME", help="of long ones tell this section: Decision, Context, ...")
 
 
+def add_manner(verb: argparse.ArgumentParser) -> None:
+    """Add how something is to be found; what is left out is a setting."""
+    modes = ("any", "auto", "execution", "planning", "brainstorming")
+    verb.add_argument("--mode", choices=modes, help="how many and how sure; `auto` reads it off the question")
+    verb.add_argument("--budget", choices=("lean", "balanced", "deep"), help="how far to look, and how much to answer")
+
+
 def add_ids(verb: argparse.ArgumentParser) -> None:
     """Add the ids that a verb is about."""
     verb.add_argument("ids", metavar="ID", nargs="+", type=positive)

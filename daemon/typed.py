@@ -119,8 +119,8 @@ async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
     if not text:
         return "Subconscious was asked to recall, but not what. Usage: /subconscious:recall WORDS"
     mind = core.mind(entry.options, asked=True, hurried=True)
-    wanted = understand(text, Filter(), datetime.now().astimezone())
-    hits = await recall(mind, wanted, project.id, RECALL_LIMIT)
+    meant = understand(text, Filter(), datetime.now().astimezone())
+    hits = await recall(mind, meant, project.id, RECALL_LIMIT, mind.wanted(text))
     if not hits:
         return f"Subconscious has no memory of: {within_quotes(text, 200)}"
     branch, _ = head(entry.folder)

@@ -14,6 +14,7 @@ from subconscious.capture.budget import Entry, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
 from subconscious.capture.offline import UNKNOWN, Meanings, extract
+from subconscious.capture.sameness import differ
 from subconscious.kinds import KINDS
 from subconscious.model import (
     Act,
@@ -34,9 +35,13 @@ from subconscious.poisoning.echo import traced
 from subconscious.poisoning.gate import screen, withhold
 from subconscious.redaction import cut_own, cut_private, ledger, redact
 from subconscious.search.context import Around, lift
-from subconscious.search.engines import OVERFETCH, Fusion, Query, find, projects_of
+from subconscious.search.depths import DEPTHS, Depth
+from subconscious.search.engines import Query, find, projects_of
 from subconscious.search.fusion import Fused
+from subconscious.search.modes import EXTENDED, mode_of
+from subconscious.search.presets import PRESETS, Fusion
 from subconscious.search.relevance import Asked, relevance
+from subconscious.search.selection import EVERYTHING, Selection, distinct, selected
 from subconscious.search.understanding import Wanted
 from subconscious.search.words import terms
 from subconscious.settings import Settings
@@ -57,6 +62,8 @@ Embed = Callable[[str], Awaitable["numpy.ndarray | None"]]
 Judged = tuple[Candidate, Admission]
 
 DAY = 86_400.0
+LOOKED_AT = 50
+"""Hits of one recall that are read from the store."""
 ECHO = "repeats a memory that was given to this session"
 """Why a candidate that a session only gives back is discarded (SPEC N2)."""
 NEIGHBOURS = 5
@@ -85,7 +92,39 @@ class Mind:
     def fusion(self) -> Fusion:
         """How engines are fused."""
         chosen = self.settings
-        return Fusion(chosen.fusion, chosen.fusion_alpha, chosen.rrf_k, chosen.rrf_agreement)
+        return Fusion(
+            preset=chosen.fusion,
+            alpha=chosen.fusion_alpha,
+            feedback=chosen.fusion_feedback,
+            graph=chosen.fusion_graph,
+            kin=chosen.graph_kin,
+            damping=chosen.graph_damping,
+            k=chosen.rrf_k,
+            agreement=chosen.rrf_agreement,
+            rrf_graph=chosen.rrf_graph,
+            shares=(chosen.nexus_vector, chosen.nexus_graph, chosen.nexus_belief),
+        )
+
+    @property
+    def depth(self) -> Depth:
+        """How far a search looks."""
+        return DEPTHS[self.settings.recall_budget]
+
+    def wanted(self, text: str) -> Selection:
+        """Which hits somebody wants to see who asks ``text`` (SPEC C2, C5, D18, D21)."""
+        chosen = self.settings
+        preset = PRESETS[chosen.fusion]
+        name = preset.mode if chosen.recall_mode == "preset" else chosen.recall_mode
+        mode = mode_of(name, text, {one: getattr(chosen, f"{one}_relevance") for one in EXTENDED})
+        floor = chosen.nexus_relevance if chosen.fusion == "nexus" else 0.0
+        return Selection(
+            hits=mode.hits,
+            relevance=max(mode.relevance, floor),
+            first=chosen.recall_first,
+            alone=chosen.recall_budget == "lean",
+            mode=mode.name,
+            tokens=mode.tokens or self.depth.tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,26 +289,36 @@ def memory_of(candidate: Candidate, admission: Admission, where: Provenance) -> 
     )
 
 
-async def recall(mind: Mind, asked: str | Wanted, project_id: str | None, limit: int) -> list[Hit]:
-    """Find memories by words, by meaning and by what stands around them, best first; decay orders and hides none.
+async def recall(
+    mind: Mind, asked: str | Wanted, project_id: str | None, limit: int, wanted: Selection = EVERYTHING
+) -> list[Hit]:
+    """Find memories by words, by meaning, by links and by what stands around them, best first; decay only orders.
 
     A text is looked for as it stands; what somebody searches for is understood first (see `search.understanding`).
     """
     meant = asked if isinstance(asked, Wanted) else Wanted(asked)
     meant = replace(meant, which=replace(meant.which, project_id=project_id))
     if meant.wordless:
-        listed = await _listed(mind, meant.outright, limit)
-        return await repute.of_hits(mind.database, listed, mind.settings, time(), project_id)
-    query = await _query(mind, meant, max(OVERFETCH, limit))
-    fused = await find(mind.database, mind.index, query, mind.fusion)
+        best = await _listed(mind, meant.outright, limit)
+    else:
+        pool = await _pool(mind, meant, project_id, limit)
+        best = selected(await _distinct(mind, pool), wanted)[:limit]
+    return await repute.of_hits(mind.database, best, mind.settings, time(), project_id)
+
+
+async def _pool(mind: Mind, meant: Wanted, project_id: str | None, limit: int) -> list[Hit]:
+    """The best hits, twice as many as are asked for: some of them will say the same, or not be sure enough."""
+    query = await _query(mind, meant, max(mind.depth.hits, limit))
+    fused = await find(mind.database, mind.index, query, mind.fusion, mind.depth)
     sessions_found = await memories.in_sessions(mind.database, [hit.id for hit in fused], project_id)
-    lifted = lift(fused, sessions_found, mind.around)[: query.most]
+    most = query.most if meant.which.narrow or query.rather is not None else 0
+    lifted = lift(fused, sessions_found, mind.around)[: max(LOOKED_AT, most, 2 * limit)]
     found = await memories.get_many(mind.database, [hit.id for hit in lifted], meant.which)
     compared, now, gone = Asked.of(meant.text), time(), await superseded(mind, found.values(), project_id)
     hits = [_hit(mind, compared, hit, found[hit.id], now, gone) for hit in lifted if hit.id in found]
     favoured = [_favoured(mind, meant, hit) for hit in hits]
-    best = sorted(favoured, key=lambda hit: (-hit.score, hit.memory.id))[:limit]
-    return await repute.of_hits(mind.database, best, mind.settings, now, project_id)
+    ranked = sorted(favoured, key=lambda hit: (-hit.score, hit.memory.id))
+    return [_weighed(compared, hit) for hit in ranked[: 2 * limit]]
 
 
 async def _query(mind: Mind, meant: Wanted, depth: int) -> Query:
@@ -304,12 +353,30 @@ def _favoured(mind: Mind, wanted: Wanted, hit: Hit) -> Hit:
     return replace(hit, rank=rank, decay=1.0 if timely else hit.decay)
 
 
+async def _distinct(mind: Mind, ranked: Sequence[Hit]) -> Sequence[Hit]:
+    """Drop what says again what a better hit says (SPEC C3)."""
+    if mind.index is None or mind.settings.recall_alike >= 1:
+        return ranked
+    vectors = await mind.index.vectors([hit.memory.id for hit in ranked])
+    return distinct(ranked, vectors, mind.settings.recall_alike, lambda one, other: differ(one.content, other.content))
+
+
 def _hit(mind: Mind, asked: Asked, fused: Fused, memory: Memory, now: float, gone: Collection[int]) -> Hit:
-    about = " ".join((*memory.tags, *memory.files))
-    told = f"{memory.content} {memory.rationale} {about}"
+    """A hit in its place; how relevant it is by itself is told of those that are near the top alone."""
     share = mind.settings.fusion_names
-    rank = (fused.relevance + share * asked.met(about)) / (1.0 + share)
-    return Hit(memory, relevance(asked, told, fused.engines), fade(mind, memory, now, gone), fused.engines, rank)
+    rank = (fused.relevance + share * asked.met(_about(memory))) / (1.0 + share)
+    return Hit(memory, 0.0, fade(mind, memory, now, gone), fused.engines, rank)
+
+
+def _weighed(asked: Asked, hit: Hit) -> Hit:
+    memory = hit.memory
+    told = f"{memory.content} {memory.rationale} {_about(memory)}"
+    return replace(hit, relevance=relevance(asked, told, hit.engines))
+
+
+def _about(memory: Memory) -> str:
+    """What a memory is about, in names."""
+    return " ".join((*memory.tags, *memory.files))
 
 
 def fade(mind: Mind, memory: Memory, now: float, gone: Collection[int] = ()) -> float:

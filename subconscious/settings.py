@@ -95,11 +95,17 @@ class Settings(BaseSettings):
         default=False, description="send it, redacted, what you type, so that hooks find by meaning too"
     )
     embedder_prompt_ms: float = Field(default=150, ge=0, description="time a hook waits for it before words do alone")
-    fusion: Literal["relative", "rrf"] = Field(default="relative", description="how engines are fused (B1)")
+    fusion: Literal["relative", "rrf", "nexus"] = Field(
+        default="relative", description="how engines are fused (B1, C1)"
+    )
     fusion_alpha: float = Field(default=0.5, ge=0, le=1, description="weight of the vector engine in `relative`")
-    fusion_near: float = Field(default=0.2, ge=0, le=1, description="what a neighbour's score adds to a memory's own")
+    fusion_feedback: float = Field(
+        default=0.5, ge=0, le=2, description="what the best hits add to the query for a second look; 0: there is none"
+    )
+    fusion_graph: float = Field(default=0.3, ge=0, le=1, description="weight of the links in `relative`")
+    fusion_near: float = Field(default=0.25, ge=0, le=1, description="what a neighbour's score adds to a memory's own")
     fusion_session: float = Field(default=0.2, ge=0, le=1, description="what a session in which much was found adds")
-    fusion_names: float = Field(default=0.3, ge=0, le=1, description="what the tags and files that a query names add")
+    fusion_names: float = Field(default=0.5, ge=0, le=1, description="what the tags and files that a query names add")
     fusion_dates: float = Field(default=0.5, ge=0, le=1, description="what the time that a search speaks of adds (D9)")
     fusion_kinds: float = Field(default=0.1, ge=0, le=1, description="what the kind that a search speaks of adds (D9)")
     prompt_context: bool = Field(
@@ -111,8 +117,32 @@ class Settings(BaseSettings):
     tier_minimal: int = Field(default=100, ge=30, description="tokens of a memory in the tier `minimal` (B19)")
     tier_compact: int = Field(default=200, ge=30, description="tokens in `compact` (B19)")
     tier_standard: int = Field(default=400, ge=30, description="tokens in `standard` (B19)")
+    graph_damping: float = Field(default=0.5, ge=0, le=0.99, description="share of a walk that follows links (C6)")
+    graph_kin: float = Field(
+        default=0, ge=0, le=1, description="what likeness in meaning counts as a link of; 0: only links are links"
+    )
     rrf_k: int = Field(default=60, ge=1, description="k of the `rrf` preset (B1)")
     rrf_agreement: float = Field(default=1.10, ge=1, description="factor for hits of two engines in `rrf` (B2)")
+    rrf_graph: float = Field(default=1.5, ge=0, description="weight of the links in `rrf` (B2)")
+    nexus_vector: float = Field(default=0.4, ge=0, le=1, description="weight of the vectors in `nexus` (C1)")
+    nexus_graph: float = Field(default=0.4, ge=0, le=1, description="weight of the links in `nexus` (C1)")
+    nexus_belief: float = Field(default=0.2, ge=0, le=1, description="weight of the noisy-or in `nexus` (C1)")
+    nexus_relevance: float = Field(default=0.3, ge=0, le=1, description="relevance from which `nexus` shows a hit (C2)")
+    recall_budget: Literal["lean", "balanced", "deep"] = Field(
+        default="balanced", description="how far a search looks and how much text it answers with (D21)"
+    )
+    recall_mode: Literal["preset", "any", "auto", "execution", "planning", "brainstorming"] = Field(
+        default="preset", description="what is asked for: `auto` reads it off the question, as `nexus` does (C5)"
+    )
+    execution_relevance: float = Field(default=0.85, ge=0, le=1, description="relevance from which that mode shows one")
+    planning_relevance: float = Field(default=0.65, ge=0, le=1, description="the same for planning (C5)")
+    brainstorming_relevance: float = Field(default=0.5, ge=0, le=1, description="the same for brainstorming (C5)")
+    recall_first: float = Field(
+        default=0.65, ge=0, le=1, description="relevance from which what is pinned, approved or summed up leads (D18)"
+    )
+    recall_alike: float = Field(
+        default=0.95, ge=0, le=1, description="cosine above which two hits say the same and one is shown (C3)"
+    )
     ranking_decay: float = Field(default=0.01, ge=0, description="a day's decay in the ranking (D8)")
     stale_days: float = Field(default=90, gt=0, description="days without recall after which x 0.5 (D13)")
     stale_factor: float = Field(default=0.5, ge=0, le=1, description="what a stale memory's rank is multiplied by")

@@ -13,12 +13,13 @@ from pydantic import Field
 
 from subconscious import surfacing
 from subconscious.errors import RequestError
-from subconscious.flow import Provenance, clean, recall
+from subconscious.flow import Mind, Provenance, clean, recall
 from subconscious.kinds import KINDS
 from subconscious.model import Hit, Memory, Origin
 from subconscious.projects import head
 from subconscious.quoting import quote
 from subconscious.search.dates import moment
+from subconscious.search.selection import Selection
 from subconscious.search.tiers import Tier, Tiers, Told, tell
 from subconscious.search.understanding import understand
 from subconscious.store import events, memories, projects, surfaces
@@ -28,10 +29,11 @@ from subconscious.store.projects import Project
 
 from .. import acts
 from .args import NO_NUL, WORDY, Args, Name
+from .finding import FindingArgs, chosen
 from .room import Room, checked_out, stood, told
 
 
-class Search(Args):
+class Search(FindingArgs):
     """What narrows a search or a list, and how much is told of what is found."""
 
     kinds: tuple[Name, ...] = Field(default=(), max_length=100)
@@ -75,9 +77,11 @@ class Memories(Room):
 
     async def cmd_recall(self, args: Search) -> dict[str, Any]:
         """Answer a question with framed text, as the model is given it."""
-        mind = self.core.mind(asked=True)
-        hits = await self._found(args, everywhere=False)
-        budget = surfacing.Budget(args.tokens, args.tokens * surfacing.CHARACTERS_A_TOKEN, args.limit)
+        mind = chosen(self.core.mind(asked=True), args)
+        wanted = mind.wanted(args.query)
+        hits = await self._found(mind, args, wanted, everywhere=False)
+        tokens = args.tokens if "tokens" in args.model_fields_set else wanted.tokens
+        budget = surfacing.Budget(tokens, tokens * surfacing.CHARACTERS_A_TOKEN, args.limit)
         branch, _ = head(args.cwd)
 
         def telling(memory: Memory) -> str:
@@ -86,26 +90,28 @@ class Memories(Room):
         context = surfacing.compose(hits, budget, branch, tell=telling)
         async with mind.database.write() as tx:
             await memories.touch(tx, [hit.memory.id for hit in context.hits], time())
-        return {"text": context.text, "hits": told(context.hits)}
+        return {"text": context.text, "hits": told(context.hits), "mode": wanted.mode}
 
     async def cmd_search(self, args: Search) -> dict[str, Any]:
         """Rank memories for a person to look through; with a tier or a section, tell so much of each."""
-        hits = await self._found(args, everywhere=args.everywhere)
+        mind = chosen(self.core.mind(asked=True), args)
+        wanted = mind.wanted(args.query)
+        hits = await self._found(mind, args, wanted, everywhere=args.everywhere)
         answers = told(hits)
         if args.tier or args.section:
             for hit, answer in zip(hits, answers, strict=True):
                 answer["told"] = asdict(self._told(args, hit.memory))
-        return {"hits": answers}
+        return {"hits": answers, "mode": wanted.mode}
 
-    async def _found(self, args: Search, *, everywhere: bool) -> list[Hit]:
+    async def _found(self, mind: Mind, args: Search, wanted: Selection, *, everywhere: bool) -> list[Hit]:
         which = await self._which(args, everywhere=everywhere)
-        wanted = understand(args.query, which, datetime.now().astimezone())
-        return await recall(self.core.mind(asked=True), wanted, which.project_id, args.limit)
+        meant = understand(args.query, which, datetime.now().astimezone())
+        return await recall(mind, meant, which.project_id, args.limit, wanted)
 
     def _told(self, args: Search, memory: Memory) -> Told:
-        chosen = self.core.mind().settings
-        tiers = Tiers(chosen.tier_minimal, chosen.tier_compact, chosen.tier_standard)
-        return tell(memory, args.query, tiers.room(args.tier or chosen.tier), args.section)
+        settings = self.core.mind().settings
+        tiers = Tiers(settings.tier_minimal, settings.tier_compact, settings.tier_standard)
+        return tell(memory, args.query, tiers.room(args.tier or settings.tier), args.section)
 
     async def cmd_list(self, args: Search) -> dict[str, Any]:
         """Page through memories."""

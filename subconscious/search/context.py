@@ -6,7 +6,7 @@ next. So a memory gains from its neighbours' scores, and from a session in which
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from subconscious.search.fusion import Fused
@@ -14,7 +14,7 @@ from subconscious.search.fusion import Fused
 REACH = 2
 """Places to each side of a memory that count as near."""
 
-BEST = 3
+BEST = 2
 """Hits of a session that speak for it."""
 
 
@@ -37,14 +37,21 @@ def lift(found: Sequence[Fused], sessions: Sequence[Sequence[int]], around: Arou
     whole = [sum(sorted((own.get(one, 0.0) for one in ids), reverse=True)[:BEST]) for ids in sessions]
     most = max(whole, default=0.0) or 1.0
     for ids, said in zip(sessions, whole, strict=True):
-        for place, one in enumerate(ids):
-            near = around.near * sum(own.get(other, 0.0) for other in _near(ids, place))
-            if near or one in own:
-                lifted[one] = lifted.get(one, 0.0) + near + around.session * said / most
+        near = _near(ids, own) if around.near else {}
+        for one in ids:
+            if one in near or one in own:
+                about = around.near * near.get(one, 0.0) + around.session * said / most
+                lifted[one] = lifted.get(one, 0.0) + about
     top = max(1.0, *lifted.values()) if lifted else 1.0
     order = sorted(lifted, key=lambda one: (-lifted[one], one))
     return [Fused(one, lifted[one] / top, engines.get(one, ())) for one in order]
 
 
-def _near(ids: Sequence[int], place: int) -> list[int]:
-    return [*ids[max(0, place - REACH) : place], *ids[place + 1 : place + 1 + REACH]]
+def _near(ids: Sequence[int], own: Mapping[int, float]) -> dict[int, float]:
+    """What the neighbours of each memory of a session score together."""
+    near: dict[int, float] = {}
+    for place, one in enumerate(ids):
+        if score := own.get(one, 0.0):
+            for other in (*ids[max(0, place - REACH) : place], *ids[place + 1 : place + 1 + REACH]):
+                near[other] = near.get(other, 0.0) + score
+    return near

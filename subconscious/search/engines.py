@@ -1,12 +1,21 @@
-"""The engines (SPEC B1): a function query -> ranking each, and a row in ENGINES with its share."""
+"""The engines (SPEC B1): a function query -> ranking each, and a row in ENGINES; what they weigh is the presets'.
+
+Words and meaning are asked first. What they find steers a second look by meaning, and is where the graph begins.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from asyncio import gather
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from subconscious.search.fusion import Fused, Ranking, relative, rrf
+from subconscious.search.belief import by_belief
+from subconscious.search.depths import BALANCED, Depth
+from subconscious.search.feedback import sharpened
+from subconscious.search.fusion import Fused, Ranking
+from subconscious.search.graph import SEEDS, by_links, kin, linked
+from subconscious.search.presets import PRESETS, Fusion
 from subconscious.search.words import terms
 from subconscious.store import memories
 from subconscious.store.connect import Database
@@ -16,9 +25,6 @@ if TYPE_CHECKING:
     import numpy
 
     from subconscious.store.vectors import VectorIndex
-
-OVERFETCH = 50
-"""Hits asked of each engine before they are fused (SPEC C1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,7 @@ class Query:
     text: str
     projects: tuple[str, ...] = ()
     vector: numpy.ndarray | None = None
-    limit: int = OVERFETCH
+    limit: int = BALANCED.hits
     which: Filter = field(default_factory=Filter)
     among: tuple[int, ...] | None = None
     rather: Filter | None = None
@@ -42,16 +48,6 @@ class Query:
     def most(self) -> int:
         """Hits that are worth a look once they are fused."""
         return self.limit if self.rather is None else 2 * self.limit
-
-
-@dataclass(frozen=True, slots=True)
-class Fusion:
-    """How the engines' answers become one: the settings of SPEC B1 and B2."""
-
-    preset: str
-    alpha: float
-    k: int
-    agreement: float
 
 
 Engine = Callable[["Database", "VectorIndex | None", Query], Awaitable[Ranking]]
@@ -88,13 +84,47 @@ def _joined(found: Ranking, more: Ranking) -> list[tuple[int, float]]:
 ENGINES: dict[str, Engine] = {"text": by_words, "vector": by_meaning}
 
 
-async def find(database: Database, index: VectorIndex | None, query: Query, fusion: Fusion) -> list[Fused]:
-    """Ask every engine and fuse what they answer, best first."""
-    rankings = {name: await engine(database, index, query) for name, engine in ENGINES.items()}
-    if fusion.preset == "rrf":
-        return rrf(rankings, fusion.k, fusion.agreement)[: query.most]
-    weights = {"text": 1.0 - fusion.alpha, "vector": fusion.alpha}
-    return relative(rankings, weights)[: query.most]
+async def find(
+    database: Database, index: VectorIndex | None, query: Query, fusion: Fusion, depth: Depth = BALANCED
+) -> list[Fused]:
+    """Ask every engine, the later ones with what the earlier found, and fuse what they answer, best first."""
+    preset = PRESETS[fusion.preset]
+    query = replace(query, limit=preset.hits or query.limit)
+    answers = await gather(*(engine(database, index, query) for engine in ENGINES.values()))
+    rankings = dict(zip(ENGINES, answers, strict=True))
+    found = preset.fuse(rankings, fusion)
+    again = preset.again and depth.again and fusion.feedback > 0
+    near = await _vectors(index, query, found) if again or fusion.kin > 0 else {}
+    if again:
+        rankings["feedback"] = await by_feedback(database, index, query, found, near, fusion.feedback)
+        found = preset.fuse(rankings, fusion)
+    edges = await linked(database, [hit.id for hit in found[:SEEDS]], query.projects, depth.reach)
+    edges += kin(near, fusion.kin)
+    if not edges:
+        return found
+    rankings["graph"] = by_links(found, edges, fusion.damping, query.limit)
+    if preset.beliefs:
+        rankings["belief"] = by_belief({hit.id: hit.relevance for hit in found}, edges, query.limit)
+    return preset.fuse(rankings, fusion)
+
+
+async def _vectors(index: VectorIndex | None, query: Query, found: Sequence[Fused]) -> dict[int, numpy.ndarray]:
+    if index is None or query.vector is None:
+        return {}
+    return await index.vectors([hit.id for hit in found])
+
+
+async def by_feedback(
+    database: Database,
+    index: VectorIndex | None,
+    query: Query,
+    found: Sequence[Fused],
+    near: Mapping[int, numpy.ndarray],
+    share: float,
+) -> Ranking:
+    """What is near to the query as its first hits have sharpened it; the scores are no cosines to the query itself."""
+    vector = None if query.vector is None else sharpened(query.vector, found, near, share)
+    return [] if vector is None else await by_meaning(database, index, replace(query, vector=vector))
 
 
 def projects_of(project_id: str | None) -> Sequence[str]:

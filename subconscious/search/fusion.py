@@ -2,11 +2,12 @@
 
 `relative` (the default: it measured best) normalises each engine's scores between its worst and its best hit and adds
 them by weight. `rrf` is reciprocal rank fusion (Cormack, Clarke, Buettcher: SIGIR 2009), scaled by its maximum.
+`weighted` takes scores as they are, for engines whose scores are probabilities or shares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from subconscious.model import EngineHit
@@ -44,18 +45,40 @@ def _normalised(ranking: Ranking) -> list[float]:
     return [0.1 + 0.9 * (value - low) / (high - low) for value in values]
 
 
-def rrf(rankings: Mapping[str, Ranking], k: int, agreement: float) -> list[Fused]:
-    """Sum of 1 / (k + rank), ranks from 1, times ``agreement`` for ids of two or more engines (SPEC B1, B2)."""
+def rrf(
+    rankings: Mapping[str, Ranking], k: int, agreement: float, weights: Mapping[str, float] | None = None
+) -> list[Fused]:
+    """Sum of weight / (k + rank), ranks from 1, times ``agreement`` for ids of two or more engines (SPEC B1, B2).
+
+    An engine without a weight weighs 1.
+    """
     answered = {name: ranking for name, ranking in rankings.items() if ranking}
+    weigh = {name: (weights or {}).get(name, 1.0) for name in answered}
     scores: dict[int, float] = {}
     found_by: dict[int, int] = {}
-    for ranking in answered.values():
+    for name, ranking in answered.items():
         for rank, (found, _) in enumerate(ranking, start=1):
-            scores[found] = scores.get(found, 0.0) + 1.0 / (k + rank)
+            scores[found] = scores.get(found, 0.0) + weigh[name] / (k + rank)
             found_by[found] = found_by.get(found, 0) + 1
-    best = agreement * len(answered) / (k + 1) if len(answered) > 1 else 1.0 / (k + 1)
+    best = (agreement if len(answered) > 1 else 1.0) * sum(weigh.values()) / (k + 1)
     factor = {found: agreement if count > 1 else 1.0 for found, count in found_by.items()}
     return _ordered({found: score * factor[found] / best for found, score in scores.items()}, answered)
+
+
+def weighted(rankings: Mapping[str, Ranking], weights: Mapping[str, float], by_best: Collection[str]) -> list[Fused]:
+    """Weighted mean of scores in 0..1, over the engines that answered (SPEC C1).
+
+    Those of the engines ``by_best``, which may be anything, count as shares of their best.
+    """
+    answered = {name: ranking for name, ranking in rankings.items() if ranking}
+    total = sum(weights[name] for name in answered) or 1.0
+    scores: dict[int, float] = {}
+    for name, ranking in answered.items():
+        most = max(score for _, score in ranking) if name in by_best else 1.0
+        for found, score in ranking:
+            share = max(0.0, score / most) if most > 0 else 0.0
+            scores[found] = scores.get(found, 0.0) + share * weights[name] / total
+    return _ordered(scores, answered)
 
 
 def _ordered(scores: Mapping[int, float], rankings: Mapping[str, Ranking]) -> list[Fused]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from subconscious.store.codewords import code_parts
 
@@ -58,6 +59,7 @@ def _names(text: str) -> Iterator[str]:
             yield word.casefold()
 
 
+@lru_cache(maxsize=1 << 15)
 def stem(word: str) -> str:
     """A word without its commonest English endings: enough to see whether two texts share it."""
     for ending in ("ing", "ed", "es", "s", "ly"):

@@ -286,6 +286,16 @@ async def in_sessions(database: Database, ids: Sequence[int], project_id: str | 
     return [[row["id"] for row in session] for _, session in groupby(rows, key=lambda row: row["session_id"])]
 
 
+async def within(database: Database, ids: Sequence[int], projects: Sequence[str]) -> set[int]:
+    """Those of ``ids`` that are active and may be recalled in ``projects`` (empty: all): theirs and the user's own."""
+    scope = f" AND (project_id IS NULL OR project_id IN ({marks(projects)}))" if projects else ""
+    rows = await database.rows(
+        f"SELECT id FROM memories WHERE id IN ({marks(ids)}) AND archived_at IS NULL{scope}",  # noqa: S608
+        (*ids, *projects),
+    )
+    return {row["id"] for row in rows}
+
+
 async def counts(database: Database, project_id: str | None) -> dict[str, int]:
     """How many memories are active, archived, and active in one project."""
     rows = await database.rows(

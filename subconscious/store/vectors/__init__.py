@@ -56,6 +56,10 @@ class VectorIndex(Protocol):
         """
         ...
 
+    async def vectors(self, ids: Sequence[int]) -> dict[int, Vector]:
+        """The vectors of those of these memories that are active and have one."""
+        ...
+
     async def refresh(self, ids: Sequence[int]) -> None:
         """Take over what the table says of these memories. Call it when the change has committed."""
         ...

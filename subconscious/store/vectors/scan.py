@@ -36,6 +36,10 @@ class NumpyIndex:
             found += shelf.candidates(vector, k + SPARE).nearest(vector, k)
         return best_of(found, k)
 
+    async def vectors(self, ids: Sequence[int]) -> dict[int, Vector]:
+        """The vectors of these memories (see VectorIndex)."""
+        return await self._table.by_id(ids)
+
     async def refresh(self, ids: Sequence[int]) -> None:
         """Take over what the table says of these memories (see VectorIndex)."""
         self._changes += 1

@@ -12,7 +12,7 @@ import numpy as np
 
 from subconscious.store.connect import Database
 from subconscious.store.rows import marks
-from subconscious.store.vectors.shelf import STORED, Row
+from subconscious.store.vectors.shelf import STORED, Row, Vector
 
 FROM = "FROM embeddings WHERE active AND model = ?"
 
@@ -81,6 +81,10 @@ class Table:
     async def vectors(self, ids: Sequence[int]) -> list[sqlite3.Row]:
         """(memory_id, vector) of those of ``ids`` that are active."""
         return await self._select(f"memory_id, vector {FROM} AND memory_id IN ({marks(ids)})", *ids)
+
+    async def by_id(self, ids: Sequence[int]) -> dict[int, Vector]:
+        """The vectors of those of ``ids`` that are active."""
+        return {row[0]: np.frombuffer(row[1], STORED) for row in await self.vectors(ids)}
 
     async def of_project(self, project: str) -> list[sqlite3.Row]:
         """(memory_id, vector) of a project's active memories."""

@@ -94,6 +94,10 @@ class SqliteVecIndex:
         # From the table and not from vec0, which takes half a millisecond to read one vector back.
         return Shelf.of(await self._table.vectors(near)).nearest(vector, k)
 
+    async def vectors(self, ids: Sequence[int]) -> dict[int, Vector]:
+        """The vectors of these memories (see VectorIndex)."""
+        return await self._table.by_id(ids)
+
     async def _ids(self, sql: str, *values: Any) -> list[int]:
         return [row[0] for row in await self._connection.execute_fetchall(sql, values)]
 

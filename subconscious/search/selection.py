@@ -1,0 +1,68 @@
+"""Which of the ranked hits are shown: each said once, sure enough, promoted knowledge first (SPEC C2, C3, D18)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from subconscious.model import Hit, Memory
+from subconscious.search.depths import BALANCED
+from subconscious.search.modes import ANY
+
+if TYPE_CHECKING:
+    import numpy
+
+SYSTEM = "meta"
+"""The kind of what sums up several memories."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """How many hits, how relevant each must be, and from which relevance on promoted knowledge leads.
+
+    ``alone``: where it answers, nothing else is shown. ``mode`` says what was chosen, ``tokens`` how long an answer is.
+    """
+
+    hits: int = 1000
+    relevance: float = 0.0
+    first: float = 1.0
+    alone: bool = False
+    mode: str = ANY.name
+    tokens: int = BALANCED.tokens
+
+
+EVERYTHING = Selection()
+
+
+def distinct(
+    ranked: Sequence[Hit],
+    vectors: Mapping[int, numpy.ndarray],
+    alike: float,
+    differ: Callable[[Memory, Memory], bool],
+) -> list[Hit]:
+    """The hits less those whose cosine to a better one is above ``alike``, unless the two differ in what they state."""
+    kept: list[Hit] = []
+    for hit in ranked:
+        own = vectors.get(hit.memory.id)
+        same = own is not None and any(
+            float(own @ vectors[better.memory.id]) > alike and not differ(hit.memory, better.memory)
+            for better in kept
+            if better.memory.id in vectors
+        )
+        if not same:
+            kept.append(hit)
+    return kept
+
+
+def selected(ranked: Sequence[Hit], wanted: Selection) -> list[Hit]:
+    """What is wanted of the ranked hits. What is promoted leads where it answers, else it has no precedence."""
+    sure = [hit for hit in ranked if hit.relevance >= wanted.relevance]
+    first = [hit for hit in sure if promoted(hit.memory) and hit.relevance >= wanted.first]
+    rest = [] if first and wanted.alone else [hit for hit in sure if hit not in first]
+    return [*first, *rest][: wanted.hits]
+
+
+def promoted(memory: Memory) -> bool:
+    """Whether somebody or something stands in for a memory: a person who approved or pinned it, or a summing up."""
+    return memory.pinned or memory.verified or memory.kind == SYSTEM

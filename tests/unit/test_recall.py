@@ -1,0 +1,103 @@
+"""Recall as a whole: the second look, links, what is said twice, and what somebody wants to see."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from daemon.requests.finding import FindingArgs, chosen
+from subconscious.flow import Mind, recall
+from subconscious.model import Link
+from subconscious.settings import Settings
+from subconscious.store import links, memories, vectors
+from subconscious.store.connect import Database
+from subconscious.store.projects import Project
+from subconscious.store.vectors import NumpyIndex, Row
+from tests.conftest import NOON, make_memory
+
+DIM = 8
+Given = list[tuple[str, list[float]]]
+
+
+def unit(numbers: list[float]) -> np.ndarray:
+    vector = np.zeros(DIM, np.float32)
+    vector[: len(numbers)] = numbers
+    return vector / np.linalg.norm(vector)
+
+
+async def filled(database: Database, project: Project, given: Given) -> list[int]:
+    async with database.write() as tx:
+        kept = [(await memories.insert(tx, make_memory(text, project_id=project.id))).id for text, _ in given]
+        rows = [Row(one, project.id, unit(way)) for one, (_, way) in zip(kept, given, strict=True)]
+        await vectors.save(tx, "toy", rows)
+    return kept
+
+
+def mind_of(database: Database, asked: list[float], **settings: Any) -> Mind:
+    async def embed(text: str) -> np.ndarray:
+        return unit(asked)
+
+    return Mind(database, NumpyIndex(database, "toy"), Settings(**settings), embed)
+
+
+async def found(mind: Mind, project: Project, text: str, limit: int = 10) -> list[int]:
+    return [hit.memory.id for hit in await recall(mind, text, project.id, limit)]
+
+
+async def test_a_second_look_finds_what_is_like_the_first_answers(database: Database, project: Project) -> None:
+    """Five answers share something that the question lacks; a sixth has little else."""
+    noise: Given = [(f"Noise {n}.", [0.3, 0.2, 0, 0, 1, n / 40]) for n in range(30)]
+    answers: Given = [(f"Answer {n} of the ledger.", [1, 0, 1, n / 100]) for n in range(5)]
+    *_, far = await filled(database, project, [*noise, *answers, ("Another wording.", [0, -0.4, 1])])
+    asked = [1.0, 0.3]
+    assert far not in await found(mind_of(database, asked, fusion_feedback=0), project, "ledger")
+    assert far in await found(mind_of(database, asked), project, "ledger")
+
+
+async def test_what_is_linked_with_a_hit_is_found_with_it(database: Database, project: Project) -> None:
+    cause, effect, other = await filled(
+        database,
+        project,
+        [("The ledger lost a cent.", [1]), ("Floats are banned.", [0, 1]), ("Tea is hot.", [0, 0, 1])],
+    )
+    async with database.write() as tx:
+        await links.add(tx, Link(0, cause, effect, "CAUSED", "active", 0.9, "test", "", NOON), "test")
+    for preset in ("relative", "rrf", "nexus"):
+        hits = await recall(mind_of(database, [1], fusion=preset), "ledger", project.id, 10)
+        assert [hit.memory.id for hit in hits] == [cause, effect]
+        assert other not in [hit.memory.id for hit in hits]
+        assert [engine.engine for engine in hits[1].engines][:1] == ["graph"]
+
+
+async def test_what_is_said_twice_is_shown_once_unless_it_differs(database: Database, project: Project) -> None:
+    first, _, third = await filled(
+        database,
+        project,
+        [
+            ("The ledger listens on port 80.", [1, 0.1]),
+            ("On port 80 the ledger listens.", [1, 0.11]),
+            ("The ledger listens on port 81.", [1, 0.12]),
+        ],
+    )
+    shown = await found(mind_of(database, [1, 0.1]), project, "ledger port")
+    assert len(shown) == 2
+    assert third in shown
+    assert first in shown
+    assert len(await found(mind_of(database, [1, 0.1], recall_alike=1), project, "ledger port")) == 3
+
+
+async def test_a_request_says_what_the_settings_say_otherwise(database: Database) -> None:
+    mind = mind_of(database, [1], recall_budget="deep")
+    plain = chosen(mind, FindingArgs()).wanted("an idea")
+    assert (plain.mode, plain.relevance, plain.tokens, plain.alone) == ("any", 0.0, 6000, False)
+    asked = chosen(mind, FindingArgs(preset="nexus", budget="lean")).wanted("an idea for the ledger")
+    assert (asked.mode, asked.hits, asked.relevance, asked.tokens, asked.alone) == (
+        "brainstorming",
+        30,
+        0.5,
+        20_000,
+        True,
+    )
+    free = chosen(mind, FindingArgs(preset="nexus", mode="any")).wanted("an idea")
+    assert (free.mode, free.relevance) == ("any", 0.3)
