@@ -111,7 +111,7 @@ async def store(database: Database, project: str | None, count: int) -> list[int
 
 async def link(database: Database, source: int, target: int, status: str = "active", confidence: float = 0.8) -> None:
     async with database.write() as tx:
-        await links.add(tx, Link(0, source, target, "CONTRADICTS", status, confidence, "test", "", NOON), "test")
+        await links.add(tx, Link(0, source, target, "CONSOLIDATES", status, confidence, "test", "", NOON), "test")
 
 
 def ends(found: list[Edge]) -> set[tuple[int, int]]:
