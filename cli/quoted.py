@@ -26,8 +26,8 @@ TELLS = frozenset(
 )
 """Verbs that print what memories and sessions say: it goes into a frame."""
 
-FRAMED = frozenset({"memories:recall"})
-"""Verbs whose text the daemon has framed."""
+FRAMED = frozenset({"mcp:serve", "memories:recall"})
+"""Verbs whose text is framed already."""
 
 
 @contextmanager

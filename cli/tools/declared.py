@@ -1,6 +1,6 @@
 """What a client is told of the tools: from the table, for the server and for the script that greets in its place.
 
-python -m cli.tools.declared    writes hooks/tools.json, which a test holds equal
+``python -m cli.tools.declared`` writes hooks/tools.json, which a test holds equal.
 """
 
 from __future__ import annotations

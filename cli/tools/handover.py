@@ -6,7 +6,6 @@ What the client had said until then stands in a file: its greeting first, if it 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from io import BufferedReader, RawIOBase, TextIOWrapper
@@ -15,6 +14,7 @@ from typing import Any
 import anyio
 from mcp.server.stdio import stdio_server
 
+STDIN, STDOUT = 0, 1
 GREETING = 64 * 1024
 """Bytes in which a greeting ends."""
 
@@ -55,8 +55,8 @@ class Answers(TextIOWrapper):
 @asynccontextmanager
 async def handed_over(handed: int) -> AsyncGenerator[Any]:
     """The streams of a server that takes over."""
-    said = TextIOWrapper(BufferedReader(Said(handed, sys.stdin.fileno())), encoding="utf-8", errors="replace")
-    answers = Answers(sys.stdout.buffer, encoding="utf-8")
+    said = TextIOWrapper(BufferedReader(Said(handed, STDIN)), encoding="utf-8", errors="replace")
+    answers = Answers(os.fdopen(STDOUT, "wb", closefd=False), encoding="utf-8")
     answers.silent = int(_greeted(handed))
     async with stdio_server(anyio.wrap_file(said), anyio.wrap_file(answers)) as streams:
         yield streams

@@ -66,7 +66,7 @@ def status(wish: Nothing, daemon: Asking) -> State:
     answer = daemon.ask("status")
     return State(
         version=answer["version"],
-        memories=answer["memories"]["active"],
+        active=answer["memories"]["active"],
         here=answer["memories"]["project"],
         waiting_for_review=answer["review"],
         quarantined=answer["quarantined"],

@@ -49,10 +49,15 @@ class Note(Result):
         return self
 
 
-class Notes(Result):
-    """Memories; ``next`` is the offset of those that follow."""
+class Telling(Result):
+    """An answer that tells of memories."""
 
     memories: list[Note]
+
+
+class Notes(Telling):
+    """Memories; ``next`` is the offset of those that follow."""
+
     next: int = 0
     total: int = 0
 
@@ -69,11 +74,10 @@ class Edge(Result):
     evidence: str = ""
 
 
-class Linkage(Result):
+class Linkage(Telling):
     """Links, with the memories at their ends."""
 
     links: list[Edge]
-    memories: list[Note]
     left_out: int = 0
 
 
@@ -99,10 +103,9 @@ class Meetings(Result):
     next: int = 0
 
 
-class Context(Result):
+class Context(Telling):
     """What matters for a task."""
 
-    memories: list[Note]
     left_open: list[Meeting] = []
 
 
@@ -114,10 +117,9 @@ class Happening(Result):
     reason: str = ""
 
 
-class Detail(Result):
+class Detail(Telling):
     """A memory with where it comes from and what became of it."""
 
-    memories: list[Note]
     history: list[Happening] = []
     given: list[Happening] = []
 
@@ -142,7 +144,7 @@ class State(Result):
     """How the memory is."""
 
     version: str
-    memories: int = 0
+    active: int = 0
     here: int = 0
     waiting_for_review: int = 0
     quarantined: int = 0

@@ -29,9 +29,9 @@ from subconscious.quoting import quote
 
 from .asking import Daemon
 from .declared import NAME, tools
-from .framing import as_text, framed, harmless
+from .framing import as_text, framed
 from .handover import handed_over
-from .results import Note, Result
+from .results import Result, Telling
 from .table import INSTRUCTIONS, TOOLS
 from .tool import Tool
 
@@ -76,11 +76,8 @@ def result(tool: Tool, said: dict[str, Any], daemon: Daemon) -> CallToolResult:
         return _failed(DaemonError(f"the daemon's answer lacks {error}", "start a new session"))
     except OSError as error:
         return _failed(DaemonError(str(error), "the user may run `subconscious doctor`"))
-    structured = framed(told) if tool.reads else harmless(told)
-    return CallToolResult(
-        content=[TextContent(text=as_text(structured))],
-        structured_content=structured,
-    )
+    structured = framed(told)
+    return CallToolResult(content=[TextContent(text=as_text(structured))], structured_content=structured)
 
 
 def _answer(tool: Tool, said: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
@@ -91,7 +88,7 @@ def _answer(tool: Tool, said: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
         where = ".".join(map(str, first["loc"])) or tool.name
         raise RequestError(f"{where}: {first['msg']}", "call it again with other arguments") from error
     answer: Result = tool.answer(wish, daemon)
-    notes: list[Note] = getattr(answer, "memories", [])
+    notes = answer.memories if isinstance(answer, Telling) else []
     # Before the answer leaves: what the session says of it from now on is no news.
     daemon.note_given([note.id for note in notes if note.whole], tool.name)
     return answer.told()
