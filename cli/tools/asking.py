@@ -19,7 +19,7 @@ class Daemon:
 
     def __init__(self) -> None:
         self._folder = os.environ.get("CLAUDE_PROJECT_DIR") or daemon.here()
-        self._session = os.environ.get(SESSION, "")
+        self.session = os.environ.get(SESSION, "")
 
     @cached_property
     def project(self) -> str:
@@ -40,5 +40,5 @@ class Daemon:
 
     def note_given(self, ids: list[int], tool: str) -> None:
         """Let the session's ledger know what it is about to be told (SPEC N2, B12); other clients have no session."""
-        if ids and self._session:
-            self.ask("given", session_id=self._session, ids=ids, reason=tool)
+        if ids and self.session:
+            self.ask("given", session_id=self.session, ids=ids, reason=tool)

@@ -81,7 +81,13 @@ def is_own(memory: Mapping[str, Any], daemon: Asking) -> bool:
 
 def remember(wish: Statement, daemon: Asking) -> Admission:
     """Hand a statement to the gate: what the model asks for, a person decides (SPEC N13)."""
-    answer = daemon.ask("remember", text=wish.text, kind=wish.kind or None, tags=wish.tags or None)
+    answer = daemon.ask(
+        "remember",
+        text=wish.text,
+        kind=wish.kind or None,
+        tags=wish.tags or None,
+        session_id=daemon.session or None,
+    )
     memory, capture = answer.get("memory") or {}, answer.get("capture") or {}
     return Admission(
         decision=answer["decision"],

@@ -20,6 +20,10 @@ class Asking(Protocol):
     def project(self) -> str:
         """The id of the project that this server is for."""
 
+    @property
+    def session(self) -> str:
+        """The session whose model asks; "" where the client does not tell."""
+
     def ask(self, cmd: str, **args: Any) -> dict[str, Any]:
         """Put one request to the daemon; arguments that are None are left out."""
 

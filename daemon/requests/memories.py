@@ -12,7 +12,7 @@ from subconscious.errors import RequestError
 from subconscious.flow import Provenance, clean, recall
 from subconscious.model import Hit, Origin
 from subconscious.projects import head
-from subconscious.store import events, memories, surfaces
+from subconscious.store import events, memories, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.memories import Filter
 
@@ -35,8 +35,9 @@ class Memories(Room):
         branch, commit = head(args.cwd)
         told = acts.Telling(text, args.origin, f"told-{uuid4()}", time(), "", branch, args.kind, args.scope, args.tags)
         user = args.origin is Origin.USER
+        told_in = await sessions.successor(self.core.database, args.session_id) if args.session_id else None
         where = Provenance(
-            Place(project.id, None),
+            Place(project.id, told_in),
             commit=commit,
             agent="terminal" if user else "claude-code",
             actor="user" if user else "assistant",

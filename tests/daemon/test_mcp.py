@@ -20,6 +20,7 @@ from bench.sessions import Speaker
 from cli.tools.server import BY_NAME
 from hooks.environment import fingerprint
 from subconscious import client
+from subconscious.flow import ECHO
 from subconscious.home import Home
 from subconscious.quoting import CLOSING, OPENING
 from tests.daemon.conftest import configure, drained, eventually, new_session
@@ -175,6 +176,8 @@ async def test_what_was_told_is_not_learned_again(running: Home, remembered: Spe
     async with connected(server(running, later.project, later.id)) as session:
         answer = await told(session, "memory_search", query="amounts", tier="standard")
         text = (await session.call_tool("memory_search", {"query": "amounts"})).content[0].text  # type: ignore[union-attr]
+        repeated = await told(session, "memory_remember", text=FACT)
+    assert (repeated["decision"], repeated["reason"]) == ("discard", ECHO)
     given = client.call(running, "why_surfaced", {"session_id": later.id})["surfaces"]
     assert {(one["memory_id"], one["event"], one["reason"]) for one in given} == {(1, "mcp", "memory_search")}
     later.tool("mcp__plugin_subconscious_memory__memory_search", json.dumps(answer))
@@ -235,7 +238,7 @@ async def test_the_greeter_greets_as_the_server_does(stopped: Home, tmp_path: Pa
                 (
                     session.protocol_version,
                     session.server_capabilities.model_dump(exclude_none=True),
-                    session.server_info.model_dump(exclude_none=True),
+                    session.server_info,
                     session.instructions,
                     [tool.model_dump(exclude_none=True) for tool in listing.tools],
                 )
