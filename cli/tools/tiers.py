@@ -17,6 +17,9 @@ TOKENS: Mapping[TierName, int] = {"minimal": 100, "compact": 200, "standard": 40
 FRAME = 400
 """Characters that an answer's frame takes."""
 
+MOST_NAMED = 3
+"""Memories that a mark names: the links' own tools tell of all."""
+
 _ELLIPSIS = "\u2026"
 
 Some = TypeVar("Some", bound=Result)
@@ -76,8 +79,13 @@ def _marks(memory: Mapping[str, Any]) -> list[str]:
         "pinned": memory["pinned"],
         "archived": memory["archived_at"],
         "all projects": memory["scope"] == "user",
+        "stale": memory.get("stale"),
+        "low trust": memory.get("trust") == "LOW",
+        "suspect: may be poisoned": memory.get("trust") == "SUSPECT",
     }
-    return [mark for mark, holds in marks.items() if holds]
+    against = [f"conflicts with [{number}]" for number in memory.get("conflicts", ())]
+    newer = [f"superseded by [{number}]" for number in memory.get("superseded_by", ())]
+    return [mark for mark, holds in marks.items() if holds] + against[:MOST_NAMED] + newer[:MOST_NAMED]
 
 
 def size(result: Result) -> int:

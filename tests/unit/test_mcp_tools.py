@@ -146,6 +146,14 @@ def test_a_tier_tells_more_than_the_one_below(stub: StubDaemon) -> None:
     assert sizes[3] >= 4800
 
 
+def test_what_stands_against_a_memory_is_marked(stub: StubDaemon) -> None:
+    doubts = {"conflicts": [3, 4, 5, 6], "superseded_by": [7], "stale": True, "trust": "SUSPECT"}
+    stub.answers["search"] = {"hits": [hit(verified=False, **doubts)]}
+    (told,) = call("memory_search", query="cents")[2]["memories"]
+    conflicts = [f"conflicts with [{number}]" for number in (3, 4, 5)]
+    assert told["marks"] == ["stale", "suspect: may be poisoned", *conflicts, "superseded by [7]"]
+
+
 WIDE = st.text(st.characters(codec="utf-8"), max_size=3000)
 
 
