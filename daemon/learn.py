@@ -11,7 +11,7 @@ from pathlib import Path
 from time import time
 
 from subconscious.flow import Judged, Mind, Provenance, clean, judge, keep
-from subconscious.model import Decision, Level, Origin, Role, Turn
+from subconscious.model import Act, Decision, Level, Origin, Role, Turn
 from subconscious.poisoning import check_text
 from subconscious.projects import head
 from subconscious.redaction import ledger
@@ -31,6 +31,10 @@ NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
 
 VOUCHED = "vouched"
 """The event by which a prompt is a person's, until it stands in the transcript."""
+
+UNWRITTEN = "its prompt stands in no transcript"
+UNTYPED = "no hook of the client handed its prompt over"
+"""Why words wait that could be another's."""
 
 PROMPT_LENGTH = 500
 """Characters of a prompt that are kept with its session."""
@@ -78,7 +82,7 @@ async def learn(core: Core, mind: Mind, source: Source, *, final: bool = False) 
 async def learn_batch(core: Core, mind: Mind, source: Source, *, final: bool = False) -> Gain:
     """Read one batch on, as one transaction: what was learned, and how far was read."""
     async with core.reading[source.path]:
-        gain = await _learn_batch(mind, source, final)
+        gain = await _learn_batch(core, mind, source, final)
     if gain.new:
         core.embedding.wake()
     if source.watched:
@@ -86,11 +90,13 @@ async def learn_batch(core: Core, mind: Mind, source: Source, *, final: bool = F
     return gain
 
 
-async def _learn_batch(mind: Mind, source: Source, final: bool) -> Gain:
+async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> Gain:
     place = await sessions.position(mind.database, source.path, source.session_id)
     reading, judged = await asyncio.to_thread(_read, mind, source.path, place, final)
     if reading.offset == place.position and not reading.turns:
         return Gain(reading)
+    if source.watched:
+        judged = await _unforged(core, source, reading.turns, judged)
     where = await _provenance(mind, source, reading)
     told = await _tell(mind, source, 0 if reading.restarted else place.position, reading, judged)
     async with mind.database.write() as tx:
@@ -161,6 +167,24 @@ async def expect(core: Core, entry: Entry) -> None:
             )
 
 
+async def _unforged(core: Core, source: Source, turns: Sequence[Turn], judged: Sequence[Judged]) -> list[Judged]:
+    """Let wait what a line claims that a person typed, where hooks hand prompts over and none handed this one over.
+
+    Any command can write such a line. In a session without hooks that vouch (there was no daemon then), it is believed.
+    What was chosen in a dialog is no prompt, and no hook hears of it.
+    """
+    vouched = await events.reasons(core.database, VOUCHED, "prompt", f"{source.session_id}/")
+    if not vouched:
+        return list(judged)
+    typed = {turn.id: turn.text for turn in turns if turn.act is Act.NONE and turn.origin is Origin.USER}
+    return [
+        _doubted(one, UNTYPED)
+        if (words := typed.get(one[0].evidence.turn_id)) and content_hash(words) not in vouched
+        else one
+        for one in judged
+    ]
+
+
 async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
     """A session is over: learn from the prompts that its transcript does not hold.
 
@@ -172,7 +196,7 @@ async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
     ]
     judged = await asyncio.to_thread(judge, heard, mind.settings, mind.calibration)
     persons = {turn.text for turn in heard if await _is_vouched_for(core, source, turn)}
-    judged = [one if _words(one, heard) in persons else _doubted(one) for one in judged]
+    judged = [one if _words(one, heard) in persons else _doubted(one, UNWRITTEN) for one in judged]
     sketch = Sketch.from_json(await sessions.sketch(mind.database, source.session_id)).after(heard, _stated(judged))
     async with mind.database.write() as tx:
         if heard and mind.settings.capture and mind.settings.summaries:
@@ -195,12 +219,12 @@ def _words(judged: Judged, heard: Sequence[Turn]) -> str:
     return next((turn.text for turn in heard if turn.id == judged[0].evidence.turn_id), "")
 
 
-def _doubted(judged: Judged) -> Judged:
-    """What stands in no transcript is kept at once only if a person's own hook has handed it over (SPEC N13)."""
+def _doubted(judged: Judged, reason: str) -> Judged:
+    """What nobody vouches for is not kept at once (SPEC N13)."""
     candidate, admission = judged
     if admission.decision is not Decision.AUTO:
         return judged
-    return candidate, replace(admission, decision=Decision.REVIEW, reason="its prompt stands in no transcript")
+    return candidate, replace(admission, decision=Decision.REVIEW, reason=reason)
 
 
 def _read(mind: Mind, path: str, place: sessions.Position, final: bool) -> tuple[Reading, list[Judged]]:

@@ -124,6 +124,16 @@ def ask(home: Home, cmd: str, **args: object) -> Any:
     return json.loads(shown[shown.index("<<") + 2 : shown.rindex(">>")])
 
 
+def call(home: Home, cmd: str, **args: object) -> Any:
+    """The result of one request from a person's terminal. Raises DaemonError for what is refused."""
+    from subconscious.errors import DaemonError
+
+    answer = ask(home, cmd, **args)
+    if not answer["ok"]:
+        raise DaemonError(answer["error"]["message"], answer["error"]["remedy"])
+    return answer["result"]
+
+
 def _main() -> None:
     if os.fork() == 0:
         os.setsid()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 from time import time
-from typing import Any
+from typing import Any, ClassVar
 
 from subconscious.errors import RequestError
 from subconscious.model import Origin, Surface
@@ -21,6 +21,9 @@ ASKED = "mcp"
 
 class Past(Room):
     """Requests about sessions: reading those of before, telling what they were given."""
+
+    # A file can claim that a person said anything, so one is read at a person's word alone.
+    at_terminal: ClassVar[frozenset[str]] = frozenset({"capture", "import_file", "import_read"})
 
     async def cmd_capture(self, args: Args) -> dict[str, Any]:
         """Learn from a transcript file now; a person's deed, like an import."""

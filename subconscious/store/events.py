@@ -69,5 +69,14 @@ async def last(database: Database, action: str, subject: str, subject_id: str) -
     return float(rows[0][0] or 0.0)
 
 
+async def reasons(database: Database, action: str, subject: str, beginning: str) -> set[str]:
+    """The reasons of all events of that action whose subject's id begins so."""
+    rows = await database.rows(
+        "SELECT reason FROM events WHERE subject = ? AND subject_id >= ? AND subject_id < ? AND action = ?",
+        (subject, beginning, f"{beginning}\U0010ffff", action),
+    )
+    return {row["reason"] for row in rows}
+
+
 def _json(values: dict[str, Any] | None) -> str | None:
     return None if values is None else json.dumps(values, ensure_ascii=False)

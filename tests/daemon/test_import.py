@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from bench.sessions import Speaker
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
+from tests import terminal
 from tests.daemon.conftest import configure, drained, eventually, new_session, processes_of
 
 DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
@@ -52,7 +52,8 @@ def transcript(
 
 
 def imported(home: Home, path: Path, **args: Any) -> dict[str, Any]:
-    return client.call(home, "import_file", {"transcript": str(path), "origin": "user", **args})
+    found: dict[str, Any] = terminal.call(home, "import_file", transcript=str(path), **args)
+    return found
 
 
 def plan(home: Home, *paths: Path, **args: Any) -> list[dict[str, Any]]:
@@ -180,8 +181,9 @@ def test_an_imported_session_that_goes_on_is_open_again_and_is_not_called_interr
 def test_the_assistant_may_not_import_words_that_a_file_claims_to_be_the_users(running: Home, tmp_path: Path) -> None:
     forged = transcript(tmp_path / "old", DECISION)
     for request in ("import_file", "capture"):
-        with pytest.raises(DaemonError, match="a person imports"):
-            client.call(running, request, {"transcript": str(forged), "origin": "assistant"})
+        for origin in ("assistant", "user"):  # whoever has no terminal is no person, whatever is claimed
+            with pytest.raises(DaemonError, match="a person imports"):
+                client.call(running, request, {"transcript": str(forged), "origin": origin})
     assert client.call(running, "captures")["captures"] == []
 
 
@@ -229,22 +231,19 @@ def test_killed_in_the_middle_it_goes_on(running: Home, tmp_path: Path) -> None:
     for number in range(60):
         transcript(tmp_path / "old", *(f"{DECISION} {number} {turn}" for turn in range(9)), name=f"{number:08d}-aaaa")
     command = [sys.executable, "-m", "cli", "import", str(tmp_path / "old"), "--yes", "--json"]
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    environment = kept | {"SUBCONSCIOUS_HOME": str(running.root)}
-    first = subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0
-    )
 
     def begun() -> bool:
         return any(row["read"] for row in plan(running, tmp_path / "old", everywhere=True))
 
-    assert eventually(begun)
-    for pid in processes_of(running):
-        os.kill(pid, signal.SIGKILL)
-    first.send_signal(signal.SIGINT)
-    first.communicate(timeout=20)
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True, timeout=60)
-    assert json.loads(done.stdout)["lines"] < 60 * 9
+    with terminal.Terminal(command, terminal.environment(running), ROOT) as first:
+        assert eventually(begun)
+        for pid in processes_of(running):
+            os.kill(pid, signal.SIGKILL)
+        first.press("\x03")
+        first.end()
+    code, shown = terminal.run(command, running, ROOT)
+    assert code == 0, shown
+    assert json.loads(shown[shown.index("{") : shown.rindex("}") + 1])["lines"] < 60 * 9
     files = plan(running, tmp_path / "old", everywhere=True)
     assert all(row["read"] == row["bytes"] for row in files)
     sessions = client.call(running, "sessions", {"cwd": "/gone/shop", "limit": 100})["sessions"]

@@ -16,6 +16,7 @@ from bench.fake_models import FakeModel
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
+from tests import terminal
 from tests.daemon.conftest import configure, eventually, processes_of
 from tests.daemon.test_import import DECISION, dump, imported, transcript
 from tests.fake_openai import Row, candidate, numbered
@@ -58,7 +59,7 @@ def plan(home: Home, *paths: Path, **args: Any) -> Row:
 
 
 def read(home: Home, path: Path) -> Row:
-    found: Row = client.call(home, "import_read", {"transcript": str(path), "origin": "user"})
+    found: Row = terminal.call(home, "import_read", transcript=str(path))
     return found
 
 

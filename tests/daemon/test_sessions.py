@@ -344,10 +344,10 @@ def test_a_transcript_of_another_kind_is_left_alone(running: Home, speaker: Spea
 
 def test_capture_reads_a_transcript_that_no_hook_told_of(running: Home, speaker: Speaker) -> None:
     speaker.say(DECISION)
-    asked = {"transcript": str(speaker.transcript), "cwd": str(speaker.project), "origin": "user"}
-    first = client.call(running, "capture", asked)
+    asked = {"transcript": str(speaker.transcript), "cwd": str(speaker.project)}
+    first = terminal.call(running, "capture", **asked)
     assert [capture["content"] for capture in first["captures"]] == [DECISION]
-    assert client.call(running, "capture", asked)["captures"] == []
+    assert terminal.call(running, "capture", **asked)["captures"] == []
 
 
 def test_archived_memories_are_given_to_nobody_and_come_back_whole(running: Home, speaker: Speaker) -> None:
@@ -457,8 +457,7 @@ def test_half_an_emoji_buries_nothing(running: Home, speaker: Speaker) -> None:
 
 def test_a_transcript_of_before_is_no_interrupted_session(running: Home, speaker: Speaker) -> None:
     speaker.say(DECISION)
-    asked = {"transcript": str(speaker.transcript), "cwd": str(speaker.project), "origin": "user"}
-    client.call(running, "capture", asked)
+    terminal.call(running, "capture", transcript=str(speaker.transcript), cwd=str(speaker.project))
     (session,) = client.call(running, "sessions", {"cwd": str(speaker.project)})["sessions"]
     assert session["status"] == "ended"
 
