@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .arguments import Conflicting, Linked, Walk, Why
+from .arguments import Conflicting, Linked, TierName, Walk, Why
 from .memories import is_own
 from .results import Edge, Linkage
 from .tiers import cut, fitting, note
@@ -14,10 +14,13 @@ from .tool import Asking, Layer, Tool
 SHOWN = ("active", "proposed")
 """Links that are told of; what a person refused, or what was taken back, is not."""
 
+WORDS = ("summary", "content", "rationale", "evidence")
+"""What a memory says."""
+
 LONGEST_EVIDENCE = 200
 
 
-def linked(answer: Mapping[str, Any], layer: Layer, daemon: Asking) -> Linkage:
+def linked(answer: Mapping[str, Any], layer: Layer, daemon: Asking, tier: TierName = "minimal") -> Linkage:
     """A part of the graph: links whose both ends may be told of, and these ends.
 
     What is archived may have been set apart: that it is there is told, and not what it says.
@@ -30,7 +33,7 @@ def linked(answer: Mapping[str, Any], layer: Layer, daemon: Asking) -> Linkage:
     ]
     edges = fitting([_edge(link) for link in shown], layer, layer.room // 2)
     ends = dict.fromkeys(number for edge in edges for number in (edge.source, edge.target))
-    told = [note(_silenced(own[number]), "minimal") for number in ends or own]
+    told = [note(_silenced(own[number]), tier) for number in ends or own]
     kept = fitting(told, layer, layer.room // 2)
     return Linkage(links=edges, memories=kept, left_out=len(shown) - len(edges))
 
@@ -47,8 +50,8 @@ def _edge(link: Mapping[str, Any]) -> Edge:
     )
 
 
-def _silenced(memory: Mapping[str, Any]) -> Mapping[str, Any]:
-    return memory if memory["archived_at"] is None else {**memory, "summary": ""}
+def _silenced(memory: dict[str, Any]) -> dict[str, Any]:
+    return memory if memory["archived_at"] is None else memory | dict.fromkeys(WORDS, "")
 
 
 def links(wish: Linked, daemon: Asking) -> Linkage:
@@ -65,7 +68,7 @@ def graph(wish: Walk, daemon: Asking) -> Linkage:
 def why(wish: Why, daemon: Asking) -> Linkage:
     """The chain of causes and reasons behind a memory, or behind what answers a question."""
     answer = daemon.ask("why", id=wish.id or None, query=wish.query or None, depth=wish.depth)
-    return linked(answer, Layer.SURGICAL, daemon)
+    return linked(answer, Layer.SURGICAL, daemon, "standard")
 
 
 def conflicts(wish: Conflicting, daemon: Asking) -> Linkage:

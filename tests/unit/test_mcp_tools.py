@@ -269,8 +269,10 @@ def test_links_are_told_with_their_ends(
 
 
 def test_what_is_archived_lends_a_link_no_words(stub: StubDaemon) -> None:
-    memories = [MEMORY, MEMORY | {"id": 13, "archived_at": 5.0, "summary": "Set apart."}]
-    stub.answers["links"] = {"links": [link(12, 13)], "memories": memories}
+    apart = dict.fromkeys(("summary", "content", "rationale", "evidence"), "Set apart.")
+    memories = [MEMORY, MEMORY | apart | {"id": 13, "archived_at": 5.0}]
+    stub.answers |= dict.fromkeys(("links", "why"), {"links": [link(12, 13)], "memories": memories})
+    assert "Set apart" not in call("memory_why", id=12)[1]
     _, text, told = call("memory_links", id=12)
     assert "Set apart" not in text
     assert told["memories"][1]["marks"] == ["verified", "archived"]
