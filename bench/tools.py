@@ -1,6 +1,5 @@
 """What the MCP server costs: its descriptions in tokens, its start and memory before and after the first call.
-
-python -m bench.tools [runs]
+``python -m bench.tools [runs]``
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def started(command: Sequence[str], environ: dict[str, str]) -> tuple[float, flo
             server.stdout.readline()
         listed = (time.perf_counter() - began) * 1000
         folder = Path(f"/proc/{server.pid}")
-        spent = sum(map(int, (folder / "stat").read_text().rpartition(")")[2].split()[11:13]))
+        spent = sum(map(int, (folder / "stat").read_text().rpartition(")")[2].split()[11:15]))
         pages = int((folder / "statm").read_text().split()[1])
         server.stdin.close()
     page, tick = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")

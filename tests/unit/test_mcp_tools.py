@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -105,6 +107,14 @@ def test_what_a_person_decides_on_is_no_tools_request() -> None:
 def test_the_tools_are_those_that_the_daemon_can_answer() -> None:
     known = known_requests()
     assert {tool.name for tool in ALL if set(tool.requests) <= known} == {tool.name for tool in TOOLS}
+
+
+def test_the_sdk_is_loaded_by_the_server_alone() -> None:
+    """It costs a second: neither a command, nor the daemon, nor what greets in the server's place pays for it."""
+    loaded = "import sys; sys.exit(bool({'mcp', 'mcp_types', 'starlette'} & set(sys.modules)))"
+    for imports in ("cli.__main__, cli.mcp, cli.memories, cli.status, daemon.__main__, daemon.commands", "hooks.greet"):
+        command = [sys.executable, "-c", f"import {imports}; {loaded}"]
+        assert subprocess.run(command, cwd=Path(__file__).parents[2], check=False).returncode == 0
 
 
 def test_annotations_are_true() -> None:
@@ -271,7 +281,7 @@ def test_links_are_told_with_their_ends(
 def test_what_is_archived_lends_a_link_no_words(stub: StubDaemon) -> None:
     apart = dict.fromkeys(("summary", "content", "rationale", "evidence"), "Set apart.")
     memories = [MEMORY, MEMORY | apart | {"id": 13, "archived_at": 5.0}]
-    stub.answers |= dict.fromkeys(("links", "why"), {"links": [link(12, 13)], "memories": memories})
+    stub.answers |= {cmd: {"links": [link(12, 13)], "memories": memories} for cmd in ("links", "why")}
     assert "Set apart" not in call("memory_why", id=12)[1]
     _, text, told = call("memory_links", id=12)
     assert "Set apart" not in text
