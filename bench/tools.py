@@ -1,5 +1,6 @@
 """What the MCP server costs: its descriptions in tokens, its start and memory before and after the first call.
-``python -m bench.tools [runs]``
+
+``python -m bench.tools [runs]`` prints medians.
 """
 
 from __future__ import annotations
