@@ -110,20 +110,23 @@ def _take_over(home: str, said: "list[bytes]") -> str:
 
 def _environment(home: str) -> "str | None":
     """The environment to run; the current one will do where this plugin's own folder is gone, after an update."""
-    from hooks.environment import find_environment, is_whole
-
-    current = os.path.realpath(os.path.join(home, "env", "current"))
     try:
+        from hooks.environment import find_environment
+
         return find_environment(home)
-    except FileNotFoundError:
-        return current if is_whole(current) else None
+    except (ImportError, FileNotFoundError):
+        current = os.path.realpath(os.path.join(home, "env", "current"))
+        return current if os.path.exists(os.path.join(current, ".complete")) else None
 
 
 def _why_not(home: str) -> str:
     """Why there is no environment; the hook of the session's start has begun to make one."""
-    from hooks.environment import read_failure
+    try:
+        from hooks.environment import read_failure
 
-    failure = read_failure(home)
+        failure = read_failure(home)
+    except (ImportError, FileNotFoundError):
+        return "The plugin was updated or removed. Start a new session."
     return f"Subconscious can't set itself up: {failure['reason']}. {failure['remedy']}" if failure else SETTING_UP
 
 

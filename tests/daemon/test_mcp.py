@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from subconscious.flow import ECHO
 from subconscious.home import Home
 from subconscious.quoting import CLOSING, OPENING
 from tests.daemon.conftest import configure, drained, eventually, new_session
-from tests.unit.hook_calls import CHECKOUT
+from tests.unit.hook_calls import CHECKOUT, copy_plugin
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -330,6 +331,19 @@ async def test_a_client_of_the_newest_protocol_is_served(running: Home, remember
     """It does not greet: it asks what is offered, and the greeter leaves that to the server."""
     async with connected(greeter(running, remembered.project), mode="auto") as session:
         assert session.protocol_version == "2026-07-28"
+        assert (await told(session, "memory_search", query="cents"))["memories"]
+
+
+async def test_a_plugin_that_went_with_an_update_is_not_missed(
+    running: Home, remembered: Speaker, environment: Path, tmp_path: Path
+) -> None:
+    (running.env / "current").symlink_to(environment.name)
+    plugin = copy_plugin(tmp_path / "plugin")
+    started = greeter(running, remembered.project)
+    started.args = [str(plugin / "hooks" / "mcp")]
+    async with connected(started) as session:
+        assert (await session.list_tools()).tools
+        shutil.rmtree(plugin)
         assert (await told(session, "memory_search", query="cents"))["memories"]
 
 
