@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,7 @@ def test_a_fresh_machine_shows_no_error(machine: Machine, tmp_path: Path) -> Non
     assert state_of(session) == ["connected"]
     (told,) = results(machine.api.asked("How do we keep amounts?")[-1])
     assert "set itself up" in told or "setting itself up" in told
+    machine.signal_all(signal.SIGKILL)  # whatever still tries to make the environment
 
 
 def test_no_server_outlives_its_client(machine: Machine) -> None:
