@@ -8,20 +8,21 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
-from subconscious.capture import budget
+from subconscious.capture import budget, corrects
 from subconscious.capture.gate import admit
-from subconscious.capture.linear import probability, words_and_pairs
 from subconscious.capture.offline import extract, extract_record
+from subconscious.embeddings.local import LocalEmbedder
 from subconscious.flow import clean
 from subconscious.model import Admission, Candidate, Decision, Origin, Role, Turn
 from subconscious.settings import Settings
 from subconscious.transcripts import read_turns
 
 SETTINGS = Settings()
-CORRECTS = 0.63
-"""Probability from which a prompt counts as a correction by its words alone: one opener in ten."""
+CORRECTS = 0.65
+"""Probability from which a prompt counts as a correction by its text alone: one opener in eleven."""
 
 
 def session(path: str) -> list[str]:
@@ -51,4 +52,10 @@ def record(text: str) -> list[str]:
 
 
 def correction(text: str) -> list[str]:
-    return ["correction"] if probability("correction", list(words_and_pairs(text))) >= CORRECTS else []
+    meaning = embedder().embed([text[: corrects.LETTERS]])[0]
+    return ["correction"] if corrects.chance(text, meaning) >= CORRECTS else []
+
+
+@cache
+def embedder() -> LocalEmbedder:
+    return LocalEmbedder()

@@ -1,11 +1,10 @@
 """Train the extractor's small models: `python -m bench.capture_train CORPORA TRANSCRIPTS` (needs scikit-learn).
 
-Three linear models over hashed features go into ``subconscious/capture/weights.npz``:
+Two linear models over hashed features go into ``subconscious/capture/weights.npz``:
 
 - worth: is a passage worth a person's look? From labels by reading (bench/data/worth.tsv: hash of the content, 1 or 0)
   and, weighing less, from whether a summary of the same session says the same.
 - decision: does a sentence state a decision? From ConDec.
-- correction: does a prompt correct? From what people typed after an interrupt, and what opened sessions.
 
 Nothing of the corpora is kept but weights. Licences of what was trained on: see bench/data/LICENCES.md. The run is
 deterministic: the solver starts from zeros and the rows are in a fixed order.
@@ -24,7 +23,6 @@ from typing import Any
 import numpy
 
 from bench.capture import CAP, QUEUED, Sessions, content_words, coverage, digest, read_labels
-from bench.capture_detectors import CORRECTS
 from subconscious.capture import budget
 from subconscious.capture.linear import SIZE, places, words_and_pairs
 from subconscious.capture.passages import LONGEST
@@ -34,7 +32,7 @@ WEIGHTS = Path(__file__).parent.parent / "subconscious" / "capture" / "weights.n
 WORTH = Path(__file__).parent / "data" / "worth.tsv"
 FOLDS = 6
 WORTH_STRENGTH = 0.15
-SENTENCE_STRENGTH = {"decision": 8.0, "correction": 8.0}
+SENTENCE_STRENGTH = {"decision": 8.0}
 _UNWEIGHED = {"answer", "approved", "correction"}
 HAND = read_labels(WORTH)
 HAND_WEIGHT, SILVER_WEIGHT = 4.0, 0.5
@@ -180,7 +178,6 @@ def main() -> None:
     corpora, transcripts = Path(sys.argv[1]), Path(sys.argv[2])
     tables: dict[str, Any] = {  # numpy's own signature takes the names for its options
         "decision": sentence_model(corpora, "decision", "condec_rationale", "decision", DECIDED),
-        "correction": sentence_model(corpora, "correction", "corrections_interrupt", "correction", CORRECTS),
         "worth": worth_model(Sessions(corpora, transcripts)),
     }
     numpy.savez_compressed(WEIGHTS, **tables)

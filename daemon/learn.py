@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time
 
+from subconscious.capture.corrects import LETTERS
+from subconscious.capture.offline import Meanings
+from subconscious.embeddings.local import LocalEmbedder
 from subconscious.flow import Judged, Mind, Provenance, clean, judge, keep
 from subconscious.model import Act, Decision, Level, Origin, Role, Turn
 from subconscious.poisoning import check_text
@@ -35,6 +38,9 @@ VOUCHED = "vouched"
 UNWRITTEN = "its prompt stands in no transcript"
 UNTYPED = "no hook of the client handed its prompt over"
 """Why words wait that could be another's."""
+
+MOST_MEANINGS = 100
+"""Prompts of one batch that are embedded: more interrupts than that are no person's."""
 
 PROMPT_LENGTH = 500
 """Characters of a prompt that are kept with its session."""
@@ -92,9 +98,11 @@ async def learn_batch(core: Core, mind: Mind, source: Source, *, final: bool = F
 
 async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> Gain:
     place = await sessions.position(mind.database, source.path, source.session_id)
-    reading, judged = await asyncio.to_thread(_read, mind, source.path, place, final)
+    reading = await asyncio.to_thread(_read, source.path, place, final)
     if reading.offset == place.position and not reading.turns:
         return Gain(reading)
+    meanings = await _meanings(core, reading.turns)
+    judged = await asyncio.to_thread(judge, reading.turns, mind.settings, mind.calibration, meanings)
     if source.watched:
         judged = await _unforged(core, source, reading.turns, judged)
     where = await _provenance(mind, source, reading)
@@ -227,12 +235,21 @@ def _doubted(judged: Judged, reason: str) -> Judged:
     return candidate, replace(admission, decision=Decision.REVIEW, reason=reason)
 
 
-def _read(mind: Mind, path: str, place: sessions.Position, final: bool) -> tuple[Reading, list[Judged]]:
-    """The slow part, for a thread: parse, clean, extract, admit."""
+def _read(path: str, place: sessions.Position, final: bool) -> Reading:
+    """Parse and clean, for a thread."""
     state = State.from_json(json.loads(place.state or "{}"))
     with ledger.reading(f"session/{place.session_id}"):
-        reading = read_turns(Path(path), place.position, state, clean=clean, final=final)
-    return reading, judge(reading.turns, mind.settings, mind.calibration)
+        return read_turns(Path(path), place.position, state, clean=clean, final=final)
+
+
+async def _meanings(core: Core, turns: Sequence[Turn]) -> Meanings:
+    """What was typed after an interrupt, as the local model sees it; nothing where that is not at hand."""
+    sense = core.embedding.sense
+    if sense.model != LocalEmbedder.name:
+        return {}
+    said = [turn for turn in turns if turn.after_interrupt and turn.origin is Origin.USER][:MOST_MEANINGS]
+    found = {turn.id: await sense.prompted(turn.text[:LETTERS]) for turn in said}
+    return {turn_id: meaning for turn_id, meaning in found.items() if meaning is not None}
 
 
 async def _provenance(mind: Mind, source: Source, reading: Reading) -> Provenance:

@@ -13,7 +13,7 @@ from subconscious import decay, surfacing
 from subconscious.capture.budget import Entry, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
-from subconscious.capture.offline import extract
+from subconscious.capture.offline import UNKNOWN, Meanings, extract
 from subconscious.kinds import KINDS
 from subconscious.model import (
     Act,
@@ -105,9 +105,14 @@ def clean(text: str) -> str:
     return redacted.text
 
 
-def judge(turns: Sequence[Turn], settings: Settings, calibration: Calibration = UNCALIBRATED) -> list[Judged]:
+def judge(
+    turns: Sequence[Turn],
+    settings: Settings,
+    calibration: Calibration = UNCALIBRATED,
+    meanings: Meanings = UNKNOWN,
+) -> list[Judged]:
     """Extract candidates and admit them by what their confidence is worth. Pure and CPU-bound: run it in a thread."""
-    return weigh(extract(turns), turns, settings, calibration) if settings.capture else []
+    return weigh(extract(turns, meanings), turns, settings, calibration) if settings.capture else []
 
 
 def weigh(

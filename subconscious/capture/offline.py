@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from subconscious.capture import stated
 from subconscious.capture.chosen import answers, corrections, plans
@@ -18,13 +19,22 @@ from subconscious.capture.struggles import struggles
 from subconscious.capture.weighing import confidence, decided
 from subconscious.model import Candidate, Origin, Role, Turn
 
+if TYPE_CHECKING:
+    import numpy
+
+Meanings = Mapping[str, "numpy.ndarray"]
+"""The local model's embeddings of what was typed after an interrupt, by the turn's id."""
+
+UNKNOWN: Meanings = {}
+"""There is no embedder, or it is not loaded yet."""
+
 EXTRACTOR = "offline-2"
 
 
-def extract(turns: Sequence[Turn]) -> list[Candidate]:
+def extract(turns: Sequence[Turn], meanings: Meanings = UNKNOWN) -> list[Candidate]:
     """Return what the turns are worth remembering for, each statement once: the strongest reading of it."""
     found: dict[str, Candidate] = {}
-    weighed = (candidate(draft, confidence(draft), EXTRACTOR) for draft in drafts(turns))
+    weighed = (candidate(draft, confidence(draft, meanings.get(draft.turn.id)), EXTRACTOR) for draft in drafts(turns))
     for one in (*stated.extract(turns), *weighed):
         if not one.content or not one.evidence.quote.strip():
             continue

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subconscious.capture import budget, wording
+from subconscious.capture.corrects import chance, shape
 from subconscious.capture.linear import SIZE, places, probability, tokens, words_and_pairs
 from subconscious.capture.narration import is_narration, sentence_spans, trim
 from subconscious.capture.passages import passages, plain
@@ -17,6 +18,7 @@ from subconscious.capture.records import message
 from subconscious.capture.refinements import REFINEMENTS, Statement
 from subconscious.capture.struggles import short_command
 from subconscious.capture.weighing import climb, corrected, decided
+from subconscious.embeddings.local import LocalEmbedder
 
 MARKDOWN = st.text(alphabet="ab *-#`|.\n:1>[]()T", max_size=400)
 CHANCE = st.floats(0, 1)
@@ -73,6 +75,31 @@ def test_confidences_stay_in_their_range(text: str) -> None:
     assert 0 <= decided(text) < 0.9
 
 
+@settings(deadline=None)
+@given(st.text(max_size=3000))
+def test_a_prompt_of_any_text_has_one_shape_and_a_chance(text: str) -> None:
+    looks = shape(text)
+    assert len(looks) == len(shape(""))
+    assert all(0 <= value < 10 for value in looks)
+    assert 0 <= chance(text) <= 1
+
+
+@pytest.mark.parametrize("meant", [False, True])
+def test_what_joins_a_conversation_corrects_sooner_than_what_opens_one(meant: bool) -> None:
+    """Told apart with an embedder and without; the sentences stand in no corpus."""
+    embedder = LocalEmbedder() if meant else None
+
+    def told(text: str) -> float:
+        return chance(text, embedder.embed([text])[0] if embedder else None)
+
+    joins = ["no, why are you doing it like that? we already have a helper for this", "hmm, that's not what i meant.."]
+    opens = [
+        "Implement the following plan:\n\n# Add retries to the uploader\n\n## Context\nUploads fail.",
+        "Can you review the changes in the branch and write a summary for the PR?",
+    ]
+    assert min(map(told, joins)) > max(map(told, opens))
+
+
 @given(st.lists(st.text(max_size=12), max_size=30))
 def test_places_are_unordered_unique_and_in_range(features: list[str]) -> None:
     found = places(features)
@@ -80,7 +107,7 @@ def test_places_are_unordered_unique_and_in_range(features: list[str]) -> None:
     assert all(0 <= one < SIZE for one in found)
 
 
-@pytest.mark.parametrize("model", ["worth", "decision", "correction"])
+@pytest.mark.parametrize("model", ["worth", "decision"])
 def test_each_shipped_model_answers_for_nothing_at_all(model: str) -> None:
     assert 0 < probability(model, []) < 1
     assert math.isclose(probability(model, ["a", "b"]), probability(model, ["b", "a", "a"]))
