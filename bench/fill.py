@@ -1,12 +1,20 @@
-"""Fill a state folder with many memories: plausible sentences of a developer's day, from our own word lists."""
+"""Fill a state folder with many memories: real sentences where there are any, else those of our own word lists.
+
+Rows are written as the store writes them (memory, full text, event, vector), but many at a time: a million would take
+the better part of an hour one by one.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import random
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import time
+from time import time, time_ns
 
 import numpy
 
@@ -14,14 +22,20 @@ from subconscious.home import Home
 from subconscious.kinds import KINDS
 from subconscious.model import Memory, Origin, Scope
 from subconscious.projects import Identity
-from subconscious.store import memories, vectors
+from subconscious.store.codewords import code_parts
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.projects import Project, settle
-from subconscious.store.rows import content_hash
+from subconscious.store.rows import LISTS, MEMORY_COLUMNS, content_hash, insertion
 
 PROJECTS = 20
 DAY = 86_400.0
+SORTS = tuple(kind for kind in KINDS if kind != "meta")
+PORTION = 10_000
+OF_SESSION = 15
+"""Memories that one session brought."""
+SHORTEST, LONGEST = 40, 400
+"""Characters of a sentence that could be a memory."""
 THINGS = (
     "the retry queue, the login form, the invoice table, the cache layer, the search index, the upload worker,"
     " the session token, the audit log, the feature flag, the billing webhook, the import script, the rate limiter,"
@@ -38,13 +52,76 @@ REASONS = (
     "because release {n} broke it, since the queue grew past {n} items, because two services disagreed,"
     " since a customer lost {n} rows, because the linter asks for it, since it cost {n} ms a request"
 ).split(", ")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """The project folders that were made, by project id."""
+    """The project folders that were made, by project id, and what memories were made from."""
 
     folders: dict[str, Path]
+    words: Words
+
+
+class Words:
+    """Sentences for memories and queries: ``real`` ones first, then halves of two of them, or our own."""
+
+    def __init__(self, real: Sequence[str] = ()) -> None:
+        self._real = list(real)
+
+    @classmethod
+    def of(cls, folders: Sequence[Path], most: int) -> Words:
+        """From the transcripts (.jsonl) and conversations (.json) in some folders, in an order of chance."""
+        found: set[str] = set()
+        for file in sorted(path for folder in folders for path in folder.rglob("*.json*")):
+            found.update(sentence for text in _texts(file) for sentence in _sentences(text))
+        chosen = sorted(found)
+        random.Random(5).shuffle(chosen)
+        return cls(chosen[:most])
+
+    def make(self, number: int, rng: random.Random) -> str:
+        """The words of memory ``number``."""
+        if number < len(self._real):
+            return self._real[number]
+        if not self._real:
+            return sentence(rng)
+        first, second = (rng.choice(self._real).split() for _ in range(2))
+        return " ".join((*first[: len(first) // 2], *second[len(second) // 2 :]))
+
+    def ask(self, rng: random.Random) -> str:
+        """A question: some words in a row of what a memory might say."""
+        said = self.make(1 << 60, rng).split()
+        start = rng.randrange(max(1, len(said) - 8))
+        return " ".join(said[start : start + 8])
+
+
+def _texts(file: Path) -> Iterator[str]:
+    """Whatever stands under "text" or as a string "content" in a JSON file or in lines of JSON."""
+    whole = file.read_text(encoding="utf-8", errors="replace")
+    for line in [whole] if file.suffix == ".json" else whole.splitlines():
+        try:
+            yield from _said(json.loads(line))
+        except ValueError:
+            continue
+
+
+def _said(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name in ("text", "content") and isinstance(inner, str):
+                yield inner
+            else:
+                yield from _said(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _said(inner)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for one in _SENTENCE.split(text):
+        said = " ".join(one.encode("utf-8", "replace").decode().split())
+        if SHORTEST <= len(said) <= LONGEST and said.count(" ") >= 5 and sum(map(str.isalpha, said)) > 0.7 * len(said):
+            yield said
 
 
 def sentence(rng: random.Random) -> str:
@@ -53,25 +130,42 @@ def sentence(rng: random.Random) -> str:
     return " ".join(parts).format(n=rng.randrange(1, 5000)) + "."
 
 
-def fill(home: Home, count: int, *, synthetic: bool, model: str = "", dim: int = 384) -> Filled:
-    """Store ``count`` memories in PROJECTS projects; without ``synthetic`` vectors the daemon embeds them."""
-    return asyncio.run(_fill(home, count, synthetic, model, dim))
+def fill(
+    home: Home,
+    count: int,
+    *,
+    synthetic: bool,
+    model: str = "",
+    dim: int = 384,
+    projects: int = PROJECTS,
+    words: Words | None = None,
+) -> Filled:
+    """Store ``count`` memories in some projects; without ``synthetic`` vectors the daemon embeds them."""
+    found = asyncio.run(_projects(home, projects))
+    connection = sqlite3.connect(home.database)
+    said = words or Words()
+    rng = random.Random(7)
+    try:
+        for start in range(0, count, PORTION):
+            numbers = range(start, min(count, start + PORTION))
+            made = [_memory(number, found[number % projects], said.make(number, rng), rng) for number in numbers]
+            _write(connection, made, "done" if synthetic else "pending")
+            if synthetic:
+                _write_vectors(connection, made, model, dim)
+        connection.commit()
+    finally:
+        connection.close()
+    return Filled({project.id: Path(project.root) for project in found}, said)
 
 
-async def _fill(home: Home, count: int, synthetic: bool, model: str, dim: int) -> Filled:
+async def _projects(home: Home, count: int) -> list[Project]:
     home.make()
     database = await open_database(home.database)
     try:
         await migrate(database)
-        projects = [await _project(database, home, number) for number in range(PROJECTS)]
-        rng = random.Random(7)
-        for start in range(0, count, 1000):
-            await _batch(database, projects, range(start, min(count, start + 1000)), rng)
-            if synthetic:
-                await _vectors(database, projects, (start, min(count, start + 1000)), model, dim)
+        return [await _project(database, home, number) for number in range(count)]
     finally:
         await database.close()
-    return Filled({project.id: Path(project.root) for project in projects})
 
 
 async def _project(database: Database, home: Home, number: int) -> Project:
@@ -80,18 +174,16 @@ async def _project(database: Database, home: Home, number: int) -> Project:
     return await settle(database, Identity(root=str(folder), name=folder.name))
 
 
-async def _batch(database: Database, projects: list[Project], numbers: range, rng: random.Random) -> None:
-    kinds = [kind for kind in KINDS if kind != "meta"]
-    async with database.write() as tx:
-        for number in numbers:
-            content = sentence(rng)
-            await memories.insert(tx, _memory(projects[number % PROJECTS], rng.choice(kinds), content, rng))
+def file_name(number: int) -> str:
+    """The file that a memory is about: some files are spoken of often, most seldom."""
+    return f"src/part_{number % 7}/module_{number % 997}.py"
 
 
-def _memory(project: Project, kind: str, content: str, rng: random.Random) -> Memory:
+def _memory(number: int, project: Project, content: str, rng: random.Random) -> Memory:
+    kind = rng.choice(SORTS)
     said = time() - rng.uniform(0, 200) * DAY
     return Memory(
-        id=0,
+        id=number + 1,
         project_id=project.id,
         scope=Scope.PROJECT,
         kind=kind,
@@ -105,19 +197,41 @@ def _memory(project: Project, kind: str, content: str, rng: random.Random) -> Me
         created_at=said,
         said_at=said,
         content_hash=content_hash(content),
+        session_id=f"{project.id}-{number // (OF_SESSION * PROJECTS)}",
         branch=rng.choice(("main", "feature/tax", "fix/login")),
+        tags=(kind,),
+        files=(file_name(number),) if number % 3 == 0 else (),
     )
 
 
-async def _vectors(database: Database, projects: list[Project], span: tuple[int, int], model: str, dim: int) -> None:
-    rng = numpy.random.default_rng(span[0])
-    found = rng.standard_normal((span[1] - span[0], dim)).astype(numpy.float32)
+def _columns(memory: Memory) -> dict[str, object]:
+    """As `rows.stored` gives them, in a third of the time."""
+    lists = {name: json.dumps(getattr(memory, name)) for name in LISTS}
+    return {name: getattr(memory, name) for name in MEMORY_COLUMNS} | lists
+
+
+def _write(connection: sqlite3.Connection, made: Sequence[Memory], embedding: str) -> None:
+    rows = [_columns(memory) | {"embedding_status": embedding} for memory in made]
+    connection.executemany(insertion("memories", rows[0])[0], rows)
+    connection.executemany(
+        "INSERT INTO memories_fts (rowid, project, summary, content, tags, files) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (m.id, m.project_id, m.summary, m.content, " ".join(m.tags), " ".join((*m.files, code_parts(m.content))))
+            for m in made
+        ],
+    )
+    connection.executemany(
+        "INSERT INTO events (at, actor, action, subject, subject_id, session_id, after)"
+        " VALUES (?, 'daemon', 'create', 'memory', ?, ?, ?)",
+        [(m.created_at, str(m.id), m.session_id, json.dumps(row)) for m, row in zip(made, rows, strict=True)],
+    )
+
+
+def _write_vectors(connection: sqlite3.Connection, made: Sequence[Memory], model: str, dim: int) -> None:
+    rng = numpy.random.default_rng(made[0].id)
+    found = rng.standard_normal((len(made), dim)).astype("<f4")
     found /= numpy.linalg.norm(found, axis=1, keepdims=True)
-    numbers = range(*span)
-    rows = [
-        vectors.Row(number + 1, projects[number % PROJECTS].id, vector)
-        for number, vector in zip(numbers, found, strict=True)
-    ]
-    async with database.write() as tx:
-        await vectors.save(tx, model, rows)
-        await memories.mark_embedding(tx, [row.memory_id for row in rows], "done")
+    connection.executemany(
+        "INSERT INTO embeddings (memory_id, project, model, dim, vector, stamp) VALUES (?, ?, ?, ?, ?, ?)",
+        [(m.id, m.project_id, model, dim, vector.tobytes(), time_ns()) for m, vector in zip(made, found, strict=True)],
+    )

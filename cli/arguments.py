@@ -6,7 +6,8 @@ import argparse
 
 from subconscious import __version__
 
-from .options import Verbs, add_filters, add_ids, add_verb, dollars, natural, positive
+from . import arguments_links
+from .options import Verbs, add_filters, add_ids, add_narrowing, add_telling, add_verb, dollars, natural, positive
 
 DESCRIPTION = "The memory of Claude Code: learns from your sessions, gives the next ones what matters."
 EPILOG = "New here: `subconscious demo`. Something wrong: `subconscious doctor`."
@@ -23,6 +24,7 @@ def parser() -> argparse.ArgumentParser:
     _add_tracing(verbs)
     _add_review(verbs)
     _add_rollback(verbs)
+    arguments_links.add(verbs)
     _add_running(verbs)
     return root
 
@@ -33,9 +35,12 @@ def _add_reading(verbs: Verbs) -> None:
     verb = add_verb(verbs, "recall", "memories:recall", "the memories that answer a question, as text", listing=True)
     verb.add_argument("query", metavar="QUERY", nargs="+")
     verb.add_argument("--tokens", type=positive, help="how much text to return at most")
+    add_narrowing(verb)
+    add_telling(verb)
     verb = add_verb(verbs, "search", "memories:search", "find memories by meaning and words", listing=True)
     verb.add_argument("query", metavar="QUERY", nargs="+")
     add_filters(verb, limit=10)
+    add_telling(verb)
     verb = add_verb(verbs, "list", "memories:list_memories", "memories, the newest first", listing=True)
     add_filters(verb, limit=20)
     verb.add_argument("--offset", type=natural, default=0, help="skip so many")

@@ -12,6 +12,9 @@ from .origin import origin
 
 SPEAKERS = {"user": "you", "assistant": "the assistant", "tool": "a tool's output, or the assistant after reading it"}
 
+DOUBTFUL = {"LOW": "low trust", "SUSPECT": "suspect: may be poisoned"}
+"""How a trust is told of that is not the ordinary one."""
+
 
 def remember(options: Namespace) -> None:
     """Hand a statement to the gate and say what became of it."""
@@ -46,7 +49,8 @@ def _tell_admission(answer: dict[str, Any]) -> None:
 
 def recall(options: Namespace) -> None:
     """Print what the model would be given for a question."""
-    answer = ask("recall", query=" ".join(options.query), cwd=here(), tokens=options.tokens)
+    how = {"tokens": options.tokens, "tier": options.tier, "section": options.section}
+    answer = ask("recall", query=" ".join(options.query), cwd=here(), **how, **_narrowing(options))
     if options.json:
         screen.as_json(answer)
     elif answer["hits"]:
@@ -57,13 +61,16 @@ def recall(options: Namespace) -> None:
 
 def search(options: Namespace) -> None:
     """Print the memories found, the best first."""
-    answer = ask("search", query=" ".join(options.query), cwd=here(), **_filters(options))
+    how = {"tier": options.tier, "section": options.section}
+    answer = ask("search", query=" ".join(options.query), cwd=here(), **how, **_filters(options))
     hits = answer["hits"]
     if options.json:
         screen.as_json(hits)
         return
     for hit in hits:
         card(hit["memory"], f"relevance {hit['relevance']:.2f}")
+        if "told" in hit:
+            print(screen.wrapped(hit["told"]["text"], 6))
     if not hits:
         print(f"Nothing found.{_elsewhere(options)}")
 
@@ -95,11 +102,23 @@ def _elsewhere(options: Namespace) -> str:
 
 
 def _filters(options: Namespace) -> dict[str, Any]:
-    return {
-        "kind": options.kind,
+    return _narrowing(options) | {
         "archived": options.archived or None,
         "everywhere": options.everywhere or None,
         "limit": options.limit,
+    }
+
+
+def _narrowing(options: Namespace) -> dict[str, Any]:
+    return {
+        "kinds": options.kind or None,
+        "tags": options.tag or None,
+        "file": options.file,
+        "branch": options.branch,
+        "since": options.since,
+        "until": options.until,
+        "min_confidence": options.min_confidence,
+        "project": options.project,
     }
 
 
@@ -121,6 +140,17 @@ def speaker(said: dict[str, Any]) -> str:
     return SPEAKERS.get(said["origin"], str(said["origin"]))
 
 
+def doubts(memory: dict[str, Any]) -> Iterable[str]:
+    """What there is to say against a memory: conflicts, what took its place, age, and trust that is not ordinary."""
+    for told, name in (("conflicts with", "conflicts"), ("superseded by", "superseded_by")):
+        if memory.get(name):
+            yield f"{told} {' '.join(f'[{number}]' for number in memory[name])}"
+    if memory.get("stale"):
+        yield "stale"
+    if memory.get("trust") in DOUBTFUL:
+        yield DOUBTFUL[memory["trust"]]
+
+
 def _marks(memory: dict[str, Any]) -> Iterable[str]:
     marks = {
         "all projects": memory["scope"] == "user",
@@ -128,7 +158,7 @@ def _marks(memory: dict[str, Any]) -> Iterable[str]:
         "verified": memory["verified"],
         "archived": memory["archived_at"],
     }
-    return [mark for mark, holds in marks.items() if holds]
+    return [*(mark for mark, holds in marks.items() if holds), *doubts(memory)]
 
 
 def show(options: Namespace) -> None:
@@ -175,6 +205,7 @@ def _show_content(memory: dict[str, Any]) -> None:
             ("kind", f"{memory['kind']} ({memory['category']})"),
             ("holds", "in all projects" if memory["scope"] == "user" else "in its project"),
             ("confidence", f"{memory['confidence']:.2f} (raw {memory['raw_confidence']:.2f})"),
+            ("trust", screen.line(memory.get("trust", "")).lower()),
             ("tags", screen.listed(memory["tags"])),
             ("files", screen.listed(memory["files"])),
             (

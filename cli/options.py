@@ -38,6 +38,17 @@ def dollars(text: str) -> float:
     return sum_of
 
 
+def share(text: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        found = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if not 0 <= found <= 1:
+        raise argparse.ArgumentTypeError("must be between 0 and 1")
+    return found
+
+
 def natural(text: str) -> int:
     """A number from 0 on."""
     # Ids are shown bare here, but the model is given them as [12], and people write #12.
@@ -49,10 +60,28 @@ def natural(text: str) -> int:
 
 def add_filters(verb: argparse.ArgumentParser, limit: int) -> None:
     """Add what narrows a listing of memories."""
-    verb.add_argument("--kind", help="only this kind: decision, preference, lesson, ...")
+    add_narrowing(verb)
     verb.add_argument("--archived", action="store_true", help="those that were archived")
     verb.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     verb.add_argument("--limit", type=positive, default=limit, help=f"at most so many ({limit})")
+
+
+def add_narrowing(verb: argparse.ArgumentParser) -> None:
+    """Add what memories must be like."""
+    verb.add_argument("--kind", action="append", default=[], help="only this kind: decision, ...; may be repeated")
+    verb.add_argument("--tag", action="append", default=[], help="with this tag; if repeated, with all of them")
+    verb.add_argument("--file", metavar="PATH", help="about this file, or one in this folder")
+    verb.add_argument("--branch", metavar="NAME", nargs="?", const="", help="of this branch, or of the current")
+    verb.add_argument("--since", metavar="DATE", help="said then or later: 2026-01-31, yesterday, last week, 14d")
+    verb.add_argument("--until", metavar="DATE", help="said then or earlier")
+    verb.add_argument("--min-confidence", metavar="SHARE", type=share, help="of this confidence at least, 0 to 1")
+    verb.add_argument("--project", metavar="NAME", help="of another project: its name or folder")
+
+
+def add_telling(verb: argparse.ArgumentParser) -> None:
+    """Add how much of each memory is told."""
+    verb.add_argument("--tier", choices=("minimal", "compact", "standard", "full"), help="how much of each is told")
+    verb.add_argument("--section", metavar="NAME", help="of long ones tell this section: Decision, Context, ...")
 
 
 def add_ids(verb: argparse.ArgumentParser) -> None:

@@ -23,6 +23,11 @@ def origin() -> str:
     return "assistant" if inside_client() else "user"
 
 
+def session() -> str | None:
+    """The session whose model runs this command, as the client names it; so that its rollback finds what it did."""
+    return os.environ.get("CLAUDE_CODE_SESSION_ID") or None
+
+
 def require_person(deed: str) -> None:
     """Refuse what only a person may do; raises RequestError inside the client."""
     if inside_client():

@@ -15,6 +15,10 @@ from . import origin
 
 TELLS = frozenset(
     {
+        "graphs:graph",
+        "links:conflicts",
+        "links:link",
+        "links:links",
         "memories:archive",
         "memories:list_memories",
         "memories:search",
@@ -26,7 +30,7 @@ TELLS = frozenset(
 )
 """Verbs that print what memories and sessions say: it goes into a frame."""
 
-FRAMED = frozenset({"mcp:serve", "memories:recall"})
+FRAMED = frozenset({"graphs:why", "mcp:serve", "memories:recall"})
 """Verbs whose text is framed already."""
 
 

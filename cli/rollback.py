@@ -29,7 +29,7 @@ def rollback(options: Namespace) -> None:
 
 
 def _empty(found: dict[str, Any]) -> bool:
-    return not (found["memories"] or found["repeated"] or found["captures"] or found["unread"])
+    return not any(found.get(name) for name in ("memories", "repeated", "captures", "unread", "links"))
 
 
 def _wanted(options: Namespace, found: dict[str, Any]) -> bool:
@@ -55,6 +55,8 @@ def _preview(found: dict[str, Any]) -> None:
         print(screen.wrapped(told, 4, "  -"))
     waits = sum(capture["status"] in ("review", "quarantined") for capture in found["captures"])
     print(f"  - {screen.counted(len(found['captures']), 'capture')}, {waits} of them undecided")
+    if found.get("links"):
+        print(f"  - {screen.counted(len(found['links']), 'link')} of these memories, or made in the session")
     if found["unread"]:
         print(f"  - {screen.counted(found['unread'], 'part')} that a model has still to read")
     if not sys.stdin.isatty():
@@ -72,6 +74,7 @@ def _tell(options: Namespace, done: dict[str, Any], deed: str) -> None:
         screen.counted(len(done["memories"]), "memory", "memories"),
         screen.counted(len(done["repeated"]), "repetition"),
         screen.counted(len(done["captures"]), "capture"),
+        *([screen.counted(len(done["links"]), "link")] if done.get("links") else []),
     ]
     print(f"{screen.listed(counts)} {deed}.")
     if deed == "withdrawn":

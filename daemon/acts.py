@@ -22,11 +22,14 @@ from subconscious.model import (
     Strength,
     Turn,
 )
+from subconscious.search.sections import sections
 from subconscious.store import captures, memories
 
 from .core import Core
 
 CONTENT_LENGTH = 400
+RECORD_LENGTH = 4000
+"""Characters of what has named sections: it is kept as it is, and told by the section that is asked for (SPEC B18)."""
 SUMMARY_LENGTH = 100
 
 
@@ -52,8 +55,8 @@ class Telling:
         explicit = self.origin is Origin.USER
         return Candidate(
             kind=self.kind or (read.kind if read else "learning"),
-            summary=cut(self.text, SUMMARY_LENGTH),
-            content=cut(self.text, CONTENT_LENGTH),
+            summary=cut(_in_short(self.text), SUMMARY_LENGTH),
+            content=cut(self.text, RECORD_LENGTH if is_record(self.text) else CONTENT_LENGTH),
             evidence=Evidence(self.text, self.turn_id, self.file, 0, 0),
             origin=self.origin,
             strength=Strength.EXPLICIT if explicit else Strength.IMPLIED,
@@ -65,6 +68,17 @@ class Telling:
             tags=self.tags or (read.tags if read else ()),
             files=read.files if read else (),
         )
+
+
+def is_record(text: str) -> bool:
+    """Whether a text has two named sections or more; its lines then mean something."""
+    return sum(bool(part.name) for part in sections(text)) > 1
+
+
+def _in_short(text: str) -> str:
+    """What a summary is made from: of a record, what stands before its sections, or else in the first."""
+    parts = [part for part in sections(text) if part.body] if is_record(text) else []
+    return " ".join((parts[0].body if parts else text).split())
 
 
 async def remember(core: Core, mind: Mind, told: Telling, where: Provenance) -> dict[str, Any]:

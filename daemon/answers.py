@@ -12,6 +12,8 @@ from subconscious import surfacing
 from subconscious.flow import Prompt, Start, clean, surface_prompt, surface_start
 from subconscious.model import Session
 from subconscious.projects import head
+from subconscious.repute import reputes
+from subconscious.search.rewriting import completed
 from subconscious.store import captures, events, jobs, memories, sessions, surfaces
 from subconscious.store.projects import Project
 
@@ -58,6 +60,7 @@ class Answers:
             await note(tx, entry, project)
             if source in FORGETFUL:
                 await surfaces.reset(tx, session_id)
+                self._core.lately.forget(session_id)
         if source == "resume":
             self._core.resumed[project.id] = session_id
         if not self._core.mind(entry.options).settings.surface:
@@ -141,6 +144,8 @@ class Answers:
         text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()[:PROMPT_LETTERS]
         if not text or text.startswith(NOT_TYPED):
             return ""
+        if mind.settings.prompt_context:
+            text = completed(text, self._core.lately.messages(entry.payload.session_id))
         branch, _ = await asyncio.to_thread(head, entry.payload.cwd or entry.folder)
         prompt = Prompt(entry.payload.session_id, project.id, text, branch)
         return (await surface_prompt(mind, prompt)).text
@@ -171,7 +176,8 @@ class Answers:
         said = await memories.of_session(mind.database, source.session_id)
         pinned = [m for m in await memories.core(mind.database, project.id, 10) if m.pinned and m not in said]
         budget = surfacing.Budget(mind.settings.start_tokens, mind.settings.start_characters, 50)
-        return surfacing.survivors(pinned + said, budget).encode()
+        known = await reputes(mind.database, pinned + said, mind.settings, time(), project.id)
+        return surfacing.survivors(pinned + said, budget, reputes=known).encode()
 
     async def _learn_now(self, entry: Entry, project: Project, source: Source) -> None:
         async with self._core.database.write() as tx:

@@ -25,6 +25,7 @@ from subconscious.store.projects import Project, project_at, settle
 
 from .accepted import refused, with_tuples
 from .embedding import Embedding
+from .lately import Lately
 from .vouching import Vouched
 
 log = logging.getLogger("subconscious.daemon")
@@ -67,6 +68,7 @@ class Core:
     # The session that was resumed last in each project. Of a fork the client tells as of a resumption of its parent;
     # the fork itself is first heard of when it speaks, under an id of its own.
     resumed: dict[str, str] = field(default_factory=dict)
+    lately: Lately = field(default_factory=Lately, repr=False)
     # Two readers of one transcript would both start at the saved offset: the job of a Stop hook and, say, the closing
     # of a silent session. They take turns, by path.
     reading: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))

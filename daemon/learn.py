@@ -89,6 +89,8 @@ async def learn_batch(core: Core, mind: Mind, source: Source, *, final: bool = F
     """Read one batch on, as one transaction: what was learned, and how far was read."""
     async with core.reading[source.path]:
         gain = await _learn_batch(core, mind, source, final)
+    if source.watched:
+        core.lately.hear(source.session_id, gain.reading.turns)
     if gain.new:
         core.embedding.wake()
     if source.watched:

@@ -63,6 +63,7 @@ async def carry_out(core: Core, choice: Choice) -> dict[str, int]:
         await purge.purge(tx, core.database, doomed, _named(choice))
         if choice.everything:
             await purge.empty(tx)
+    core.lately.clear()
     erase = (lambda _: "") if choice.everything else doomed.wordings.erase
     files = await asyncio.to_thread(remains.rewrite, core.home, erase)
     copies = await leave_no_trace(core)

@@ -122,6 +122,7 @@ async def rollback(core: Core, session_id: str, reason: str, *, back: bool, prev
         "repeated": [asdict(held[memory_id]) for memory_id, _ in found.repeated],
         "captures": [{"id": capture_id, "status": status} for capture_id, status in found.captures],
         "unread": found.unread,
+        "links": [{"id": link_id, "status": status} for link_id, status in found.links],
         "done": not preview and not found.empty,
     }
 

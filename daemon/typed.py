@@ -9,20 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from datetime import datetime
 from time import time
 
 from subconscious import surfacing
 from subconscious.errors import SubconsciousError
 from subconscious.flow import Provenance, Start, clean, recall, save_given
-from subconscious.model import Origin
+from subconscious.model import Hit, Origin
 from subconscious.projects import head
 from subconscious.quoting import quote, within_quotes
+from subconscious.search.tiers import Tiers, tell
+from subconscious.search.understanding import understand
 from subconscious.store import captures, memories
 from subconscious.store.captures import Place
+from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
 
-from . import typed_review
-from .acts import Telling, remember, set_archived
+from . import reasoning, typed_review
+from .acts import Telling, refuse_held, remember, set_archived
 from .core import Core
 from .entry import Entry
 from .typed_review import Said, refuse
@@ -32,6 +36,8 @@ COMMAND = re.compile(r"\s*/(?:subconscious:)(?P<verb>[a-z]+)(?:\s+(?P<rest>.*))?
 REVIEW = "review"
 RECALL_LIMIT = 8
 RECALL_TOKENS = 1500
+LONGEST_ID = 16
+"""Digits from which on a number is no memory's."""
 
 Verb = Callable[[Core, Entry, Project, str], Awaitable[str]]
 Change = Callable[[Core, Entry, Project, str, str], Awaitable[str]]
@@ -113,13 +119,36 @@ async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
     if not text:
         return "Subconscious was asked to recall, but not what. Usage: /subconscious:recall WORDS"
     mind = core.mind(entry.options, asked=True, hurried=True)
-    hits = await recall(mind, text, project.id, RECALL_LIMIT)
+    wanted = understand(text, Filter(), datetime.now().astimezone())
+    hits = await recall(mind, wanted, project.id, RECALL_LIMIT)
     if not hits:
         return f"Subconscious has no memory of: {within_quotes(text, 200)}"
     branch, _ = head(entry.folder)
     budget = surfacing.Budget(RECALL_TOKENS, mind.settings.start_characters, RECALL_LIMIT)
-    context = surfacing.compose(hits, budget, branch)
+    chosen = mind.settings
+    room = Tiers(chosen.tier_minimal, chosen.tier_compact, chosen.tier_standard).room(chosen.tier)
+    context = surfacing.compose(hits, budget, branch, tell=lambda memory: quote(tell(memory, text, room).text))
     await save_given(mind, Start(entry.payload.session_id, project.id, "recall", branch, "asked for"), context.hits)
+    return context.text
+
+
+async def _why(core: Core, entry: Entry, project: Project, text: str) -> str:
+    """Tell the reasons of a memory, or of those that answer a question (SPEC B15)."""
+    if not text:
+        return "Subconscious was asked why, but not of what. Usage: /subconscious:why QUESTION, or a memory's number"
+    mind = core.mind(entry.options, asked=True, hurried=True)
+    number = text.strip("#[]")
+    if number.isascii() and number.isdigit() and len(number) < LONGEST_ID:
+        await refuse_held(core, [int(number)])
+        hits = [Hit(await memories.get(core.database, int(number)), 1.0, 1.0)]
+    else:
+        hits = await recall(mind, text, project.id, reasoning.ANSWERS)
+    if not hits:
+        return f"Subconscious has no memory of: {within_quotes(text, 200)}"
+    branch, _ = head(entry.folder)
+    found = await reasoning.explain(mind, hits, project.id)
+    context = found.framed(surfacing.Budget(RECALL_TOKENS, mind.settings.start_characters, RECALL_LIMIT), branch)
+    await save_given(mind, Start(entry.payload.session_id, project.id, "why", branch, "asked for"), context.hits)
     return context.text
 
 
@@ -152,4 +181,4 @@ async def _status(core: Core, entry: Entry, project: Project, text: str) -> str:
 CHANGING: dict[str, Change] = {"remember": _remember, "unarchive": _unarchive}
 """Verbs that a job carries out too, should nobody have waited for the answer; each does it once all the same."""
 
-VERBS: dict[str, Verb] = {"recall": _recall, "status": _status}
+VERBS: dict[str, Verb] = {"recall": _recall, "status": _status, "why": _why}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import time
 from typing import TYPE_CHECKING
 
 import aiosqlite
 
-from subconscious import decay, surfacing
+from subconscious import decay, repute, surfacing
 from subconscious.capture.budget import Entry, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
@@ -37,11 +37,13 @@ from subconscious.search.context import Around, lift
 from subconscious.search.engines import OVERFETCH, Fusion, Query, find, projects_of
 from subconscious.search.fusion import Fused
 from subconscious.search.relevance import Asked, relevance
+from subconscious.search.understanding import Wanted
 from subconscious.search.words import terms
 from subconscious.settings import Settings
-from subconscious.store import captures, memories, outcomes, poison, sessions, surfaces
+from subconscious.store import captures, links, memories, outcomes, poison, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
+from subconscious.store.filters import Filter
 from subconscious.store.rows import content_hash
 
 if TYPE_CHECKING:
@@ -248,36 +250,79 @@ def memory_of(candidate: Candidate, admission: Admission, where: Provenance) -> 
     )
 
 
-async def recall(mind: Mind, text: str, project_id: str | None, limit: int, kind: str | None = None) -> list[Hit]:
-    """Find memories by words, by meaning and by what stands around them, best first; decay orders and hides none."""
-    # The kind is filtered after the engines have answered: a rare one must not drown among the others.
-    wanted = OVERFETCH if kind is None else 20 * OVERFETCH
-    query = Query(text, tuple(projects_of(project_id)), await mind.embed(text), wanted)
+async def recall(mind: Mind, asked: str | Wanted, project_id: str | None, limit: int) -> list[Hit]:
+    """Find memories by words, by meaning and by what stands around them, best first; decay orders and hides none.
+
+    A text is looked for as it stands; what somebody searches for is understood first (see `search.understanding`).
+    """
+    meant = asked if isinstance(asked, Wanted) else Wanted(asked)
+    meant = replace(meant, which=replace(meant.which, project_id=project_id))
+    if meant.wordless:
+        listed = await _listed(mind, meant.outright, limit)
+        return await repute.of_hits(mind.database, listed, mind.settings, time(), project_id)
+    query = await _query(mind, meant, max(OVERFETCH, limit))
     fused = await find(mind.database, mind.index, query, mind.fusion)
     sessions_found = await memories.in_sessions(mind.database, [hit.id for hit in fused], project_id)
-    lifted = lift(fused, sessions_found, mind.around)[:wanted]
-    found = await memories.get_many(mind.database, [hit.id for hit in lifted])
-    asked, now = Asked.of(text), time()
-    hits = [
-        _hit(mind, asked, hit, found[hit.id], now)
-        for hit in lifted
-        if hit.id in found and found[hit.id].archived_at is None and kind in (None, found[hit.id].kind)
-    ]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.memory.id))[:limit]
+    lifted = lift(fused, sessions_found, mind.around)[: query.most]
+    found = await memories.get_many(mind.database, [hit.id for hit in lifted], meant.which)
+    compared, now, gone = Asked.of(meant.text), time(), await superseded(mind, found.values(), project_id)
+    hits = [_hit(mind, compared, hit, found[hit.id], now, gone) for hit in lifted if hit.id in found]
+    favoured = [_favoured(mind, meant, hit) for hit in hits]
+    best = sorted(favoured, key=lambda hit: (-hit.score, hit.memory.id))[:limit]
+    return await repute.of_hits(mind.database, best, mind.settings, now, project_id)
 
 
-def _hit(mind: Mind, asked: Asked, fused: Fused, memory: Memory, now: float) -> Hit:
+async def _query(mind: Mind, meant: Wanted, depth: int) -> Query:
+    """What the engines are asked; where few memories are meant, or rather meant, they are told which."""
+    which, rather = meant.which, meant.outright
+    return Query(
+        text=meant.text,
+        projects=tuple(projects_of(which.project_id)),
+        # Archived memories stand in no index of vectors.
+        vector=None if which.archived else await mind.embed(meant.text),
+        limit=depth,
+        which=which,
+        among=tuple(await memories.ids_of(mind.database, which)) if which.narrow else None,
+        rather=rather if rather != which else None,
+        best=tuple(await memories.ids_of(mind.database, rather)) if rather != which else (),
+    )
+
+
+async def _listed(mind: Mind, which: Filter, limit: int) -> list[Hit]:
+    """What a query without words means: all of that time and sort, the latest first."""
+    found = await memories.latest(mind.database, which, limit)
+    return [Hit(memory, 1.0, 1.0, rank=1.0) for memory in found]
+
+
+def _favoured(mind: Mind, wanted: Wanted, hit: Hit) -> Hit:
+    """Raise what is of the time and the kind that were spoken of. Age does not count against a time asked for."""
+    chosen = mind.settings
+    dates = chosen.fusion_dates if wanted.span is not None else 0.0
+    kinds = chosen.fusion_kinds if wanted.kinds else 0.0
+    timely, sorted_ = wanted.fits_time(hit.memory), wanted.fits_kind(hit.memory)
+    rank = (hit.rank + dates * timely + kinds * sorted_) / (1.0 + dates + kinds)
+    return replace(hit, rank=rank, decay=1.0 if timely else hit.decay)
+
+
+def _hit(mind: Mind, asked: Asked, fused: Fused, memory: Memory, now: float, gone: Collection[int]) -> Hit:
     about = " ".join((*memory.tags, *memory.files))
     told = f"{memory.content} {memory.rationale} {about}"
     share = mind.settings.fusion_names
     rank = (fused.relevance + share * asked.met(about)) / (1.0 + share)
-    return Hit(memory, relevance(asked, told, fused.engines), fade(mind, memory, now), fused.engines, rank)
+    return Hit(memory, relevance(asked, told, fused.engines), fade(mind, memory, now, gone), fused.engines, rank)
 
 
-def fade(mind: Mind, memory: Memory, now: float) -> float:
-    """The ranking's decay of a memory under the current settings."""
+def fade(mind: Mind, memory: Memory, now: float, gone: Collection[int] = ()) -> float:
+    """The ranking's decay of a memory under the current settings; ``gone`` are those whose place another has taken."""
     chosen = mind.settings
-    return decay.ranking_decay(memory, now, chosen.ranking_decay, chosen.stale_days, chosen.stale_factor)
+    faded = decay.ranking_decay(memory, now, chosen.ranking_decay, chosen.stale_days, chosen.stale_factor)
+    return faded * (chosen.superseded_factor if memory.id in gone else 1.0)
+
+
+async def superseded(mind: Mind, found: Iterable[Memory], project_id: str | None) -> set[int]:
+    """Those of these memories whose place another has taken in a project (SPEC A12)."""
+    ids = [memory.id for memory in found]
+    return await links.superseded(mind.database, ids, project_id) if mind.settings.links else set()
 
 
 PROMPTED = "prompt"
@@ -317,6 +362,7 @@ async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
         if hit.memory.content_hash not in known and not (start.late and hit.memory.session_id == start.session_id)
     ]
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
+    ranked = await repute.of_hits(mind.database, ranked, chosen, time(), start.project_id)
     context = surfacing.compose(ranked, budget, start.branch, start.extra)
     await save_given(mind, start, context.hits)
     return context
@@ -387,13 +433,15 @@ async def _ranked(mind: Mind, start: Start) -> list[Hit]:
     limit = 2 * mind.settings.start_memories  # twice what is given: some are known to the session, some too long
     now = time()
     found = {hit.memory.id: hit for hit in await recall(mind, start.hints, start.project_id, limit)}
-    for memory in await memories.recent(mind.database, start.project_id, limit):
-        found.setdefault(memory.id, Hit(memory, 0.0, fade(mind, memory, now)))
+    recent = await memories.recent(mind.database, start.project_id, limit)
     first = await memories.core(mind.database, start.project_id, mind.settings.start_memories)
-    lessons = [memory for memory in first if not memory.pinned]
+    gone = await superseded(mind, [*recent, *first], start.project_id)
+    for memory in recent:
+        found.setdefault(memory.id, Hit(memory, 0.0, fade(mind, memory, now, gone)))
+    lessons = [memory for memory in first if not memory.pinned and memory.id not in gone]
     # Lessons may take half of the places, so that what fits this very session has the others.
     head = [
-        found.pop(memory.id, Hit(memory, 0.0, fade(mind, memory, now)))
+        found.pop(memory.id, Hit(memory, 0.0, fade(mind, memory, now, gone)))
         for memory in first
         if memory.pinned or memory in lessons[: max(1, mind.settings.start_memories // 2)]
     ]

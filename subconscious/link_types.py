@@ -43,3 +43,18 @@ LINK_TYPES: dict[str, LinkType] = {
 
 DISCOVERABLE = tuple(name for name, row in LINK_TYPES.items() if row.group != "system")
 """Types that discovery and people may use; the others are the system's own."""
+
+
+def named(name: str) -> tuple[LinkType, bool] | None:
+    """The type that people mean by a name or an inverse, and whether it is read backwards; None: there is no such."""
+    wanted = name.strip().upper().replace("-", "_").replace(" ", "_")
+    for row in LINK_TYPES.values():
+        if wanted in (row.name, row.inverse):
+            return row, wanted != row.name
+    return None
+
+
+def told_from(link_type: str, *, source: bool) -> str:
+    """A type as it reads from one end: from the source by its name, else by its inverse."""
+    row = LINK_TYPES.get(link_type)
+    return link_type if source or row is None else row.inverse

@@ -285,6 +285,29 @@ class Link:
         return self.target_id if memory_id == self.source_id else self.source_id
 
 
+class Trust(StrEnum):
+    """How far a memory can be trusted (SPEC D17). Listed from the most to the least."""
+
+    VERIFIED = "VERIFIED"
+    HIGH = "HIGH"
+    MEDIUM = "MEDIUM"
+    LOW = "LOW"
+    SUSPECT = "SUSPECT"
+
+
+@dataclass(frozen=True, slots=True)
+class Repute:
+    """What is known of a memory besides itself: trust, what it conflicts with, what took its place (SPEC D17, A12).
+
+    ``stale``: for long neither said nor used.
+    """
+
+    trust: Trust
+    conflicts: tuple[int, ...] = ()
+    superseded_by: tuple[int, ...] = ()
+    stale: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """One session of the client, as the daemon knows it."""
@@ -323,7 +346,7 @@ class Hit:
     """A memory found: how relevant it is, its decay factor, and how each engine saw it (SPEC N7).
 
     ``relevance`` (0..1) is calibrated: it means the same for every query, and thresholds apply to it (SPEC N16).
-    ``rank`` (0..1) compares the hits of one query alone.
+    ``rank`` (0..1) compares the hits of one query alone. ``repute`` is None where nobody looked.
     """
 
     memory: Memory
@@ -331,6 +354,7 @@ class Hit:
     decay: float
     engines: tuple[EngineHit, ...] = ()
     rank: float = 0.0
+    repute: Repute | None = None
 
     @property
     def score(self) -> float:

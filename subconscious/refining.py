@@ -33,9 +33,11 @@ from subconscious.flow import (
 )
 from subconscious.model import Admission, Candidate, Decision, Memory, Origin, Turn
 from subconscious.providers import Request
+from subconscious.search.understanding import Wanted
 from subconscious.store import captures, memories, surfaces
 from subconscious.store.captures import Place as Spot
 from subconscious.store.captures import capture_key
+from subconscious.store.filters import Filter
 from subconscious.store.model_readings import Place, Span
 from subconscious.transcripts import State, read_turns
 
@@ -190,7 +192,7 @@ def _says_same(candidate: Candidate, capture: Capture, cosine: float) -> bool:
 
 
 async def _same_memory(mind: Mind, candidate: Candidate, project_id: str) -> Memory | None:
-    hits = await recall(mind, candidate.content, project_id, NEIGHBOURS, candidate.kind)
+    hits = await recall(mind, Wanted(candidate.content, Filter(kinds=(candidate.kind,))), project_id, NEIGHBOURS)
     for hit in hits:
         if hit.memory.scope is candidate.scope and sameness.same(candidate.content, hit.memory.content, hit.cosine):
             return hit.memory

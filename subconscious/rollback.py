@@ -6,23 +6,27 @@ Nothing is deleted. What was done stands in one event of the session, from which
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 import aiosqlite
 
 from subconscious.model import Memory
-from subconscious.store import asked, captures, events, memories, model_readings, sessions
+from subconscious.store import asked, captures, events, links, memories, model_readings, sessions
 
 DONE, UNDONE = "rollback", "rollback undone"
 STANDING = ("captured", "review", "approved", captures.QUARANTINED)
 """Captures that are, or may yet become, something; the others were closed before."""
+WITHDRAWN = "withdrawn"
+"""The status of links that went with a session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
     """What a session added: memories that are its own, those of others that it repeated and how often, captures.
 
-    ``unread`` counts what a model was still to read of it, which would add more.
+    ``unread`` counts what a model was still to read of it, which would add more. ``links`` are those of its memories,
+    whoever made them, and those that it made between others'.
     """
 
     session_id: str
@@ -30,11 +34,12 @@ class Extent:
     repeated: tuple[tuple[int, int], ...] = ()
     captures: tuple[tuple[int, str], ...] = ()
     unread: int = 0
+    links: tuple[tuple[int, str], ...] = ()
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to take back."""
-        return not (self.memories or self.repeated or self.captures or self.unread)
+        return not (self.memories or self.repeated or self.captures or self.unread or self.links)
 
 
 async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
@@ -58,7 +63,8 @@ async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
             repeated.append((memory_id, bound[memory_id]))
     unread = len(await model_readings.unread(tx, session_id)) + await asked.open_of(tx, session_id)
     statuses = tuple((one["id"], one["status"]) for one in brought)
-    return Extent(session_id, tuple(own), tuple(repeated), statuses, unread)
+    linked = {link.id: link.status for link in [*await links.at_ends(tx, own), *await links.made_in(tx, session_id)]}
+    return Extent(session_id, tuple(own), tuple(repeated), statuses, unread, tuple(sorted(linked.items())))
 
 
 async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list[Memory]:
@@ -71,6 +77,8 @@ async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list
         await memories.recur_less(tx, await memories.held(tx, memory_id), why, times)
     for capture_id, _ in found.captures:
         await captures.decide(tx, await captures.held(tx, capture_id), "discarded", "user", why, action=DONE)
+    for link_id, _ in found.links:
+        await links.change(tx, await links.held(tx, link_id), "user", why, status=WITHDRAWN)
     told = await sessions.untell(tx, found.session_id)
     waits = await model_readings.unread(tx, found.session_id)
     await model_readings.forget_unread(tx, found.session_id)
@@ -102,12 +110,24 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[Extent, l
         await memories.recur_more(tx, await memories.held(tx, memory_id), why, times)
     for capture_id, status in before["captures"]:
         await captures.decide(tx, await captures.held(tx, capture_id), status, "user", why, action=UNDONE)
+    linked = before.get("links", [])  # a rollback of before there were links has none
+    await _link_again(tx, linked, why)
     await sessions.retell(tx, session_id, before["told"])
     await model_readings.put_back(tx, before.get("waits", []))
     await asked.put_back(tx, session_id, _unasked(session_id))
     await events.record(tx, UNDONE, "session", session_id, actor="user", session_id=session_id)
-    pairs = [tuple((one, two) for one, two in before[name]) for name in ("repeated", "captures")]
-    return Extent(session_id, tuple(before["memories"]), pairs[0], pairs[1], before.get("unread", 0)), back
+    repeated, statuses, again = (
+        tuple((one, two) for one, two in rows) for rows in (before["repeated"], before["captures"], linked)
+    )
+    return Extent(session_id, tuple(before["memories"]), repeated, statuses, before.get("unread", 0), again), back
+
+
+async def _link_again(tx: aiosqlite.Connection, linked: Iterable[tuple[int, str]], why: str) -> None:
+    """Put links back as they were; one that a person has decided on since, or that was purged, stays as it is."""
+    for link_id, status in linked:
+        link = await links.found(tx, link_id)
+        if link is not None and link.status == WITHDRAWN:
+            await links.change(tx, link, "user", why, status=status)
 
 
 def _unasked(session_id: str) -> str:

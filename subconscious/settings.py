@@ -101,11 +101,29 @@ class Settings(BaseSettings):
     fusion_near: float = Field(default=0.2, ge=0, le=1, description="what a neighbour's score adds to a memory's own")
     fusion_session: float = Field(default=0.2, ge=0, le=1, description="what a session in which much was found adds")
     fusion_names: float = Field(default=0.3, ge=0, le=1, description="what the tags and files that a query names add")
+    fusion_dates: float = Field(default=0.5, ge=0, le=1, description="what the time that a search speaks of adds (D9)")
+    fusion_kinds: float = Field(default=0.1, ge=0, le=1, description="what the kind that a search speaks of adds (D9)")
+    prompt_context: bool = Field(
+        default=True, description="complete a short prompt by words of the last five messages (D9)"
+    )
+    tier: Literal["minimal", "compact", "standard", "full"] = Field(
+        default="standard", description="how much of each memory a recall tells (B19)"
+    )
+    tier_minimal: int = Field(default=100, ge=30, description="tokens of a memory in the tier `minimal` (B19)")
+    tier_compact: int = Field(default=200, ge=30, description="tokens in `compact` (B19)")
+    tier_standard: int = Field(default=400, ge=30, description="tokens in `standard` (B19)")
     rrf_k: int = Field(default=60, ge=1, description="k of the `rrf` preset (B1)")
     rrf_agreement: float = Field(default=1.10, ge=1, description="factor for hits of two engines in `rrf` (B2)")
     ranking_decay: float = Field(default=0.01, ge=0, description="a day's decay in the ranking (D8)")
     stale_days: float = Field(default=90, gt=0, description="days without recall after which x 0.5 (D13)")
     stale_factor: float = Field(default=0.5, ge=0, le=1, description="what a stale memory's rank is multiplied by")
+    links: bool = Field(default=True, description="let links between memories count and be marked (A9, A12)")
+    superseded_factor: float = Field(
+        default=0.5, ge=0, le=1, description="what the rank of a memory is multiplied by whose place another has taken"
+    )
+    trust_marks: bool = Field(
+        default=True, description="say how far a memory can be trusted, and what it conflicts with (D17, A23)"
+    )
 
     provider: str = Field(default="none", description="the model that is asked: anthropic, openai, ... (A1)")
     provider_fallback: tuple[str, ...] = Field(

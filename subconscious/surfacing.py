@@ -7,11 +7,12 @@ begins with an id in brackets; a line below it that begins with spaces gives its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 
-from subconscious.model import Hit, Memory, Origin, Session
+from subconscious.model import Hit, Memory, Origin, Repute, Session, Trust
 from subconscious.quoting import CLOSING, OPENING, TAG, quote, within_quotes, word
 
 SURVIVORS = (
@@ -31,6 +32,11 @@ SPEAKER = {
 LONGEST_CONTENT = 1000
 """Characters of one memory; what is captured is shorter."""
 LONGEST_REASON = 300
+MOST_NAMED = 3
+"""Memories named that one conflicts with, or is superseded by."""
+
+DOUBT = {Trust.LOW: "low trust", Trust.SUSPECT: "suspect: may be poisoned"}
+"""How the reader is told of a trust that is not the ordinary one (SPEC A23)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,28 +72,54 @@ def date_of(at: float) -> str:
     return datetime.fromtimestamp(max(0.0, at), UTC).strftime("%Y-%m-%d")
 
 
-def line_of(memory: Memory, branch: str) -> str:
-    """How one memory is told: id, kind, date, origin, branch where it is another, the words, the why."""
+Telling = Callable[[Memory], str]
+"""How much of a memory's words is told."""
+
+
+def beginning(memory: Memory) -> str:
+    """What is told of a memory unasked."""
+    return quote(memory.content, LONGEST_CONTENT)
+
+
+def line_of(memory: Memory, branch: str, tell: Telling = beginning, *, repute: Repute | None = None) -> str:
+    """How one memory is told: id, kind, date, origin, branch where it is another, its repute, the words, the why."""
     marks = [word(memory.kind), date_of(memory.said_at), SPEAKER[memory.origin]]
     if memory.branch and branch and memory.branch != branch:
         marks.append(f"on branch {word(memory.branch)}")
     if memory.recurrence > 1:
         marks.append(f"said {memory.recurrence} times")
+    marks += repute_marks(repute)
     known = not memory.rationale or memory.rationale in memory.content
     why = "" if known else f"    why: {quote(memory.rationale, LONGEST_REASON)}\n"
-    return f"[{memory.id}] {', '.join(marks)}: {quote(memory.content, LONGEST_CONTENT)}\n{why}"
+    return f"[{memory.id}] {', '.join(marks)}: {tell(memory)}\n{why}"
 
 
-def compose(hits: Sequence[Hit], budget: Budget, branch: str, extra: Iterable[str] = ()) -> Context:
+def repute_marks(repute: Repute | None) -> Iterator[str]:
+    """What there is to say against a memory: conflicts and staleness are marked, never hidden (SPEC D17)."""
+    if repute is None:
+        return
+    for told, ids in (("conflicts with", repute.conflicts), ("superseded by", repute.superseded_by)):
+        if ids:
+            yield f"{told} {' '.join(f'[{number}]' for number in ids[:MOST_NAMED])}"
+    if repute.stale:
+        yield "stale"
+    if repute.trust in DOUBT:
+        yield DOUBT[repute.trust]
+
+
+def compose(
+    hits: Sequence[Hit], budget: Budget, branch: str, extra: Iterable[str] = (), tell: Telling = beginning
+) -> Context:
     """Frame as many hits as fit, in their order; a memory that does not fit leaves room for a shorter one.
 
-    ``extra`` lines are our own words with anything quoted already neutralised; they go last and only if they fit.
+    ``tell`` gives a memory's words, harmless and on one line. ``extra`` lines are our own words with anything quoted
+    already neutralised; they go last and only if they fit.
     """
     room = budget.room - len(OPENING) - len(CLOSING)
     lines: list[str] = []
     given: list[Hit] = []
     for hit in hits:
-        line = line_of(hit.memory, branch)
+        line = line_of(hit.memory, branch, tell, repute=hit.repute)
         if len(given) < budget.memories and len(line) <= room:
             lines.append(line)
             given.append(hit)
@@ -108,12 +140,14 @@ def interruption(session: Session, limit: int = 200) -> str:
     return f"{told}. Left open: {quote(session.left_open, 2 * limit)}" if session.left_open else told
 
 
-def survivors(memories: Sequence[Memory], budget: Budget) -> str:
+def survivors(
+    memories: Sequence[Memory], budget: Budget, *, reputes: Mapping[int, Repute] = MappingProxyType({})
+) -> str:
     """What a compaction is told to keep (SPEC A25): it joins the client's own instructions."""
     room = budget.room - len(SURVIVORS) - len(CLOSING)
     lines: list[str] = []
     for memory in reversed(memories):  # the latest matter most should the room not suffice
-        line = line_of(memory, "")
+        line = line_of(memory, "", repute=reputes.get(memory.id))
         if len(line) <= room:
             lines.insert(0, line)
             room -= len(line)

@@ -11,7 +11,9 @@ from subconscious.surfacing import SURVIVORS
 ENTRY = re.compile(
     r"\[(?P<id>\d+)\] (?P<kind>[\w./#@+-]+), (?P<date>\d{4}-\d\d-\d\d),"
     r" (?P<speaker>said by the user|noted by the assistant|read in a file or output)"
-    r"(?:, on branch (?P<branch>[\w./#@+-]+))?(?:, said \d+ times)?: (?P<content>.*)"
+    r"(?:, on branch (?P<branch>[\w./#@+-]+))?(?:, said \d+ times)?"
+    r"(?:, conflicts with \[\d+\](?: \[\d+\]){0,2})?(?:, superseded by \[\d+\](?: \[\d+\]){0,2})?"
+    r"(?:, stale)?(?:, low trust|, suspect: may be poisoned)?: (?P<content>.*)"
 )
 
 

@@ -21,6 +21,7 @@ class Deciding(Room):
     personal: ClassVar[frozenset[str]] = frozenset(
         {"approve", "edit", "forget_lesson", "reject", "release", "restore", "rollback", "undo"}
     )
+    decides_on: ClassVar[str] = "captures"
 
     async def cmd_captures(self, args: Args) -> dict[str, Any]:
         """What was judged, and what waits for a person."""

@@ -3,32 +3,57 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
 from time import time
 from typing import Any, ClassVar
 from uuid import uuid4
 
+from pydantic import Field
+
 from subconscious import surfacing
 from subconscious.errors import RequestError
 from subconscious.flow import Provenance, clean, recall
-from subconscious.model import Hit, Origin
+from subconscious.kinds import KINDS
+from subconscious.model import Hit, Memory, Origin
 from subconscious.projects import head
-from subconscious.store import events, memories, sessions, surfaces
+from subconscious.quoting import quote
+from subconscious.search.dates import moment
+from subconscious.search.tiers import Tier, Tiers, Told, tell
+from subconscious.search.understanding import understand
+from subconscious.store import events, memories, projects, sessions, surfaces
 from subconscious.store.captures import Place
-from subconscious.store.memories import Filter
+from subconscious.store.filters import Filter
+from subconscious.store.projects import Project
 
 from .. import acts
-from .args import Args
-from .room import Room, checked_out, told
+from .args import NO_NUL, WORDY, Args, Name
+from .room import Room, checked_out, stood, told
+
+
+class Search(Args):
+    """What narrows a search or a list, and how much is told of what is found."""
+
+    kinds: tuple[Name, ...] = Field(default=(), max_length=100)
+    file: str = Field(default="", max_length=WORDY, pattern=NO_NUL)
+    since: Name = ""
+    until: Name = ""
+    min_confidence: float = Field(default=0.0, ge=0, le=1)
+    project: str = Field(default="", max_length=WORDY, pattern=NO_NUL)
+    tier: Tier | None = None
+    section: Name = ""
 
 
 class Memories(Room):
     """Requests about memories: storing, finding, showing, taking out of use."""
 
+    arguments: ClassVar[type[Args]] = Search
     at_terminal: ClassVar[frozenset[str]] = frozenset({"remember"})
 
     async def cmd_remember(self, args: Args) -> dict[str, Any]:
         """Store what a person asks for; queue what the assistant asks for (SPEC N13)."""
-        text = " ".join(clean(args.text).split())
+        text = clean(args.text).strip()
+        text = text if acts.is_record(text) else " ".join(text.split())
         if not text:
             raise RequestError("there is nothing to remember", "say what: subconscious remember TEXT")
         project = await self.here(args)
@@ -49,39 +74,72 @@ class Memories(Room):
             return found | {"capture": capture}
         return found | {"memory": asdict(await memories.get(self.core.database, capture["memory_id"]))}
 
-    async def cmd_recall(self, args: Args) -> dict[str, Any]:
+    async def cmd_recall(self, args: Search) -> dict[str, Any]:
         """Answer a question with framed text, as the model is given it."""
-        project = await self.here(args)
         mind = self.core.mind(asked=True)
-        hits = await recall(mind, args.query, project.id, args.limit)
+        hits = await self._found(args, everywhere=False)
         budget = surfacing.Budget(args.tokens, args.tokens * surfacing.CHARACTERS_A_TOKEN, args.limit)
         branch, _ = head(args.cwd)
-        context = surfacing.compose(hits, budget, branch)
+
+        def telling(memory: Memory) -> str:
+            return quote(self._told(args, memory).text)
+
+        context = surfacing.compose(hits, budget, branch, tell=telling)
         async with mind.database.write() as tx:
             await memories.touch(tx, [hit.memory.id for hit in context.hits], time())
         return {"text": context.text, "hits": told(context.hits)}
 
-    async def cmd_search(self, args: Args) -> dict[str, Any]:
-        """Rank memories for a person to look through."""
-        if args.archived:
-            return {"hits": await self._search_archived(args)}
-        project = None if args.everywhere else (await self.here(args)).id
-        # The kind is filtered after the engines answered: ask them for everything they would rank.
-        return {"hits": told(await recall(self.core.mind(asked=True), args.query, project, args.limit, args.kind))}
+    async def cmd_search(self, args: Search) -> dict[str, Any]:
+        """Rank memories for a person to look through; with a tier or a section, tell so much of each."""
+        hits = await self._found(args, everywhere=args.everywhere)
+        answers = told(hits)
+        if args.tier or args.section:
+            for hit, answer in zip(hits, answers, strict=True):
+                answer["told"] = asdict(self._told(args, hit.memory))
+        return {"hits": answers}
 
-    async def _search_archived(self, args: Args) -> list[dict[str, Any]]:
-        """Archived memories stand in no index: every word of the query must stand in the text."""
-        which = Filter(None if args.everywhere else (await self.here(args)).id, args.kind, archived=True)
-        found = await memories.containing(self.core.database, which, args.query.split(), args.limit)
-        return told([Hit(memory, 1.0, 1.0, rank=1.0) for memory in found])
+    async def _found(self, args: Search, *, everywhere: bool) -> list[Hit]:
+        which = await self._which(args, everywhere=everywhere)
+        wanted = understand(args.query, which, datetime.now().astimezone())
+        return await recall(self.core.mind(asked=True), wanted, which.project_id, args.limit)
 
-    async def cmd_list(self, args: Args) -> dict[str, Any]:
+    def _told(self, args: Search, memory: Memory) -> Told:
+        chosen = self.core.mind().settings
+        tiers = Tiers(chosen.tier_minimal, chosen.tier_compact, chosen.tier_standard)
+        return tell(memory, args.query, tiers.room(args.tier or chosen.tier), args.section)
+
+    async def cmd_list(self, args: Search) -> dict[str, Any]:
         """Page through memories."""
-        project = None if args.everywhere else (await self.here(args)).id
-        branch = "" if args.branch is None else args.branch or checked_out(args.cwd)
-        which = Filter(project, args.kind, args.archived, branch)
+        which = await self._which(args, everywhere=args.everywhere)
         found, total = await memories.listing(self.core.database, which, args.limit, args.offset)
-        return {"memories": [asdict(memory) for memory in found], "total": total, "branch": branch}
+        told_of = await stood(self.core, found, which.project_id)
+        return {"memories": told_of, "total": total, "branch": which.branch}
+
+    async def _which(self, args: Search, *, everywhere: bool) -> Filter:
+        """Which memories a request means. Raises RequestError where it can't be told."""
+        project = await self._meant(args) if args.project or not everywhere else None
+        now = datetime.now().astimezone()
+        return Filter(
+            None if project is None else project.id,
+            kinds=_kinds(args),
+            archived=args.archived,
+            branch="" if args.branch is None else args.branch or checked_out(args.cwd),
+            file=_within(args.file, project),
+            tags=args.tags,
+            since=_moment(args.since, now, end=False),
+            until=_moment(args.until, now, end=True),
+            min_confidence=args.min_confidence,
+        )
+
+    async def _meant(self, args: Search) -> Project:
+        """The project that a request names, or else the one that it is made in."""
+        if not args.project:
+            return await self.here(args)
+        found = await projects.named(self.core.database, args.project)
+        if len(found) == 1:
+            return found[0]
+        hint = "name its folder instead: " + ", ".join(one.root for one in found) if found else "see --everywhere"
+        raise RequestError(f"{'several projects are' if found else 'no project is'} called {args.project}", hint)
 
     async def cmd_show(self, args: Args) -> dict[str, Any]:
         """One memory with its history and where it was given."""
@@ -89,8 +147,9 @@ class Memories(Room):
         if args.origin is not Origin.USER:
             await acts.refuse_held(self.core, [memory.id])
         given = await surfaces.listing(self.core.database, memory_id=memory.id)
+        (shown,) = await stood(self.core, [memory], memory.project_id)
         return {
-            "memory": asdict(memory),
+            "memory": shown,
             "history": await events.history(self.core.database, "memory", memory.id),
             "surfaces": [asdict(surface) for surface in given],
         }
@@ -109,3 +168,26 @@ class Memories(Room):
             await acts.refuse_held(self.core, args.ids)  # the answer has the words
         changed = await acts.set_archived(self.core, args.ids, archived, actor, args.reason)
         return [asdict(memory) for memory in changed]
+
+
+def _kinds(args: Search) -> tuple[str, ...]:
+    """The kinds that a request names. Raises RequestError for one that there is not."""
+    named = (*args.kinds, *([args.kind] if args.kind else []))
+    for kind in named:
+        if kind not in KINDS:
+            raise RequestError(f"there is no kind {kind}", f"one of: {', '.join(KINDS)}")
+    return tuple(dict.fromkeys(named))
+
+
+def _within(file: str, project: Project | None) -> str:
+    """A file as memories name it: within its project."""
+    path = Path(file)
+    return str(path.relative_to(project.root)) if project and path.is_relative_to(project.root) else file
+
+
+def _moment(said: str, now: datetime, *, end: bool) -> float | None:
+    """The time that a person gives. Raises RequestError where it can't be read."""
+    found = moment(said, now, end=end) if said else None
+    if said and found is None:
+        raise RequestError(f"{said!r} is no time", "such as 2026-01-31, yesterday, last week, March, 14d")
+    return found

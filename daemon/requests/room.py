@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from time import time
 from typing import Any, ClassVar
 
 from subconscious.errors import RequestError
-from subconscious.model import Hit, Origin
+from subconscious.model import Hit, Memory, Origin
 from subconscious.projects import head
+from subconscious.repute import reputes
 from subconscious.store.projects import Project
 
 from ..core import Core
@@ -24,6 +26,8 @@ class Room:
     """Requests that only a person may make (SPEC N13)."""
     at_terminal: ClassVar[frozenset[str]] = frozenset()
     """Further ones of which a person is only believed at a terminal; for others a script of theirs will do."""
+    decides_on: ClassVar[str] = "what is deleted and what is let pass"
+    """What a person decides here, as who is refused is told."""
 
     def __init__(self, core: Core, spool: Spool) -> None:
         self.core = core
@@ -61,4 +65,17 @@ def checked_out(folder: str) -> str:
 
 def told(hits: Sequence[Hit]) -> list[dict[str, Any]]:
     """Hits as an answer tells of them."""
-    return [asdict(hit) | {"score": hit.score} for hit in hits]
+    return [_told(hit) for hit in hits]
+
+
+def _told(hit: Hit) -> dict[str, Any]:
+    values = asdict(hit)
+    stands = values.pop("repute")
+    trust = {"trust": stands["trust"]} if stands else {}
+    return values | {"score": hit.score, "memory": values["memory"] | (stands or {})} | trust
+
+
+async def stood(core: Core, found: Sequence[Memory], project_id: str | None) -> list[dict[str, Any]]:
+    """Memories as an answer tells of them: with how they stand, where that is wanted (SPEC D17)."""
+    known = await reputes(core.database, found, core.mind().settings, time(), project_id)
+    return [asdict(one) | (asdict(known[one.id]) if one.id in known else {}) for one in found]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
 
 import aiosqlite
 
 from subconscious.errors import NotFoundError
+from subconscious.link_types import LINK_TYPES
 from subconscious.model import Link
 from subconscious.store import events
 from subconscious.store.connect import Database
@@ -16,7 +18,24 @@ from subconscious.store.rows import insertion, marks
 
 ACTIVE = ("active",)
 SHOWN = ("active", "proposed")
+BEARING = ("CONTRADICTS", "SUPERSEDES")
+"""Types that say how a memory stands: they are marked wherever it surfaces (SPEC A12)."""
+ENDS = (("source_id", "target_id"), ("target_id", "source_id"))
 PORTION = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Which links are meant; what is empty leaves the choice open.
+
+    Links of what is archived are left out, unless it is ``memory_id`` itself, or ``archived`` says so.
+    """
+
+    memory_id: int | None = None
+    project_id: str | None = None
+    statuses: tuple[str, ...] = SHOWN
+    types: tuple[str, ...] = ()
+    archived: bool = False
 
 
 def link_from(row: sqlite3.Row) -> Link:
@@ -24,24 +43,42 @@ def link_from(row: sqlite3.Row) -> Link:
     return Link(**{field.name: row[field.name] for field in fields(Link)})
 
 
-async def add(tx: aiosqlite.Connection, link: Link, actor: str, act: str = "") -> Link | None:
+def canonical(link: Link) -> Link:
+    """A link as it is stored: one of a type that reads the same from both ends begins at the smaller id."""
+    known = LINK_TYPES.get(link.type)
+    if known is None or not known.symmetric or link.source_id < link.target_id:
+        return link
+    return replace(link, source_id=link.target_id, target_id=link.source_id)
+
+
+async def add(
+    tx: aiosqlite.Connection, link: Link, actor: str, act: str = "", session_id: str | None = None
+) -> Link | None:
     """Store a new link and return it with its id; None where the same is stored already, whatever its status."""
-    values = asdict(link)
+    values = asdict(canonical(link))
     del values["id"]
     done = await tx.execute(*insertion("memory_links", values, "ON CONFLICT DO NOTHING"))
     if not done.rowcount:
         return None
     number = int(done.lastrowid or 0)
-    await events.record(tx, "link", "link", number, actor=actor, reason=link.evidence, after=values, act=act)
+    await events.record(
+        tx, "link", "link", number, actor=actor, session_id=session_id, reason=link.evidence, after=values, act=act
+    )
     return await held(tx, number)
 
 
 async def held(tx: aiosqlite.Connection, link_id: int) -> Link:
     """One link, as the running transaction sees it. Raises NotFoundError."""
-    rows = list(await tx.execute_fetchall("SELECT * FROM memory_links WHERE id = ?", (link_id,)))
-    if not rows:
+    link = await found(tx, link_id)
+    if link is None:
         raise NotFoundError(f"there is no link {link_id}", "`subconscious links ID` lists those of a memory")
-    return link_from(rows[0])
+    return link
+
+
+async def found(tx: aiosqlite.Connection, link_id: int) -> Link | None:
+    """One link, as the running transaction sees it, if there is one."""
+    rows = await tx.execute_fetchall("SELECT * FROM memory_links WHERE id = ?", (link_id,))
+    return next((link_from(row) for row in rows), None)
 
 
 async def between(tx: aiosqlite.Connection, one: int, other: int) -> list[Link]:
@@ -53,31 +90,137 @@ async def between(tx: aiosqlite.Connection, one: int, other: int) -> list[Link]:
     return [link_from(row) for row in rows]
 
 
+async def same(tx: aiosqlite.Connection, link: Link) -> Link | None:
+    """The stored link that says the same, whatever its status."""
+    wanted = canonical(link)
+    rows = await tx.execute_fetchall(
+        "SELECT * FROM memory_links WHERE source_id = ? AND target_id = ? AND type = ?",
+        (wanted.source_id, wanted.target_id, wanted.type),
+    )
+    return next((link_from(row) for row in rows), None)
+
+
 async def change(
     tx: aiosqlite.Connection, link: Link, actor: str, reason: str = "", act: str = "", **values: str | float
 ) -> Link:
     """Give a link another status, type, confidence or evidence."""
-    before = {name: getattr(link, name) for name in values}
-    if before == values:
+    new = {name: value for name, value in values.items() if getattr(link, name) != value}
+    if not new:
         return link
-    sets = ", ".join(f"{name} = :{name}" for name in values)
-    await tx.execute(f"UPDATE memory_links SET {sets} WHERE id = :id", values | {"id": link.id})  # noqa: S608
-    await events.record(
-        tx, "relink", "link", link.id, actor=actor, reason=reason, before=before, after=dict(values), act=act
-    )
+    before = {name: getattr(link, name) for name in new}
+    sets = ", ".join(f"{name} = :{name}" for name in new)
+    await tx.execute(f"UPDATE memory_links SET {sets} WHERE id = :id", new | {"id": link.id})  # noqa: S608
+    await events.record(tx, "relink", "link", link.id, actor=actor, reason=reason, before=before, after=new, act=act)
     return await held(tx, link.id)
 
 
-async def of(database: Database, ids: Sequence[int], statuses: Sequence[str] = ACTIVE) -> list[Link]:
+async def of(
+    database: Database, ids: Sequence[int], statuses: Sequence[str] = ACTIVE, types: Sequence[str] = ()
+) -> list[Link]:
     """The links of these memories to and from whatever is active, from either end, the surest first."""
     found: dict[int, Link] = {}
-    for portion in (ids[start : start + PORTION] for start in range(0, len(ids), PORTION)):
-        for end, other in (("source_id", "target_id"), ("target_id", "source_id")):
-            rows = await database.rows(
-                f"SELECT link.* FROM memory_links AS link JOIN memories ON memories.id = link.{other}"  # noqa: S608
-                f" WHERE link.{end} IN ({marks(portion)}) AND link.status IN ({marks(statuses)})"
-                " AND memories.archived_at IS NULL",
-                (*portion, *statuses),
-            )
-            found.update((row["id"], link_from(row)) for row in rows)
+    typed = f"AND +link.type IN ({marks(types)})" if types else ""
+    for portion, end, other in _portions(ids):
+        rows = await database.rows(
+            f"SELECT link.* FROM memory_links AS link JOIN memories ON memories.id = link.{other}"  # noqa: S608
+            f" WHERE link.{end} IN ({marks(portion)}) AND +link.status IN ({marks(statuses)}) {typed}"
+            " AND memories.archived_at IS NULL",
+            (*portion, *statuses, *types),
+        )
+        found.update((row["id"], link_from(row)) for row in rows)
     return sorted(found.values(), key=lambda link: (-link.confidence, link.id))
+
+
+def _portions(ids: Sequence[int]) -> Iterator[tuple[Sequence[int], str, str]]:
+    """As many ids as one query takes, with the end that they stand at and the other one."""
+    for start in range(0, len(ids), PORTION):
+        yield from ((ids[start : start + PORTION], end, other) for end, other in ENDS)
+
+
+async def bearing(database: Database, ids: Sequence[int], project_id: str | None = None) -> list[Link]:
+    """The conflicts and successions of these memories that hold where they are read, in ``project_id``.
+
+    What one project says of a memory that holds everywhere is nothing to the other projects (SPEC N12).
+    """
+    found: dict[int, Link] = {}
+    for portion, end, other in _portions(ids):
+        types = BEARING if end == "target_id" else ("CONTRADICTS",)
+        found.update((link.id, link) for link in await _bearing(database, portion, (end, other), types, project_id))
+    return sorted(found.values(), key=lambda link: link.id)
+
+
+async def superseded(database: Database, ids: Sequence[int], project_id: str | None = None) -> set[int]:
+    """Those of these memories whose place another one has taken, as it is read in ``project_id``."""
+    found: set[int] = set()
+    for portion, end, other in _portions(ids):
+        if end == "target_id":
+            links = await _bearing(database, portion, (end, other), ("SUPERSEDES",), project_id)
+            found.update(link.target_id for link in links)
+    return found
+
+
+async def _bearing(
+    database: Database, ids: Sequence[int], ends: tuple[str, str], types: Sequence[str], project_id: str | None
+) -> list[Link]:
+    end, other = ends
+    rows = await database.rows(
+        f"SELECT link.* FROM memory_links AS link JOIN memories AS mine ON mine.id = link.{end}"  # noqa: S608
+        f" JOIN memories AS other ON other.id = link.{other}"
+        # The plus keeps SQLite from the index of all active links of a type, which it thinks the shorter way.
+        f" WHERE link.{end} IN ({marks(ids)}) AND +link.status = 'active' AND +link.type IN ({marks(types)})"
+        " AND other.archived_at IS NULL"
+        " AND (other.project_id IS NULL OR other.project_id IS mine.project_id OR other.project_id IS ?)",
+        (*ids, *types, project_id),
+    )
+    return [link_from(row) for row in rows]
+
+
+async def listing(database: Database, which: Which, limit: int) -> list[Link]:
+    """Links as people look them through: by status, the surest first."""
+    where, values = _where(which)
+    rows = await database.rows(
+        "SELECT link.* FROM memory_links AS link JOIN memories AS source ON source.id = link.source_id"  # noqa: S608
+        f" JOIN memories AS target ON target.id = link.target_id WHERE {where}"
+        " ORDER BY link.status, link.confidence DESC, link.id LIMIT :limit",
+        values | {"limit": limit},  # type: ignore[arg-type]
+    )
+    return [link_from(row) for row in rows]
+
+
+def _where(which: Which) -> tuple[str, dict[str, Any]]:
+    values: dict[str, Any] = {"memory": which.memory_id, "project": which.project_id}
+    parts = []
+    for name, chosen in (("status", which.statuses), ("type", which.types)):
+        if chosen:
+            parts.append(f"link.{name} IN ({', '.join(f':{name}{place}' for place in range(len(chosen)))})")
+            values |= {f"{name}{place}": value for place, value in enumerate(chosen)}
+    if which.memory_id is not None:
+        parts.append(":memory IN (link.source_id, link.target_id)")
+    if which.project_id is not None:
+        parts += [f"({end}.project_id IS NULL OR {end}.project_id = :project)" for end in ("source", "target")]
+    if not which.archived:
+        parts += [f"({end}.archived_at IS NULL OR {end}.id IS :memory)" for end in ("source", "target")]
+    return " AND ".join(parts) or "true", values
+
+
+async def at_ends(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Link]:
+    """All links of these memories, archived or not, that stand or are proposed."""
+    found: dict[int, Link] = {}
+    for portion, end, _ in _portions(ids):
+        rows = await tx.execute_fetchall(
+            f"SELECT * FROM memory_links WHERE {end} IN ({marks(portion)}) AND status IN ({marks(SHOWN)})",  # noqa: S608
+            (*portion, *SHOWN),
+        )
+        found.update((row["id"], link_from(row)) for row in rows)
+    return [found[number] for number in sorted(found)]
+
+
+async def made_in(tx: aiosqlite.Connection, session_id: str) -> list[Link]:
+    """The links that a session made and that stand or are proposed."""
+    rows = await tx.execute_fetchall(
+        "SELECT link.* FROM memory_links AS link JOIN events ON events.subject_id = CAST(link.id AS TEXT)"  # noqa: S608
+        " WHERE events.subject = 'link' AND events.action = 'link' AND events.session_id = ?"
+        f" AND link.status IN ({marks(SHOWN)}) ORDER BY link.id",
+        (session_id, *SHOWN),
+    )
+    return [link_from(row) for row in rows]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from time import time
 from typing import Any
@@ -15,6 +15,7 @@ from subconscious.model import Memory, Origin
 from subconscious.store import events
 from subconscious.store.codewords import code_parts
 from subconscious.store.connect import Database
+from subconscious.store.filters import FULL_TEXT, Filter, each_scope, where
 from subconscious.store.rows import insertion, marks, memory_from, stored
 
 USER_WIDE = "userwide"
@@ -25,16 +26,6 @@ NEIGHBOURS = 2000
 
 FTS_WEIGHTS = "0.0, 2.0, 1.0, 0.5, 1.0, 0.5"
 """bm25 weights of project, summary, content, rationale, tags, files."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """Which memories are meant. ``project_id`` None means every project's, ``branch`` "" any branch."""
-
-    project_id: str | None = None
-    kind: str | None = None
-    archived: bool = False
-    branch: str = ""
 
 
 async def insert(tx: aiosqlite.Connection, memory: Memory, actor: str = "daemon") -> Memory:
@@ -49,9 +40,11 @@ async def insert(tx: aiosqlite.Connection, memory: Memory, actor: str = "daemon"
 
 
 async def _index_text(tx: aiosqlite.Connection, memory: Memory) -> None:
+    """Put a memory's words into the full text that it belongs to, and take them out of the other."""
+    await _unindex_text(tx, memory.id)
     await tx.execute(
-        "INSERT INTO memories_fts (rowid, project, summary, content, rationale, tags, files)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO {FULL_TEXT[memory.archived_at is not None]} (rowid, project, summary, content, rationale, tags,"  # noqa: S608
+        " files) VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
             memory.id,
             memory.project_id or USER_WIDE,
@@ -64,11 +57,14 @@ async def _index_text(tx: aiosqlite.Connection, memory: Memory) -> None:
     )
 
 
+async def _unindex_text(tx: aiosqlite.Connection, memory_id: int) -> None:
+    for table in FULL_TEXT.values():
+        await tx.execute(f"DELETE FROM {table} WHERE rowid = ?", (memory_id,))  # noqa: S608
+
+
 async def reindex(tx: aiosqlite.Connection, memory: Memory) -> None:
-    """Make the full text of a memory anew; an archived one has none."""
-    await tx.execute("DELETE FROM memories_fts WHERE rowid = ?", (memory.id,))
-    if memory.archived_at is None:
-        await _index_text(tx, memory)
+    """Make the full text of a memory anew."""
+    await _index_text(tx, memory)
 
 
 async def get(database: Database, memory_id: int) -> Memory:
@@ -87,48 +83,39 @@ async def held(tx: aiosqlite.Connection, memory_id: int) -> Memory:
     return memory_from(rows[0])
 
 
-async def get_many(database: Database, ids: Sequence[int]) -> dict[int, Memory]:
-    """Those of ``ids`` that exist, by id."""
-    rows = await database.rows(f"SELECT * FROM memories WHERE id IN ({marks(ids)})", tuple(ids))  # noqa: S608
+async def get_many(database: Database, ids: Sequence[int], which: Filter | None = None) -> dict[int, Memory]:
+    """Those of ``ids`` that exist, and that ``which`` means, by id."""
+    condition, values = where(which) if which is not None else ("TRUE", ())
+    rows = await database.rows(
+        # By id, and not by an index that has the whole project.
+        f"SELECT * FROM memories NOT INDEXED WHERE id IN ({marks(ids)}) AND {condition}",  # noqa: S608
+        (*ids, *values),
+    )
     return {row["id"]: memory_from(row) for row in rows}
+
+
+async def ids_of(database: Database, which: Filter) -> list[int]:
+    """The ids of all that are meant."""
+    condition, values = where(which)
+    return [row[0] for row in await database.rows(f"SELECT id FROM memories WHERE {condition}", values)]  # noqa: S608
 
 
 async def listing(database: Database, which: Filter, limit: int, offset: int = 0) -> tuple[list[Memory], int]:
     """A page of memories, latest first, and how many there are in all."""
-    where, values = _where(which)
+    total = 0
+    for condition, values in each_scope(which):
+        rows = await database.rows(f"SELECT count(*) FROM memories WHERE {condition}", values)  # noqa: S608
+        total += rows[0][0]
+    return await latest(database, which, limit, offset), total
+
+
+async def latest(database: Database, which: Filter, limit: int, offset: int = 0) -> list[Memory]:
+    """A page of memories, latest first. Each scope comes in the order of an index: nothing is sorted."""
+    scopes = each_scope(which)
+    one = " UNION ALL ".join(f"SELECT * FROM memories WHERE {condition}" for condition, _ in scopes)  # noqa: S608
     rows = await database.rows(
-        f"SELECT * FROM memories WHERE {where} ORDER BY said_at DESC, id DESC LIMIT ? OFFSET ?",  # noqa: S608
-        (*values, limit, offset),
-    )
-    total = await database.rows(f"SELECT count(*) FROM memories WHERE {where}", values)  # noqa: S608
-    return [memory_from(row) for row in rows], total[0][0]
-
-
-def _where(which: Filter) -> tuple[str, tuple[Any, ...]]:
-    # What is in quarantine is archived too, and found in the review alone.
-    free = "NOT EXISTS (SELECT 1 FROM implicit_captures WHERE quarantined AND memory_id = memories.id)"
-    parts = [f"archived_at IS NOT NULL AND {free}" if which.archived else "archived_at IS NULL"]
-    values: list[Any] = []
-    if which.project_id is not None:
-        parts.append("(project_id = ? OR project_id IS NULL)")
-        values.append(which.project_id)
-    if which.kind is not None:
-        parts.append("kind = ?")
-        values.append(which.kind)
-    if which.branch:
-        parts.append("branch = ?")
-        values.append(which.branch)
-    return " AND ".join(parts), tuple(values)
-
-
-async def containing(database: Database, which: Filter, words: Sequence[str], limit: int) -> list[Memory]:
-    """Memories whose text contains every one of ``words``, by plain comparison: for those that stand in no index."""
-    where, values = _where(which)
-    text = "instr(lower(summary || ' ' || content || ' ' || tags || ' ' || files), lower(?)) > 0"
-    all_words = "".join(f" AND {text}" for _ in words)
-    rows = await database.rows(
-        f"SELECT * FROM memories WHERE {where}{all_words} ORDER BY said_at DESC LIMIT ?",  # noqa: S608
-        (*values, *words, limit),
+        f"{one} ORDER BY said_at DESC, id DESC LIMIT ? OFFSET ?",
+        (*(value for _, values in scopes for value in values), limit, offset),
     )
     return [memory_from(row) for row in rows]
 
@@ -208,7 +195,7 @@ async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: 
     )
     if not done.rowcount:
         return False
-    await tx.execute("DELETE FROM memories_fts WHERE rowid = ?", (memory.id,))
+    await _index_text(tx, replace(memory, archived_at=now))
     await events.record(
         tx,
         "archive",
@@ -228,7 +215,7 @@ async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason
     done = await tx.execute(back, (memory.id,))
     if not done.rowcount:
         return False
-    await _index_text(tx, memory)
+    await _index_text(tx, replace(memory, archived_at=None))
     await events.record(
         tx,
         "unarchive",
@@ -253,21 +240,36 @@ async def touch(tx: aiosqlite.Connection, ids: Sequence[int], at: float) -> None
 
 
 async def search_text(
-    database: Database, terms: Sequence[str], projects: Sequence[str], limit: int
+    database: Database, terms: Sequence[str], projects: Sequence[str], limit: int, which: Filter | None = None
 ) -> list[tuple[int, float]]:
-    """BM25 over the active memories of ``projects`` (empty: all); ids with scores, the higher the better."""
-    if not terms:
+    """BM25 over the memories of ``projects`` (empty: all) that ``which`` means; ids with scores, the higher the better.
+
+    A name of a project is no word to be looked for: then words need no columns, whose check costs half of the time.
+    """
+    words = [term for term in terms if term != USER_WIDE and term not in projects]
+    if not words:
         return []
-    match = " OR ".join(f'"{term}"' for term in terms)
+    match = " OR ".join(f'"{term}"' for term in words)
     if projects:
         scope = " OR ".join(f'"{project}"' for project in projects)
-        match = f"project : ({scope}) AND {{summary content rationale tags files}} : ({match})"
+        match = f"project : ({scope}) AND ({match})"
+    table = FULL_TEXT[which is not None and which.archived]
+    joined, condition, values = _narrowed(which)
     rows = await database.rows(
-        f"SELECT rowid, -bm25(memories_fts, {FTS_WEIGHTS}) AS score FROM memories_fts"  # noqa: S608
-        " WHERE memories_fts MATCH ? ORDER BY score DESC, rowid LIMIT ?",
-        (match, limit),
+        f"SELECT {table}.rowid, -bm25({table}, {FTS_WEIGHTS}) AS score FROM {table} {joined}"  # noqa: S608
+        f" WHERE {table} MATCH ? {condition} ORDER BY score DESC, {table}.rowid LIMIT ?",
+        (*values, match, limit),
     )
     return [(row["rowid"], row["score"]) for row in rows]
+
+
+def _narrowed(which: Filter | None) -> tuple[str, str, tuple[Any, ...]]:
+    """What a full-text query needs besides, to keep to those that are meant: each match is looked up by its id."""
+    if which is None or not (which.narrow or which.archived):
+        return "", "", ()
+    condition, values = where(which)
+    table = FULL_TEXT[which.archived]
+    return f"CROSS JOIN (SELECT id FROM memories NOT INDEXED WHERE {condition})", f"AND id = {table}.rowid", values  # noqa: S608
 
 
 async def in_sessions(database: Database, ids: Sequence[int], project_id: str | None) -> list[list[int]]:
@@ -338,22 +340,16 @@ async def mark_embedding(tx: aiosqlite.Connection, ids: Sequence[int], status: s
 
 async def core(database: Database, project_id: str, limit: int) -> list[Memory]:
     """Pinned memories and lessons of a project and of the user: what a session starts with first (SPEC D15)."""
+    one = "SELECT * FROM memories WHERE archived_at IS NULL AND (pinned OR kind = 'lesson') AND project_id IS ?"
     rows = await database.rows(
-        "SELECT * FROM memories WHERE archived_at IS NULL AND (project_id = ? OR project_id IS NULL)"
-        " AND (pinned OR kind = 'lesson') ORDER BY pinned DESC, said_at DESC, id DESC LIMIT ?",
-        (project_id, limit),
+        f"{one} UNION ALL {one} ORDER BY pinned DESC, said_at DESC, id DESC LIMIT ?", (project_id, None, limit)
     )
     return [memory_from(row) for row in rows]
 
 
 async def recent(database: Database, project_id: str, limit: int) -> list[Memory]:
     """The latest active memories of a project and of the user."""
-    rows = await database.rows(
-        "SELECT * FROM memories WHERE archived_at IS NULL AND (project_id = ? OR project_id IS NULL)"
-        " ORDER BY said_at DESC, id DESC LIMIT ?",
-        (project_id, limit),
-    )
-    return [memory_from(row) for row in rows]
+    return await latest(database, Filter(project_id), limit)
 
 
 async def of_session(database: Database, session_id: str) -> list[Memory]:

@@ -10,9 +10,9 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.model import Memory, Verdict
+from subconscious.model import Level, Memory, Verdict
 from subconscious.store.connect import Database
-from subconscious.store.rows import memory_from
+from subconscious.store.rows import marks, memory_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,17 @@ async def flagged(database: Database, prompt: int, limit: int) -> list[Memory]:
         (prompt, limit),
     )
     return [memory_from(row) for row in rows]
+
+
+async def levels(database: Database, ids: Sequence[int]) -> dict[int, Level]:
+    """What the latest look said of these memories, where it said anything; nothing of what a person let go."""
+    rows = await database.rows(
+        f"SELECT memory_id, level FROM memory_checks WHERE level <> 'none' AND memory_id IN ({marks(ids)})"  # noqa: S608
+        " AND NOT EXISTS (SELECT 1 FROM implicit_captures AS capture"
+        " WHERE capture.memory_id = memory_checks.memory_id AND capture.released_at IS NOT NULL)",
+        tuple(ids),
+    )
+    return {row["memory_id"]: Level(row["level"]) for row in rows}
 
 
 async def note_seconded(tx: aiosqlite.Connection, memory_id: int, level: str, prompt: int) -> None:

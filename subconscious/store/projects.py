@@ -35,6 +35,16 @@ async def project_at(database: Database, path: str) -> Project | None:
     return Project(**dict(rows[0])) if rows else None
 
 
+async def named(database: Database, name: str) -> list[Project]:
+    """The projects that a person means by ``name``: an id, a folder, or the name, in any case."""
+    rows = await database.rows(
+        "SELECT id, name, root, remote, first_commit FROM projects WHERE id = ?1 OR lower(name) = lower(?1)"
+        " OR id IN (SELECT project_id FROM project_paths WHERE path = ?1) ORDER BY created_at",
+        (name,),
+    )
+    return [Project(**dict(row)) for row in rows]
+
+
 async def root(database: Database, project_id: str) -> str:
     """Where a project lies, "" if it is unknown."""
     rows = await database.rows("SELECT root FROM projects WHERE id = ?", (project_id,))

@@ -13,6 +13,7 @@ import aiosqlite
 
 from subconscious.store import events, prose
 from subconscious.store.connect import Database
+from subconscious.store.filters import FULL_TEXT
 from subconscious.store.rows import marks
 from subconscious.store.wordings import Wordings
 
@@ -130,7 +131,11 @@ async def _delete(tx: aiosqlite.Connection, table: str, keys: Iterable[Any]) -> 
                 await _delete(tx, child, [row[0] for row in rows])
             await tx.execute(f"DELETE FROM {child} WHERE {held}", portion)  # noqa: S608
         if table == "memories":
-            await tx.execute(f"DELETE FROM memories_fts WHERE rowid IN ({marks(portion)})", portion)  # noqa: S608
+            for text in FULL_TEXT.values():
+                await tx.execute(f"DELETE FROM {text} WHERE rowid IN ({marks(portion)})", portion)  # noqa: S608
+        if table == "memory_links":  # their evidence stands in their history too
+            known = f"subject = 'link' AND subject_id IN ({marks(portion)})"
+            await tx.execute(f"DELETE FROM events WHERE {known}", [str(key) for key in portion])  # noqa: S608
         await tx.execute(f"DELETE FROM {table} WHERE id IN ({marks(portion)})", portion)  # noqa: S608
 
 

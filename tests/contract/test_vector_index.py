@@ -139,6 +139,20 @@ async def test_only_the_projects_asked_for(database: Database, opener: Opener, p
 
 
 @both
+@pytest.mark.parametrize("projects", [["a"], ["a", ""], []])
+async def test_among_some_the_nearest_come_first(database: Database, opener: Opener, projects: list[str]) -> None:
+    """Also where nearer ones are not meant, be they more than are ever looked at."""
+    rows = random_rows(300, ("a", "b", ""))
+    await put(database, rows)
+    index = await opener(database)
+    few = sorted(rows, key=lambda row: float(np.dot(row.vector, rows[0].vector)))[:20]
+    found = await index.search(projects, rows[0].vector, 9, [row.memory_id for row in few])
+    assert same(found, expected(few, projects, rows[0].vector, 9))
+    assert await index.search(projects, rows[0].vector, 9, []) == []
+    await index.close()
+
+
+@both
 async def test_equals_are_ordered_by_id(database: Database, opener: Opener) -> None:
     rows = [Row(memory_id, "p", unit([1] * DIM)) for memory_id in (5, 3, 9, 1, 7)]
     await put(database, rows)

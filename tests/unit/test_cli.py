@@ -495,7 +495,7 @@ def test_filters_reach_the_daemon(daemon: StubDaemon, capsys: pytest.CaptureFixt
     assert args == {
         "query": "two words",
         "cwd": str(Path.cwd()),
-        "kind": "lesson",
+        "kinds": ["lesson"],
         "archived": True,
         "everywhere": True,
         "limit": 3,

@@ -10,9 +10,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "subconscious"
-PURE = {"decay", "errors", "home", "kinds", "link_types", "model", "quoting", "settings"}
+PURE = {
+    *("decay", "errors", "graph", "home", "kinds", "link_types", "model", "quoting", "reasons", "settings", "trust")
+}
 GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
-WORKSHOP = {"capture", "llm", "poisoning", "search", "sources"}
+WORKSHOP = {"capture", "llm", "poisoning", "repute", "search", "sources"}
 SHOWS = {"doctor", "review", "rollback", "summaries", "surfacing"}
 LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"}, {"refining"})
 """From the ground up. A room sees those below it; the pure ones see each other too."""

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
-from subconscious.store import asked, purge
+from subconscious.store import asked, memories, purge
 from subconscious.store.connect import Database
+from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
+from tests.conftest import make_memory
 
 ROW = (
     "INSERT INTO llm_requests"
@@ -34,3 +36,23 @@ async def test_what_a_model_has_still_to_read_of_a_purged_session_is_not_asked(
     assert not await database.rows("SELECT 1 FROM model_readings")
     async with database.write() as tx:
         assert not await asked.claim(tx, 2, 1.0)  # its answer, coming late, is not used
+
+
+async def test_an_archived_memory_is_purged_from_its_full_text_too(database: Database) -> None:
+    async with database.write() as tx:
+        memory = await memories.insert(tx, make_memory("The retry queue."))
+        await memories.archive(tx, memory, "user", "")
+    assert await memories.search_text(database, ["queue"], [], 9, Filter(archived=True))
+    doomed = await purge.of_memories(database, [memory.id])
+    async with database.write() as tx:
+        await purge.purge(tx, database, doomed, "memory")
+    assert not await memories.search_text(database, ["queue"], [], 9, Filter(archived=True))
+
+
+async def test_an_archived_memory_made_anew_keeps_to_its_full_text(database: Database) -> None:
+    """Redaction changes words of archived memories as well."""
+    async with database.write() as tx:
+        memory = await memories.insert(tx, make_memory("The retry queue.", archived_at=5.0))
+        await memories.reindex(tx, memory)
+    assert await memories.search_text(database, ["queue"], [], 9) == []
+    assert [one for one, _ in await memories.search_text(database, ["queue"], [], 9, Filter(archived=True))] == [1]

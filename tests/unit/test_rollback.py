@@ -6,18 +6,21 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import aiosqlite
+
 from subconscious import review, rollback
 from subconscious.flow import Provenance, keep
-from subconscious.model import Admission, Decision, Origin
-from subconscious.store import asked, captures, events, memories, model_readings, sessions
+from subconscious.model import Admission, Decision, Link, Origin
+from subconscious.store import asked, captures, events, links, memories, model_readings, sessions
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
-from subconscious.store.memories import Filter
+from subconscious.store.filters import Filter
 from subconscious.store.model_readings import Gathered
 from subconscious.store.model_readings import Place as At
 from subconscious.store.projects import Project
 from tests.conftest import make_memory
 from tests.unit.test_flow import make_mind
+from tests.unit.test_links_store import connect
 from tests.unit.test_poisoning_rules import of
 
 PLAIN = "The upload worker retries twice before it gives up."
@@ -204,3 +207,42 @@ async def test_a_session_of_which_only_readings_wait_can_be_rolled_back(database
         assert not found.empty
         await rollback.withdraw(tx, found, "")
     assert await waiting(database) == []
+
+
+async def test_links_of_a_session_go_and_come_back(database: Database, project: Project) -> None:
+    """Those of its memories, whoever made them, and those that it made between others'."""
+    for name, text in (("good", SHARED), ("good", SOFT), ("bad", PLAIN)):
+        await brought(database, project, name, text)
+    (bad, soft, shared) = (memory.id for memory in (await memories.listing(database, Filter(project.id), 9))[0])
+    ours = await connect(database, bad, shared, "SUPERSEDES")
+    refused = await connect(database, shared, bad, "SUPPORTS", "refused")
+    others = await connect(database, soft, shared, "EXTENDS")
+    async with database.write() as tx:
+        made = await links.add(
+            tx, Link(0, shared, soft, "SUPPORTS", "proposed", 0.5, "assistant", "", 1.0), "a", "", "bad"
+        )
+        assert made is not None
+        found = await rollback.extent(tx, "bad")
+        assert found.links == ((ours.id, "active"), (made.id, "proposed"))
+        await rollback.withdraw(tx, found, "")
+        assert await statuses(tx, ours, refused, others, made) == ["withdrawn", "refused", "active", "withdrawn"]
+        again, _ = await rollback.put_back(tx, "bad")
+        assert again == found
+        assert await statuses(tx, ours, refused, others, made) == ["active", "refused", "active", "proposed"]
+    assert await links.superseded(database, [shared]) == {shared}
+
+
+async def test_what_a_person_decided_of_a_withdrawn_link_stands(database: Database, project: Project) -> None:
+    await brought(database, project, "good", SHARED)
+    await brought(database, project, "bad", PLAIN)
+    bad, shared = (memory.id for memory in (await memories.listing(database, Filter(project.id), 9))[0])
+    link = await connect(database, bad, shared)
+    async with database.write() as tx:
+        await rollback.withdraw(tx, await rollback.extent(tx, "bad"), "")
+        await links.change(tx, await links.held(tx, link.id), "user", status="refused")
+        await rollback.put_back(tx, "bad")
+        assert await statuses(tx, link) == ["refused"]
+
+
+async def statuses(tx: aiosqlite.Connection, *kept: Link) -> list[str]:
+    return [(await links.held(tx, link.id)).status for link in kept]

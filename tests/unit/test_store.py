@@ -23,7 +23,7 @@ from subconscious.search.words import terms
 from subconscious.store import captures, events, jobs, memories, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
-from subconscious.store.memories import Filter
+from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
 from tests.conftest import NOON, make_memory
 
@@ -111,13 +111,15 @@ async def test_archived_memories_leave_the_index_and_come_back_whole(database: D
     assert [event["action"] for event in told] == ["create", "archive", "unarchive"]
 
 
-async def test_archived_memories_are_found_by_their_words(database: Database) -> None:
-    memory = await memories.get(database, await stored(database, content="use tabs in Makefiles"))
+async def test_archived_memories_rank_by_their_words_apart_from_the_active(database: Database) -> None:
+    both = await memories.get(database, await stored(database, content="use tabs in Makefiles"))
+    one = await memories.get(database, await stored(database, content="Makefiles are generated"))
+    await stored(database, content="tabs in Makefiles stay active")
     async with database.write() as tx:
-        await memories.archive(tx, memory, "user", "")
-    found = await memories.containing(database, Filter(archived=True), ["TABS", "make"], 10)
-    assert [hit.id for hit in found] == [memory.id]
-    assert await memories.containing(database, Filter(archived=True), ["spaces"], 10) == []
+        for memory in (one, both):
+            await memories.archive(tx, memory, "user", "")
+    found = await memories.search_text(database, ["tabs", "makefile"], [], 10, Filter(archived=True))
+    assert [memory_id for memory_id, _ in found] == [both.id, one.id]
 
 
 async def test_a_capture_read_twice_is_kept_once(database: Database, project: Project) -> None:

@@ -47,10 +47,12 @@ class VectorIndex(Protocol):
     name: str
     """What it is called in ``doctor`` and ``status``."""
 
-    async def search(self, projects: Sequence[str], vector: Vector, k: int) -> list[Scored]:
+    async def search(
+        self, projects: Sequence[str], vector: Vector, k: int, among: Sequence[int] | None = None
+    ) -> list[Scored]:
         """The k nearest memories of these projects, all projects if there are none: id and cosine, -1..1.
 
-        Best first, equals by id. ``vector`` is of unit length; k is at most 4,064.
+        Best first, equals by id. ``vector`` is of unit length; k is at most 4,064. With ``among`` only those count.
         """
         ...
 

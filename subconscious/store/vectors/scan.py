@@ -24,11 +24,15 @@ class NumpyIndex:
         self._shelves: OrderedDict[str, Shelf] = OrderedDict()
         self._changes = 0
 
-    async def search(self, projects: Sequence[str], vector: Vector, k: int) -> list[Scored]:
+    async def search(
+        self, projects: Sequence[str], vector: Vector, k: int, among: Sequence[int] | None = None
+    ) -> list[Scored]:
         """The k nearest memories (see VectorIndex)."""
         found: list[Scored] = []
         for project in dict.fromkeys(projects or await self._table.projects()):
             shelf = await self._shelf(project)
+            if among is not None:
+                shelf = shelf.within(among)
             found += shelf.candidates(vector, k + SPARE).nearest(vector, k)
         return best_of(found, k)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -76,14 +77,20 @@ class SqliteVecIndex:
             raise
         return index
 
-    async def search(self, projects: Sequence[str], vector: Vector, k: int) -> list[Scored]:
+    async def search(
+        self, projects: Sequence[str], vector: Vector, k: int, among: Sequence[int] | None = None
+    ) -> list[Scored]:
         """The k nearest memories (see VectorIndex)."""
-        wanted = vector.astype(STORED).tobytes(), min(k + SPARE, MOST)
+        wanted: list[Any] = [vector.astype(STORED).tobytes(), min(k + SPARE, MOST)]
+        nearest = NEAREST
+        if among is not None:
+            nearest += " AND memory_id IN (SELECT value FROM json_each(?))"
+            wanted.append(json.dumps(list(among)))
         near: list[int] = []
         for project in dict.fromkeys(projects):
-            near += await self._ids(f"{NEAREST} AND project = ?", *wanted, project)
+            near += await self._ids(f"{nearest} AND project = ?", *wanted, project)
         if not projects:
-            near = await self._ids(NEAREST, *wanted)
+            near = await self._ids(nearest, *wanted)
         # From the table and not from vec0, which takes half a millisecond to read one vector back.
         return Shelf.of(await self._table.vectors(near)).nearest(vector, k)
 

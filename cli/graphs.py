@@ -1,0 +1,104 @@
+"""Verbs that walk along links: what surrounds a memory, and why something is so (SPEC A11, B15)."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from . import screen
+from .ask import ask, here
+from .links import state
+from .memories import card, doubts, speaker
+from .origin import origin
+
+STEP = 3
+"""Columns by which each step of a walk is set in."""
+
+
+def graph(options: Namespace) -> None:
+    """Print what surrounds a memory, as a tree or as a drawing."""
+    asked = {"id": options.id, "depth": options.depth, "types": options.type or None}
+    answer = ask("graph", cwd=here(), origin=origin(), everywhere=options.everywhere or None, **asked)
+    if options.json:
+        screen.as_json(answer)
+    elif options.mermaid:
+        print(screen.clean(answer["mermaid"]), end="")
+    else:
+        _print_tree(answer)
+
+
+def _print_tree(answer: dict[str, Any]) -> None:
+    memories = {memory["id"]: memory for memory in answer["memories"]}
+    root = memories[answer["root"]]
+    print(screen.paint(screen.wrapped(f"{root['id']}  {screen.line(root['summary'])}"), "bold"))
+    for branch in answer["tree"]:
+        print(_branch(branch, memories[branch["memory_id"]]))
+    if not answer["tree"]:
+        print(f"  no links lead from it\n  make one: subconscious link {root['id']} SUPPORTS ID")
+    if answer["left_out"]:
+        print(
+            f"\nToo many to show: {screen.counted(answer['left_out'], 'link')} not followed. Try --depth 1 or --type."
+        )
+
+
+def _branch(branch: dict[str, Any], memory: dict[str, Any]) -> str:
+    told = f"{screen.line(branch['name'])} {memory['id']}"
+    told += " (as above)" if branch["again"] else f": {screen.line(memory['summary'])}"
+    marks = list(doubts(memory)) if not branch["again"] else []
+    marks += [] if branch["link"]["status"] == "active" else [screen.line(branch["link"]["status"])]
+    told += f" ({', '.join(marks)})" if marks else ""
+    indent = STEP * branch["depth"]
+    return screen.wrapped(told, indent + 2, " " * indent + "- ")
+
+
+def why(options: Namespace) -> None:
+    """Print the reasons of a memory, or of those that answer a question."""
+    words = " ".join(options.question)
+    number = words.strip("#[]")
+    which = {"id": int(number)} if number.isascii() and number.isdigit() else {"query": words}
+    answer = ask("why", cwd=here(), origin=origin(), depth=options.depth, **which)
+    if options.json:
+        screen.as_json(answer)
+    elif not answer["answers"]:
+        print("Nothing is remembered about that here.\n  try: subconscious search --everywhere QUERY")
+    elif origin() == "assistant":
+        print(screen.clean(answer["text"]))  # the daemon has framed it
+    else:
+        for place, one in enumerate(answer["answers"]):
+            print("\n" * bool(place), end="")
+            _print_answer(one)
+
+
+def _print_answer(answer: dict[str, Any]) -> None:
+    memory = answer["memory"]
+    card(memory)
+    _print_rationale(memory, 6)
+    told: set[tuple[int, ...]] = set()
+    for chain in answer["chains"]:
+        for depth, step in enumerate(chain, start=1):
+            path = tuple(one["link"]["id"] for one in chain[:depth])
+            if path not in told:
+                told.add(path)
+                _print_step(step, 6 + STEP * (depth - 1))
+    if not answer["chains"] and not memory["rationale"]:
+        print(f"      no reason is known\n      give one: subconscious link ID SUPPORTS {memory['id']}")
+    if answer["cut"]:
+        print("      there are more; try --depth 1, or subconscious graph")
+
+
+def _print_step(step: dict[str, Any], indent: int) -> None:
+    link, memory = step["link"], step["memory"]
+    told = f"{screen.line(step['name'])} {memory['id']}: {screen.line(memory['summary'])}"
+    print(screen.wrapped(told, indent + 2, " " * indent + "- "))
+    said = [screen.when(memory["said_at"]), f"said by {speaker(memory)}", *doubts(memory)]
+    print(screen.paint(screen.wrapped(screen.listed(said), indent + 2), "dim"))
+    if memory["evidence"] and memory["evidence"] != memory["summary"]:
+        print(screen.paint(screen.wrapped(f'"{screen.line(memory["evidence"])}"', indent + 2), "dim"))
+    stated = f': "{screen.line(link["evidence"])}"' if link["evidence"] else ""
+    print(screen.paint(screen.wrapped(f"link {link['id']}, {', '.join(state(link))}{stated}", indent + 2), "dim"))
+    _print_rationale(memory, indent + 2)
+
+
+def _print_rationale(memory: dict[str, Any], indent: int) -> None:
+    if memory["rationale"]:
+        print(screen.wrapped(f"because {screen.line(memory['rationale'])}", indent))

@@ -1,0 +1,46 @@
+"""What was said last in each session, for prompts that lean on it (SPEC D9): in memory alone, and not for long."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Sequence
+from time import monotonic
+
+from subconscious.model import Role, Turn
+from subconscious.search.rewriting import LETTERS, MESSAGES
+
+SECONDS = 30 * 60.0
+"""Time after which talk is over: nobody leans on what they said before lunch."""
+SESSIONS = 100
+
+
+class Lately:
+    """The last messages of the sessions that spoke last."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._said: OrderedDict[str, deque[tuple[float, str]]] = OrderedDict()
+
+    def hear(self, session_id: str, turns: Iterable[Turn]) -> None:
+        """Take note of what people and the assistant said; what tools print is no talk."""
+        said = [turn.text[-LETTERS:] for turn in turns if turn.role is not Role.TOOL and turn.text.strip()]
+        if not said:
+            return
+        kept = self._said.setdefault(session_id, deque(maxlen=MESSAGES))
+        kept.extend((self._clock(), text) for text in said)
+        self._said.move_to_end(session_id)
+        while len(self._said) > SESSIONS:
+            self._said.popitem(last=False)
+
+    def messages(self, session_id: str) -> Sequence[str]:
+        """What was said there last, the latest last."""
+        now = self._clock()
+        return [text for at, text in self._said.get(session_id, ()) if now - at < SECONDS]
+
+    def clear(self) -> None:
+        """Forget everything: something is purged, and it may have been said here."""
+        self._said.clear()
+
+    def forget(self, session_id: str) -> None:
+        """The session has begun anew."""
+        self._said.pop(session_id, None)

@@ -1,0 +1,52 @@
+"""Looks up what is known of memories besides themselves: what contradicts them, what took their place (SPEC D17)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from subconscious import decay
+from subconscious.model import Hit, Level, Link, Memory, Repute
+from subconscious.settings import Settings
+from subconscious.store import links, poison
+from subconscious.store.connect import Database
+from subconscious.trust import trust_of
+
+
+async def reputes(
+    database: Database, found: Sequence[Memory], settings: Settings, now: float, project_id: str | None = None
+) -> dict[int, Repute]:
+    """How these memories stand where they are read, in ``project_id``; nothing where marks are switched off."""
+    if not settings.trust_marks or not found:
+        return {}
+    ids = [memory.id for memory in found]
+    bearing = await links.bearing(database, ids, project_id) if settings.links else []
+    levels = await poison.levels(database, ids)
+    return {
+        memory.id: _repute(
+            memory, bearing, levels.get(memory.id, Level.NONE), _is_stale(memory, now, settings.stale_days)
+        )
+        for memory in found
+    }
+
+
+async def of_hits(
+    database: Database, hits: Sequence[Hit], settings: Settings, now: float, project_id: str | None = None
+) -> list[Hit]:
+    """Hits that know how their memories stand; what was looked up before is not looked up again."""
+    open_ = [hit.memory for hit in hits if hit.repute is None]
+    known = await reputes(database, open_, settings, now, project_id)
+    return [replace(hit, repute=hit.repute or known.get(hit.memory.id)) for hit in hits]
+
+
+def _repute(memory: Memory, bearing: Iterable[Link], level: Level, stale: bool) -> Repute:
+    mine = [link for link in bearing if memory.id in (link.source_id, link.target_id)]
+    conflicts = tuple(link.other(memory.id) for link in mine if link.type == "CONTRADICTS")
+    successors = tuple(link.source_id for link in mine if link.type == "SUPERSEDES" and link.target_id == memory.id)
+    trust = trust_of(memory, level=level, disputed=bool(conflicts or successors), stale=stale)
+    return Repute(trust, conflicts, successors, stale)
+
+
+def _is_stale(memory: Memory, now: float, days: float) -> bool:
+    """Whether a memory was neither said nor used for so many days (SPEC D13); a pinned one never is."""
+    return not memory.pinned and now - decay.last_alive(memory) > days * decay.DAY

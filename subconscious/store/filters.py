@@ -1,0 +1,129 @@
+"""Which memories are meant: one value, and the SQL that it stands for. Search, lists and recall share it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from subconscious.store.rows import marks
+
+FULL_TEXT = {False: "memories_fts", True: "archived_fts"}
+"""The full text of the active memories and of the archived ones."""
+
+SAID = "{summary content rationale tags files}"
+"""Columns of the full text that hold words."""
+
+FREE = "NOT EXISTS (SELECT 1 FROM implicit_captures WHERE quarantined AND memory_id = memories.id)"
+"""What is in quarantine is archived too, and found in the review alone."""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a memory must be like to count. Of what is not said, everything does.
+
+    ``project_id`` adds the user's own memories; None means every project's. ``kinds``: any of them. ``file``: that
+    path, the end of one, or a folder. ``tags``, ``phrases``: all of them; ``without``: none of these words or
+    phrases. ``since`` is included, ``until`` is not.
+    """
+
+    project_id: str | None = None
+    kinds: tuple[str, ...] = ()
+    archived: bool = False
+    branch: str = ""
+    file: str = ""
+    tags: tuple[str, ...] = ()
+    since: float | None = None
+    until: float | None = None
+    min_confidence: float = 0.0
+    phrases: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it asks for more than a project: then few may fit, and engines must be told which."""
+        return self != Filter(self.project_id, archived=self.archived)
+
+
+Part = tuple[str, tuple[Any, ...]]
+
+
+def where(which: Filter) -> tuple[str, tuple[Any, ...]]:
+    """The condition on ``memories`` with its values."""
+    return _joined([*_scope(which), *narrowing(which)])
+
+
+def each_scope(which: Filter) -> list[tuple[str, tuple[Any, ...]]]:
+    """The same in parts that share no memory, each of which an index has in order: a project's own and the user's."""
+    if which.project_id is None:
+        return [where(which)]
+    owners: list[Part] = [("project_id = ?", (which.project_id,)), ("project_id IS NULL", ())]
+    return [_joined([*_state(which), owner, *narrowing(which)]) for owner in owners]
+
+
+def _joined(parts: list[Part]) -> tuple[str, tuple[Any, ...]]:
+    return " AND ".join(part for part, _ in parts), tuple(value for _, values in parts for value in values)
+
+
+def _state(which: Filter) -> Iterator[Part]:
+    yield (f"archived_at IS NOT NULL AND {FREE}" if which.archived else "archived_at IS NULL"), ()
+
+
+def _scope(which: Filter) -> Iterator[Part]:
+    yield from _state(which)
+    if which.project_id is not None:
+        yield "(project_id = ? OR project_id IS NULL)", (which.project_id,)
+
+
+def narrowing(which: Filter) -> Iterator[Part]:
+    """What it asks for beyond project and archive."""
+    if which.kinds:
+        yield f"kind IN ({marks(which.kinds)})", which.kinds
+    if which.branch:
+        yield "branch = ?", (which.branch,)
+    if which.since is not None:
+        yield "said_at >= ?", (which.since,)
+    if which.until is not None:
+        yield "said_at < ?", (which.until,)
+    if which.min_confidence:
+        yield "confidence >= ?", (which.min_confidence,)
+    yield from _listed(which)
+    yield from _worded(which)
+
+
+def _listed(which: Filter) -> Iterator[Part]:
+    for tag in which.tags:
+        # The full text finds those that may fit; the list itself says which do.
+        yield from _may_hold(which, "tags", tag)
+        yield "EXISTS (SELECT 1 FROM json_each(tags) WHERE lower(value) = lower(?))", (tag,)
+    if path := which.file.strip("/"):
+        yield from _may_hold(which, "files", path)
+        yield "EXISTS (SELECT 1 FROM json_each(files) WHERE instr('/' || value || '/', '/' || ? || '/'))", (path,)
+
+
+def _may_hold(which: Filter, column: str, text: str) -> Iterator[Part]:
+    if words := phrase(text):
+        yield _matching(which, f"{column} : {words}")
+
+
+def _worded(which: Filter) -> Iterator[Part]:
+    for text in which.phrases:
+        yield _matching(which, f"{SAID} : {phrase(text)}") if phrase(text) else ("FALSE", ())
+    for text in which.without:
+        if words := phrase(text):
+            condition, values = _matching(which, f"{SAID} : {words}")
+            yield f"NOT {condition}", values
+
+
+def _matching(which: Filter, match: str) -> Part:
+    table = FULL_TEXT[which.archived]
+    return f"id IN (SELECT rowid FROM {table} WHERE {table} MATCH ?)", (match,)  # noqa: S608 - a name of ours
+
+
+def phrase(text: str) -> str:
+    """``text`` as a phrase of a MATCH expression, "" where it holds no word."""
+    words = _WORD.findall(text)
+    return f'"{" ".join(words)}"' if words else ""

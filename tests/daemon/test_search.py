@@ -1,0 +1,113 @@
+"""What people and models can ask a real daemon for: words, filters, times, tiers, sections."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.sessions import Speaker
+from subconscious import client
+from subconscious.errors import DaemonError
+from subconscious.home import Home
+from tests import terminal
+from tests.daemon.conftest import drained
+from tests.daemon.test_surfacing import begun, given, remember
+
+RECORD = """Amounts are integers.
+
+## Context
+Floats lost cents in three invoices, and nobody noticed for a month. The books of two customers had to be made again,
+by hand, from paper. The tests used round sums alone, which floats hold exactly, so all of them were green.
+
+## Decision
+Every amount is an integer number of cents, in the database and on the wire.
+
+## Consequences
+The importer multiplies by a hundred. Old clients break.
+"""
+
+
+def hits(home: Home, cwd: Path, query: str, **more: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client.call(home, "search", {"query": query, "cwd": str(cwd), **more})["hits"]
+    return found
+
+
+def ids(home: Home, cwd: Path, query: str, **more: Any) -> list[int]:
+    return [hit["memory"]["id"] for hit in hits(home, cwd, query, **more)]
+
+
+def put(home: Home, cwd: Path, text: str, **more: Any) -> int:
+    answer = terminal.ask(home, "remember", text=text, cwd=str(cwd), **more)
+    number: int = answer["result"]["memory"]["id"]
+    return number
+
+
+def test_a_search_is_narrowed(running: Home, speaker: Speaker) -> None:
+    plain = put(running, speaker.project, "The retry queue is bounded.", kind="decision")
+    lesson = put(running, speaker.project, "The retry queue needs a cap.", kind="lesson", tags=["ops"])
+    there = speaker.project
+    assert set(ids(running, there, "retry queue")) == {plain, lesson}
+    assert ids(running, there, "retry queue", kinds=["lesson", "pattern"]) == [lesson]
+    assert ids(running, there, "retry queue", kind="decision") == [plain]
+    assert ids(running, there, "retry queue", tags=["ops"]) == [lesson]
+    assert ids(running, there, 'retry queue "is bounded"') == [plain]
+    assert ids(running, there, "retry queue -bounded") == [lesson]
+    assert ids(running, there, "retry queue", until="yesterday") == []
+    assert set(ids(running, there, "retry queue", since="yesterday")) == {plain, lesson}
+    assert set(ids(running, there, "what was it today?")) == {plain, lesson}
+    assert ids(running, there, "retry queue", min_confidence=0.5, file="nowhere.py") == []
+    listed = client.call(running, "list", {"cwd": str(there), "kinds": ["lesson"], "since": str(date.today())})
+    assert ([memory["id"] for memory in listed["memories"]], listed["total"]) == ([lesson], 1)
+    tomorrow = str(date.today() + timedelta(1))
+    assert client.call(running, "list", {"cwd": str(there), "since": tomorrow})["total"] == 0
+
+
+def test_another_project_is_named(running: Home, speaker: Speaker, tmp_path: Path) -> None:
+    number = put(running, speaker.project, "The retry queue is bounded.")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert ids(running, elsewhere, "retry queue") == []
+    for name in (speaker.project.name, str(speaker.project)):
+        assert ids(running, elsewhere, "retry queue", project=name) == [number]
+
+
+@pytest.mark.parametrize("wrong", [{"kinds": ["nonsense"]}, {"since": "some day"}, {"project": "nowhere"}])
+def test_what_can_not_be_meant_is_refused(running: Home, speaker: Speaker, wrong: dict[str, Any]) -> None:
+    with pytest.raises(DaemonError):
+        hits(running, speaker.project, "queue", **wrong)
+
+
+def test_a_record_keeps_its_sections_and_is_told_by_tier(running: Home, speaker: Speaker) -> None:
+    number = put(running, speaker.project, RECORD)
+    (found,) = hits(running, speaker.project, "integer amounts", section="consequences")
+    assert found["memory"]["content"] == RECORD.strip()
+    assert found["memory"]["summary"] == "Amounts are integers."
+    assert found["told"]["text"].startswith("Consequences: The importer")
+    asked = {"query": "integer amounts", "cwd": str(speaker.project)}
+    whole = client.call(running, "recall", {**asked, "tier": "full"})["text"]
+    assert "The importer multiplies" in whole
+    least = client.call(running, "recall", {**asked, "tier": "minimal"})["text"]
+    assert "The importer multiplies" not in least
+    assert f"[cut: show {number}]" in least
+    assert "Every amount is an integer" in least
+
+
+def test_archived_memories_are_ranked(running: Home, speaker: Speaker) -> None:
+    numbers = remember(running, speaker, "Of other things, at length, and of the queue.", "The retry queue.")
+    terminal.ask(running, "archive", ids=numbers)
+    assert ids(running, speaker.project, "retry queue") == []
+    assert ids(running, speaker.project, "retry queue", archived=True) == numbers[::-1]
+
+
+def test_a_prompt_that_leans_on_the_talk_finds_what_it_is_about(running: Home, speaker: Speaker) -> None:
+    talker = begun(running, speaker.project)
+    remember(running, speaker, "The UploadWorker retries a failed chunk upload twice, because the proxy drops.")
+    assert given(talker, "and why is that?") == ""
+    talker.say("Look at how the UploadWorker handles a failed chunk upload, please.")
+    talker.say("The UploadWorker retries a chunk upload.", role="assistant")
+    talker.hook("drop", "Stop")
+    drained(running)
+    assert "because the proxy drops" in given(talker, "and why is that?")
