@@ -188,6 +188,8 @@ def _add_running(verbs: Verbs) -> None:
     verb = add_verb(verbs, "doctor", "checkup:checkup", "what is wrong, and the command that mends it", listing=True)
     verb.add_argument("--fix", action="store_true", help="first try again to embed what could not be embedded")
     add_verb(verbs, "demo", "demo:demo", "watch a recorded session being remembered; changes nothing of yours")
+    verb = add_verb(verbs, "mcp", "mcp:serve", "serve the model's tools to an MCP client, over stdin and stdout")
+    verb.add_argument("--handed", metavar="FILE", type=natural, help=argparse.SUPPRESS)
     add_verb(verbs, "accept-settings", "status:accept", "let changed settings take effect that only you may change")
     daemon = verbs.add_parser("daemon", help="run, start, stop, drain or ask the daemon")
     deeds = daemon.add_subparsers(metavar="DEED", required=True)

@@ -30,8 +30,8 @@ TELLS = frozenset(
 )
 """Verbs that print what memories and sessions say: it goes into a frame."""
 
-FRAMED = frozenset({"graphs:why", "memories:recall"})
-"""Verbs whose text the daemon has framed."""
+FRAMED = frozenset({"graphs:why", "mcp:serve", "memories:recall"})
+"""Verbs whose text is framed already."""
 
 
 @contextmanager

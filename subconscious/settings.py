@@ -32,6 +32,7 @@ class Settings(BaseSettings):
     capture: bool = Field(default=True, description="learn from sessions")
     summaries: bool = Field(default=True, description="tell what each session was about (E2)")
     surface: bool = Field(default=True, description="give memories to sessions")
+    mcp: bool = Field(default=True, description="offer the model tools to look into its memory (B21)")
 
     auto_threshold: float = Field(default=0.9, ge=0, le=1, description="confidence that is stored at once (A3)")
     review_threshold: float = Field(default=0.7, ge=0, le=1, description="confidence that is queued (A4)")

@@ -22,7 +22,7 @@ from subconscious.search.dates import moment
 from subconscious.search.selection import Selection
 from subconscious.search.tiers import Tier, Tiers, Told, tell
 from subconscious.search.understanding import understand
-from subconscious.store import events, memories, projects, surfaces
+from subconscious.store import events, memories, projects, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
@@ -62,8 +62,9 @@ class Memories(Room):
         branch, commit = head(args.cwd)
         told = acts.Telling(text, args.origin, f"told-{uuid4()}", time(), "", branch, args.kind, args.scope, args.tags)
         user = args.origin is Origin.USER
+        told_in = await sessions.successor(self.core.database, args.session_id) if args.session_id else None
         where = Provenance(
-            Place(project.id, None),
+            Place(project.id, told_in),
             commit=commit,
             agent="terminal" if user else "claude-code",
             actor="user" if user else "assistant",

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from time import time
 from typing import Any, ClassVar
 
 from subconscious.errors import RequestError
-from subconscious.model import Origin
+from subconscious.model import Origin, Surface
 from subconscious.store import captures, memories, sessions, surfaces
 
 from .. import import_model, importing, reviewing
 from .args import Args
 from .room import Room, refuse_forgery
+
+ASKED = "mcp"
+"""The event of what a session asked for through the MCP server."""
 
 
 class Past(Room):
@@ -59,6 +63,19 @@ class Past(Room):
             return {"sessions": [asdict(s) for s in await sessions.beginning(self.core.database, args.session_id)]}
         project = None if args.everywhere else (await self.here(args)).id
         return {"sessions": [asdict(s) for s in await sessions.listing(self.core.database, project, args.limit)]}
+
+    async def cmd_given(self, args: Args) -> dict[str, Any]:
+        """A session is about to be told of memories that it asked for: what it repeats of them is no news (SPEC N2)."""
+        project = await self.here(args)
+        known = await memories.get_many(self.core.database, args.ids)
+        session_id = await sessions.successor(self.core.database, args.session_id or "")
+        given = [
+            Surface(session_id, ASKED, time(), memory.id, memory.content_hash, place, args.reason, 1.0, 1.0)
+            for place, memory in enumerate(known.values(), start=1)
+        ]
+        async with self.core.database.write() as tx:
+            await surfaces.record(tx, project.id, given)
+        return {"session_id": session_id, "given": len(given)}
 
     async def cmd_why_surfaced(self, args: Args) -> dict[str, Any]:
         """What was given to sessions, and why."""

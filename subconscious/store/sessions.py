@@ -12,6 +12,9 @@ from subconscious.model import Session
 from subconscious.store.connect import Database
 from subconscious.store.rows import insertion, session_from, stored
 
+CLEARING_SECONDS = 5.0
+"""Time that a client takes from the end of a session that was cleared to the beginning of the next."""
+
 IMPORTED = "imported"
 """The end_reason of a session that was read from its transcript, and not watched."""
 
@@ -300,3 +303,18 @@ async def advance(tx: aiosqlite.Connection, new: Position, at: float) -> None:
         " read_at = excluded.read_at",
         (new.path, new.session_id, new.position, new.state, at),
     )
+
+
+async def successor(database: Database, session_id: str) -> str:
+    """The session that speaks now in the client that began as this one: /clear gives it another id."""
+    rows = await database.rows(
+        "WITH RECURSIVE chain (id, project_id, ended_at, end_reason) AS ("
+        " SELECT id, project_id, ended_at, end_reason FROM sessions WHERE id = ?"
+        " UNION SELECT next.id, next.project_id, next.ended_at, next.end_reason FROM chain JOIN sessions AS next"
+        " ON next.id = (SELECT id FROM sessions WHERE project_id = chain.project_id AND id <> chain.id"
+        " AND started_at BETWEEN chain.ended_at AND chain.ended_at + ? ORDER BY started_at LIMIT 1)"
+        " WHERE chain.end_reason = 'clear')"
+        " SELECT id FROM chain",
+        (session_id, CLEARING_SECONDS),
+    )
+    return str(rows[-1]["id"]) if rows else session_id

@@ -61,8 +61,21 @@ def test_every_hook_goes_through_run() -> None:
             assert hook["timeout"] > 0
 
 
+def test_the_server_goes_through_its_script_and_hears_the_option() -> None:
+    (server,) = manifest()["mcpServers"].values()
+    assert (server["command"], server["args"]) == ("/bin/sh", ["${CLAUDE_PLUGIN_ROOT}/hooks/mcp"])
+    assert server["env"] == {"CLAUDE_PLUGIN_OPTION_MCP": "${user_config.mcp}"}
+    assert "mcp" in manifest()["userConfig"]
+
+
+def test_the_shell_scripts_know_the_version() -> None:
+    for script in ("mcp", "run"):
+        assert subconscious.__version__ in (CHECKOUT / "hooks" / script).read_text()
+
+
 def test_scripts_can_be_run() -> None:
-    scripts = [CHECKOUT / "bin" / "subconscious", CHECKOUT / "hooks" / "run", *(CHECKOUT / "scripts").iterdir()]
+    started = [CHECKOUT / "hooks" / name for name in ("mcp", "run")]
+    scripts = [CHECKOUT / "bin" / "subconscious", *started, *(CHECKOUT / "scripts").iterdir()]
     assert all(os.access(script, os.X_OK) for script in scripts)
 
 

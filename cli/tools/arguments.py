@@ -1,0 +1,135 @@
+"""What the model may say to a tool. Bounded: what the daemon would refuse is refused with the same words here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+TierName = Literal["minimal", "compact", "standard", "full"]
+"""How much is told of each memory (SPEC B18)."""
+
+WORDY = 10_000
+MOST_IDS = 10
+
+Id = Annotated[int, Field(ge=1, le=2**53)]
+Words = Annotated[str, Field(min_length=1, max_length=WORDY)]
+Types = Annotated[list[str], Field(max_length=8, description="of links, as SUPERSEDES, CAUSED; all if left out")]
+Depth = Annotated[int, Field(ge=1, le=3)]
+
+
+class Arguments(BaseModel):
+    """The arguments of one tool; others are refused, so that a mistake does not pass unseen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @classmethod
+    def schema_of(cls) -> dict[str, Any]:
+        """The JSON schema that the model reads, without what only costs tokens."""
+        whole = cls.model_json_schema()
+        fields = {name: _terse(field) for name, field in whole.get("properties", {}).items()}
+        required = {"required": whole["required"]} if "required" in whole else {}
+        return {"type": "object", "properties": fields} | required
+
+
+def _terse(field: dict[str, Any]) -> dict[str, Any]:
+    """A field's type, choices and description: bounds are told by the refusal of what exceeds them."""
+    kept = {key: field[key] for key in ("type", "enum", "description") if key in field}
+    return kept | ({"items": {"type": field["items"]["type"]}} if "items" in field else {})
+
+
+class Nothing(Arguments):
+    """No arguments."""
+
+
+class Paged(Arguments):
+    """A part of a longer answer: from ``offset``, which is the ``next`` of the part before."""
+
+    limit: int = Field(default=10, ge=1, le=50)
+    offset: int = Field(default=0, ge=0, le=1000, description="`next` of the page before")
+
+
+class Task(Arguments):
+    """What somebody is about to do."""
+
+    task: Words
+    tokens: int = Field(default=2000, ge=200, le=4000)
+    tier: TierName = "standard"
+
+
+class Query(Paged):
+    """A search."""
+
+    query: Words
+    kind: str = Field(default="", max_length=40, description="decision, preference, lesson, dead_end, ...")
+    tier: TierName = "minimal"
+
+
+class Listing(Paged):
+    """A page of memories."""
+
+    kind: str = Field(default="", max_length=40)
+    branch: str = Field(default="", max_length=1000, description="learned on it")
+    tier: TierName = "minimal"
+
+
+class Ids(Arguments):
+    """Some memories."""
+
+    ids: list[Id] = Field(min_length=1, max_length=MOST_IDS)
+    tier: TierName = "standard"
+
+
+class One(Arguments):
+    """One memory."""
+
+    id: Id
+
+
+class Why(Arguments):
+    """A memory, or a question."""
+
+    id: Id = Field(default=0, validate_default=False)
+    query: str = Field(default="", max_length=WORDY, description="instead of an id")
+    depth: Depth = 3
+
+
+class Linked(Arguments):
+    """A memory whose links are asked for."""
+
+    id: Id
+    types: Types = []
+
+
+class Walk(Arguments):
+    """A memory, and how far to go from it."""
+
+    id: Id
+    depth: Depth = 3
+    types: Types = []
+
+
+class Conflicting(Arguments):
+    """One memory's conflicts, or all."""
+
+    id: Id = Field(default=0, validate_default=False, description="all if left out")
+
+
+class Sessions(Paged):
+    """A page of sessions."""
+
+    tier: Literal["minimal", "compact"] = "compact"
+
+
+class SessionId(Arguments):
+    """One session."""
+
+    session_id: str = Field(min_length=4, max_length=100, description="its beginning will do")
+
+
+class Statement(Arguments):
+    """What is to be remembered."""
+
+    text: Words
+    kind: str = Field(default="", max_length=40)
+    tags: list[Annotated[str, Field(max_length=60)]] = Field(default=[], max_length=5)

@@ -1,0 +1,44 @@
+"""How tools reach the daemon: one that stops, is replaced or is not there yet is started or asked again."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import Any
+
+from subconscious.client import AbsentError
+from subconscious.errors import RequestError
+
+from .. import ask as daemon
+
+SESSION = "CLAUDE_CODE_SESSION_ID"
+
+
+class Daemon:
+    """The daemon, asked for one folder and always as the model: never as a person (SPEC N13)."""
+
+    def __init__(self) -> None:
+        self._folder = os.environ.get("CLAUDE_PROJECT_DIR") or daemon.here()
+        self.session = os.environ.get(SESSION, "")
+
+    @cached_property
+    def project(self) -> str:
+        """The id of the folder's project. Raises RequestError where there is none."""
+        found = self.ask("status")["project"]
+        if found is None:
+            raise RequestError("this folder belongs to no project", "start the client within one")
+        return str(found["id"])
+
+    def ask(self, cmd: str, **args: Any) -> dict[str, Any]:
+        """Put one request to the daemon; arguments that are None are left out."""
+        asked = args | {"cwd": self._folder, "origin": "assistant"}
+        try:
+            return daemon.ask(cmd, **asked)
+        except AbsentError:
+            # It left between the greeting and the request: for a newer one, or for being idle. It has not read it.
+            return daemon.ask(cmd, **asked)
+
+    def note_given(self, ids: list[int], tool: str) -> None:
+        """Let the session's ledger know what it is about to be told (SPEC N2, B12); other clients have no session."""
+        if ids and self.session:
+            self.ask("given", session_id=self.session, ids=ids, reason=tool)

@@ -1,0 +1,90 @@
+"""What a client is told of the tools: from the table, for the server and for the script that greets in its place.
+
+``python -m cli.tools.declared`` writes hooks/tools.json, which a test holds equal.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from mcp_types import Tool as Declared
+from mcp_types import ToolAnnotations
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from .framing import CLOSES, OPENS
+from .results import Result
+from .table import INSTRUCTIONS, TOOLS
+from .tool import Tool
+
+NAME = "subconscious"
+
+
+def tools() -> list[Declared]:
+    """Every tool as the protocol tells of it."""
+    return [_declared(tool) for tool in TOOLS]
+
+
+def _declared(tool: Tool) -> Declared:
+    hints = ToolAnnotations(
+        read_only_hint=tool.reads,
+        destructive_hint=None if tool.reads else False,
+        idempotent_hint=None if tool.reads else False,
+        open_world_hint=False,
+    )
+    return Declared(
+        name=tool.name,
+        description=tool.description,
+        input_schema=tool.arguments.schema_of(),
+        output_schema=_schema(tool.result),
+        annotations=hints,
+    )
+
+
+def _schema(result: type[Result]) -> dict[str, Any]:
+    """The result's schema, with the two ends of the frame around it."""
+    whole = _untitled(result.model_json_schema(mode="serialization"))
+    ends = {"type": "string"}
+    fields = {OPENS: ends, **whole["properties"], CLOSES: ends}
+    definitions = {"$defs": whole["$defs"]} if "$defs" in whole else {}
+    required = [OPENS, *_always(result), CLOSES]
+    return {"type": "object", "properties": fields, "required": required} | definitions
+
+
+def _always(result: type[Result]) -> list[str]:
+    return [name for name, field in result.model_fields.items() if field.is_required()]
+
+
+def _untitled(value: Any) -> Any:
+    """Without titles, docstrings and defaults, and with what may be left out not required."""
+    if isinstance(value, list):
+        return [_untitled(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if isinstance(value.get("properties"), dict):
+        value = value | {"properties": {name: _untitled(one) for name, one in value["properties"].items()}}
+        return {key: inner if key == "properties" else _untitled(inner) for key, inner in value.items() if _told(key)}
+    return {key: _untitled(inner) for key, inner in value.items() if _told(key)}
+
+
+def _told(key: str) -> bool:
+    return key not in ("title", "description", "default")
+
+
+def declaration() -> dict[str, Any]:
+    """All that a greeting needs."""
+    listed = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools()]
+    versions = list(HANDSHAKE_PROTOCOL_VERSIONS)
+    return {"name": NAME, "instructions": INSTRUCTIONS, "protocol_versions": versions, "tools": listed}
+
+
+def written() -> str:
+    """The content of hooks/tools.json."""
+    return json.dumps(declaration(), indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    (Path(__file__).resolve().parents[2] / "hooks" / "tools.json").write_text(written(), encoding="utf-8")
+    sys.exit(0)

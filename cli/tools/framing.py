@@ -1,0 +1,59 @@
+"""The one way out: whatever a tool answers is made harmless and framed as quoted data (SPEC N5).
+
+A client may give the model the structured answer, the text, or both, so each of them stands in the frame; and since
+the frame is the one that is cut out of transcripts, what was told is never learned as new (SPEC N2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from subconscious.quoting import CLOSING, OPENING, quote
+
+OPENS, CLOSES = "note", "end"
+"""The first and the last field of every structured answer."""
+
+
+def framed(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer, harmless, between the frame's two ends."""
+    return {OPENS: OPENING.rstrip(), **harmless(answer), CLOSES: CLOSING}
+
+
+def harmless(value: Any) -> Any:
+    """The value with every text in it made harmless."""
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, Mapping):
+        return {name: harmless(inner) for name, inner in value.items()}
+    return [harmless(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def as_text(structured: Mapping[str, Any]) -> str:
+    """A framed answer for clients that show text."""
+    inner = {name: value for name, value in structured.items() if name not in (OPENS, CLOSES)}
+    return "\n".join((structured[OPENS], *_lines(inner), structured[CLOSES]))
+
+
+def _lines(value: Any, depth: int = 0) -> Iterator[str]:
+    indent = "  " * depth
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            if _is_nested(inner):
+                yield f"{indent}{name}:"
+                yield from _lines(inner, depth + 1)
+            else:
+                yield f"{indent}{name}: {_plain(inner)}"
+    else:
+        for inner in value:
+            first, *rest = [line[2 * depth + 2 :] for line in _lines(inner, depth + 1)]
+            yield f"{indent}- {first}"
+            yield from (f"{indent}  {line}" for line in rest)
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, Mapping) or (isinstance(value, list) and any(isinstance(one, Mapping) for one in value))
+
+
+def _plain(value: Any) -> str:
+    return ", ".join(map(str, value)) or "none" if isinstance(value, list) else str(value)

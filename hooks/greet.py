@@ -1,0 +1,156 @@
+"""The MCP server while no tool is called: ``python3 -I -S greet.py`` greets, lists the tools, and waits.
+
+The real server (`subconscious mcp`) takes a second to start and 60 MB to live, and on a new machine its environment
+is not there yet; a client gives up on one that is slow, and most sessions call no tool. So this answers what is known
+beforehand (tools.json), and becomes the real one, in its own place, when anything else is asked.
+"""
+
+import json
+import os
+import re
+import sys
+
+if __name__ == "__main__":
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from hooks.drop import VERSION, find_home, write
+
+TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tools.json")
+NO_METHOD = -32601
+FALSE = ("0", "false", "off", "no", "n", "f")
+SETTING = re.compile(rb"^[ \t]*(mcp|off)[ \t]*=[ \t]*(true|false)[ \t]*(?:#.*)?$", re.MULTILINE)
+SETTING_UP = (
+    "Subconscious is still setting itself up (about a minute, this once). Go on without it, and try again later."
+)
+
+
+class Greeter:
+    """One client, until it calls a tool; ``said`` is what the real server must know of it."""
+
+    def __init__(self, home: "str | None") -> None:
+        self.home = home
+        self.offered = home is not None and is_wanted(home)
+        with open(TOOLS, encoding="utf-8") as file:
+            self.known = json.load(file)
+        self.said: "list[bytes]" = []
+        self.greeted = False
+
+    def hear(self, line: bytes, rest: bytes) -> None:
+        """Answer one message, or hand over with it and what came behind it."""
+        try:
+            message = json.loads(line)
+            method = message.get("method")
+        except (ValueError, AttributeError, RecursionError):
+            return
+        if method == "initialize":
+            self.said.append(line)
+            self.greeted = True
+            _answer(message, result=self._greeting(message))
+        elif method == "ping":
+            _answer(message, result={})
+        elif method == "tools/list" and self.greeted:
+            _answer(message, result={"tools": self.known["tools"]} if self.offered else {"tools": []})
+        elif method == "notifications/initialized":
+            self.said.append(line)
+        elif isinstance(message, dict) and "id" in message:
+            self._ask_for_more(message, line, rest)
+
+    def _greeting(self, message: "dict[str, object]") -> "dict[str, object]":
+        params = message.get("params")
+        wanted = params.get("protocolVersion") if isinstance(params, dict) else None
+        versions = self.known["protocol_versions"]
+        greeting = {
+            "protocolVersion": wanted if wanted in versions else versions[-1],
+            "capabilities": {"tools": {"listChanged": False}} if self.offered else {},
+            "serverInfo": {"name": self.known["name"], "version": VERSION},
+        }
+        return {**greeting, "instructions": self.known["instructions"]} if self.offered else greeting
+
+    def _ask_for_more(self, message: "dict[str, object]", line: bytes, rest: bytes) -> None:
+        """Become the real server; what goes wrong on the way is the answer."""
+        why = _take_over(self.home, [*self.said, line, rest]) if self.home and self.offered else ""
+        if message.get("method") == "tools/call" and why:
+            _answer(message, result={"content": [{"type": "text", "text": why}], "isError": True})
+        else:
+            _answer(message, error={"code": NO_METHOD, "message": why or "nothing is offered"})
+
+
+def is_wanted(home: str) -> bool:
+    """Whether the tools are switched on, as the real server will find: variable, config.toml, the plugin's option."""
+    try:
+        with open(os.path.join(home, "config.toml"), "rb") as file:
+            top = re.split(rb"^[ \t]*\[", file.read(), maxsplit=1, flags=re.MULTILINE)[0]
+    except OSError:
+        top = b""
+    written = {name.decode(): value.decode() for name, value in SETTING.findall(top)}
+    mcp = os.environ.get("SUBCONSCIOUS_MCP") or written.get("mcp") or os.environ.get("CLAUDE_PLUGIN_OPTION_MCP", "")
+    off = os.environ.get("SUBCONSCIOUS_OFF") or written.get("off") or "false"
+    return mcp.lower() not in FALSE and off.lower() in FALSE
+
+
+def _answer(message: "dict[str, object]", **said: object) -> None:
+    write(1, json.dumps({"jsonrpc": "2.0", "id": message.get("id"), **said}).encode() + b"\n")
+
+
+def _take_over(home: str, said: "list[bytes]") -> str:
+    """Let the real server go on in this very process; return why it can't."""
+    try:
+        environment = _environment(home)
+    except OSError as error:
+        return f"Subconscious can't find its environment ({error}). Start a new session."
+    if environment is None:
+        return _why_not(home)
+    face = os.path.join(environment, "bin", "subconscious")
+    try:
+        handed = _kept(home, b"".join(said))
+        os.execve(face, [face, "mcp", "--handed", str(handed)], dict(os.environ))
+    except OSError as error:
+        return f"Subconscious can't start ({error}). The user may run `subconscious doctor`."
+
+
+def _environment(home: str) -> "str | None":
+    """The environment to run; the current one will do where this plugin's own folder is gone, after an update."""
+    try:
+        from hooks.environment import find_environment
+
+        return find_environment(home)
+    except (ImportError, FileNotFoundError):
+        current = os.path.realpath(os.path.join(home, "env", "current"))
+        return current if os.path.exists(os.path.join(current, ".complete")) else None
+
+
+def _why_not(home: str) -> str:
+    """Why there is no environment; the hook of the session's start has begun to make one."""
+    try:
+        from hooks.environment import read_failure
+
+        failure = read_failure(home)
+    except (ImportError, FileNotFoundError):
+        return "The plugin was updated or removed. Start a new session."
+    return f"Subconscious can't set itself up: {failure['reason']}. {failure['remedy']}" if failure else SETTING_UP
+
+
+def _kept(home: str, said: bytes) -> int:
+    """Keep what was said in a file without a name, for the real server to read first."""
+    path = os.path.join(home, "run", f".mcp-{os.getpid()}")
+    handed = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    os.unlink(path)
+    write(handed, said)
+    os.lseek(handed, 0, os.SEEK_SET)
+    os.set_inheritable(handed, True)
+    return handed
+
+
+def main() -> None:
+    """Serve until the client leaves."""
+    greeter = Greeter(find_home())
+    heard = b""
+    while chunk := os.read(0, 65536):
+        heard += chunk
+        while b"\n" in heard:
+            line, _, heard = heard.partition(b"\n")
+            greeter.hear(line + b"\n", heard)
+
+
+if __name__ == "__main__":
+    main()
