@@ -6,6 +6,8 @@ import argparse
 
 from subconscious import __version__
 
+from . import arguments_fading
+from .arguments_fading import day
 from .options import Verbs, add_filters, add_ids, add_verb, dollars, natural, positive
 
 DESCRIPTION = "The memory of Claude Code: learns from your sessions, gives the next ones what matters."
@@ -23,6 +25,7 @@ def parser() -> argparse.ArgumentParser:
     _add_tracing(verbs)
     _add_review(verbs)
     _add_rollback(verbs)
+    arguments_fading.add(verbs)
     _add_running(verbs)
     return root
 
@@ -39,6 +42,7 @@ def _add_reading(verbs: Verbs) -> None:
     verb = add_verb(verbs, "list", "memories:list_memories", "memories, the newest first", listing=True)
     add_filters(verb, limit=20)
     verb.add_argument("--offset", type=natural, default=0, help="skip so many")
+    verb.add_argument("--since", metavar="DATE", type=day, help="said from that day on; with --archived: archived")
     verb = add_verb(verbs, "show", "memories:show", "a memory, where it comes from; or a branch", listing=True)
     which = verb.add_mutually_exclusive_group(required=True)
     which.add_argument("id", metavar="ID", type=positive, nargs="?")
@@ -61,10 +65,6 @@ def _add_writing(verbs: Verbs) -> None:
     verb.add_argument("transcript", metavar="TRANSCRIPT", help="a .jsonl file below ~/.claude/projects")
     _add_import(verbs)
     _add_purge(verbs)
-    verb = add_verb(verbs, "archive", "memories:archive", "take memories out of use; nothing is deleted", listing=True)
-    add_ids(verb)
-    verb = add_verb(verbs, "unarchive", "memories:unarchive", "bring archived memories back", listing=True)
-    add_ids(verb)
 
 
 def _add_import(verbs: Verbs) -> None:

@@ -17,7 +17,9 @@ from subconscious.model import Origin
 from . import peers
 from .core import Core
 from .requests.args import LONGEST_NAME, Args
+from .requests.correcting import Correcting
 from .requests.deciding import Deciding
+from .requests.fading import Fading
 from .requests.memories import Memories
 from .requests.past import Past
 from .requests.privacy import Privacy
@@ -27,7 +29,7 @@ from .spool import Spool
 
 log = logging.getLogger("subconscious.daemon")
 
-ROOMS: tuple[type[Room], ...] = (Running, Memories, Deciding, Past, Privacy)
+ROOMS: tuple[type[Room], ...] = (Running, Memories, Deciding, Past, Privacy, Fading, Correcting)
 
 
 class Commands:
@@ -68,14 +70,10 @@ async def _believed(room: Room, cmd: str, args: Args, caller: int) -> Args:
     if cmd in room.personal and doubt:
         log.warning("%s refused to process %d: %s", cmd, caller, doubt)
         raise RequestError(
-            f"a person decides on {_on_what(room)}, not the assistant ({doubt})",
+            f"a person decides on {room.matter}, not the assistant ({doubt})",
             f"run {_where(room)}",
         )
     return args.model_copy(update={"origin": Origin.ASSISTANT}) if doubt else args
-
-
-def _on_what(room: Room) -> str:
-    return "captures" if isinstance(room, Deciding) else "what is deleted and what is let pass"
 
 
 def _where(room: Room) -> str:

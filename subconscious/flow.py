@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import time
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ from subconscious.search.fusion import Fused
 from subconscious.search.relevance import Asked, relevance
 from subconscious.search.words import terms
 from subconscious.settings import Settings
-from subconscious.store import captures, memories, outcomes, poison, sessions, surfaces
+from subconscious.store import captures, corrections, memories, outcomes, poison, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash
@@ -252,9 +252,10 @@ async def recall(mind: Mind, text: str, project_id: str | None, limit: int, kind
     sessions_found = await memories.in_sessions(mind.database, [hit.id for hit in fused], project_id)
     lifted = lift(fused, sessions_found, mind.around)[:wanted]
     found = await memories.get_many(mind.database, [hit.id for hit in lifted])
+    said = await corrections.counts(mind.database, list(found))
     asked, now = Asked.of(text), time()
     hits = [
-        _hit(mind, asked, hit, found[hit.id], now)
+        _heeded(mind, _hit(mind, asked, hit, found[hit.id], now), said.get(hit.id))
         for hit in lifted
         if hit.id in found and found[hit.id].archived_at is None and kind in (None, found[hit.id].kind)
     ]
@@ -267,6 +268,16 @@ def _hit(mind: Mind, asked: Asked, fused: Fused, memory: Memory, now: float) -> 
     share = mind.settings.fusion_names
     rank = (fused.relevance + share * asked.met(about)) / (1.0 + share)
     return Hit(memory, relevance(asked, told, fused.engines), fade(mind, memory, now), fused.engines, rank)
+
+
+def _heeded(mind: Mind, hit: Hit, said: Mapping[str, int] | None) -> Hit:
+    """A hit as what people said of its memory leaves it: its confidence and, by a little, its rank (SPEC B17)."""
+    if not said:
+        return hit
+    pinned = hit.memory.pinned
+    left = decay.effective(hit.memory.confidence, said, pinned=pinned)
+    moved = hit.rank * decay.standing(said, mind.settings.feedback_weight, pinned=pinned)
+    return replace(hit, memory=replace(hit.memory, confidence=left), rank=min(1.0, moved))
 
 
 def fade(mind: Mind, memory: Memory, now: float) -> float:
@@ -382,8 +393,10 @@ async def _ranked(mind: Mind, start: Start) -> list[Hit]:
     limit = 2 * mind.settings.start_memories  # twice what is given: some are known to the session, some too long
     now = time()
     found = {hit.memory.id: hit for hit in await recall(mind, start.hints, start.project_id, limit)}
-    for memory in await memories.recent(mind.database, start.project_id, limit):
-        found.setdefault(memory.id, Hit(memory, 0.0, fade(mind, memory, now)))
+    latest = await memories.recent(mind.database, start.project_id, limit)
+    said = await corrections.counts(mind.database, [memory.id for memory in latest])
+    for memory in latest:
+        found.setdefault(memory.id, _heeded(mind, Hit(memory, 0.0, fade(mind, memory, now)), said.get(memory.id)))
     first = await memories.core(mind.database, start.project_id, mind.settings.start_memories)
     lessons = [memory for memory in first if not memory.pinned]
     # Lessons may take half of the places, so that what fits this very session has the others.

@@ -22,6 +22,8 @@ class Deciding(Room):
         {"approve", "edit", "forget_lesson", "reject", "release", "restore", "rollback", "undo"}
     )
 
+    matter: ClassVar[str] = "captures"
+
     async def cmd_captures(self, args: Args) -> dict[str, Any]:
         """What was judged, and what waits for a person."""
         project = (await self.here(args)).id if args.cwd and not args.everywhere else None

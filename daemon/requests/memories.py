@@ -78,7 +78,7 @@ class Memories(Room):
         """Page through memories."""
         project = None if args.everywhere else (await self.here(args)).id
         branch = "" if args.branch is None else args.branch or checked_out(args.cwd)
-        which = Filter(project, args.kind, args.archived, branch)
+        which = Filter(project, args.kind, args.archived, branch, args.since)
         found, total = await memories.listing(self.core.database, which, args.limit, args.offset)
         return {"memories": [asdict(memory) for memory in found], "total": total, "branch": branch}
 

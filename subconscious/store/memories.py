@@ -35,16 +35,21 @@ class Filter:
     kind: str | None = None
     archived: bool = False
     branch: str = ""
+    since: float = 0.0
+    """When they were said, or archived, at the earliest."""
+    session_id: str = ""
 
 
-async def insert(tx: aiosqlite.Connection, memory: Memory, actor: str = "daemon") -> Memory:
+async def insert(tx: aiosqlite.Connection, memory: Memory, actor: str = "daemon", act: str = "") -> Memory:
     """Store a memory, its full text and its event; ``memory.id`` is ignored, the stored one is returned."""
     values = stored(memory)
     del values["id"]
     cursor = await tx.execute(*insertion("memories", values))
     kept = replace(memory, id=int(cursor.lastrowid or 0))
     await _index_text(tx, kept)
-    await events.record(tx, "create", "memory", kept.id, actor=actor, session_id=kept.session_id, after=stored(kept))
+    await events.record(
+        tx, "create", "memory", kept.id, actor=actor, session_id=kept.session_id, after=stored(kept), act=act
+    )
     return kept
 
 
@@ -115,6 +120,12 @@ def _where(which: Filter) -> tuple[str, tuple[Any, ...]]:
     if which.kind is not None:
         parts.append("kind = ?")
         values.append(which.kind)
+    if which.session_id:
+        parts.append("session_id = ?")
+        values.append(which.session_id)
+    if which.since:
+        parts.append("archived_at >= ?" if which.archived else "said_at >= ?")
+        values.append(which.since)
     if which.branch:
         parts.append("branch = ?")
         values.append(which.branch)
@@ -200,7 +211,7 @@ async def made_by(tx: aiosqlite.Connection, session_id: str) -> list[int]:
     return [row[0] for row in rows]
 
 
-async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str) -> bool:
+async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str, act: str = "") -> bool:
     """Take a memory out of every active index; everything else about it stays (SPEC A13). False if it was out."""
     now = time()
     done = await tx.execute(
@@ -218,11 +229,12 @@ async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: 
         reason=reason,
         before={"archived_at": None},
         after={"archived_at": now},
+        act=act,
     )
     return True
 
 
-async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str) -> bool:
+async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str, act: str = "") -> bool:
     """Bring an archived memory back, whole. False if it was active."""
     back = "UPDATE memories SET archived_at = NULL WHERE id = ? AND archived_at IS NOT NULL"
     done = await tx.execute(back, (memory.id,))
@@ -238,6 +250,7 @@ async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason
         reason=reason,
         before={"archived_at": memory.archived_at},
         after={"archived_at": None},
+        act=act,
     )
     return True
 
@@ -364,3 +377,11 @@ async def of_session(database: Database, session_id: str) -> list[Memory]:
         (session_id,),
     )
     return [memory_from(row) for row in rows]
+
+
+async def active_ids(database: Database, project_id: str) -> list[int]:
+    """A project's active memories."""
+    rows = await database.rows(
+        "SELECT id FROM memories WHERE archived_at IS NULL AND project_id = ? ORDER BY id", (project_id,)
+    )
+    return [row[0] for row in rows]
