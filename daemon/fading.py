@@ -11,10 +11,11 @@ from typing import Any
 from uuid import uuid4
 
 from subconscious import decay
+from subconscious.capture import wording
 from subconscious.decay import DAY, POLICIES, Facts, Policy, Terms, Verdict
 from subconscious.flow import Judged, Mind
 from subconscious.model import Memory, Origin, Turn
-from subconscious.search.words import terms
+from subconscious.search.words import names, terms
 from subconscious.settings import Settings
 from subconscious.store import corrections, events, fading, memories
 from subconscious.store.connect import Database
@@ -139,10 +140,10 @@ async def touched(mind: Mind, project_id: str, turns: Sequence[Turn], judged: It
     """The memories whose files or topics these turns worked on."""
     if not mind.settings.capture:
         return []
-    spoken = (turn.text for turn in turns if turn.origin is Origin.USER)
-    topics = {word for text in spoken for word in terms(text)}
+    spoken = [turn.text for turn in turns if turn.origin is Origin.USER]
+    topics = {word for text in spoken for word in (*terms(text), *names(text))}
     topics.update(tag.casefold() for candidate, _ in judged for tag in candidate.tags)
-    files = {file for turn in turns for file in turn.files}
+    files = {file for turn in turns for file in turn.files}.union(*map(wording.files, spoken))
     return await fading.about(mind.database, project_id, files, topics) if files or topics else []
 
 
