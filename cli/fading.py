@@ -32,7 +32,7 @@ def _preview(options: Namespace) -> None:
         return
     told = screen.listed([f"{count} {name}" for name, count in answer["states"].items() if count])
     print(screen.wrapped(f"{screen.counted(answer['active'], 'memory', 'memories')}: {told or 'none yet'}."))
-    screen.heading(f"A decision that nobody uses, by the policy `{answer['policy']}`")
+    screen.heading(f"A decision that nobody uses, by the policy {screen.line(answer['policy'])}")
     _draw(answer["curve"], answer["below"])
     screen.heading("What the next run archives")
     for one in answer["due"]:

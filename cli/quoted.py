@@ -15,11 +15,12 @@ from . import origin
 
 TELLS = frozenset(
     {
-        "memories:archive",
+        "archiving:archive",
+        "archiving:unarchive",
+        "fading:decay",
         "memories:list_memories",
         "memories:search",
         "memories:show",
-        "memories:unarchive",
         "sessions:sessions",
         "sessions:why_surfaced",
     }

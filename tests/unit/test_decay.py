@@ -32,13 +32,17 @@ FORMULA = Terms(patience=0)
 """The formula alone, without the time that a kind is spared."""
 
 
+def _facts(**changes: Any) -> Facts:
+    return replace(Facts("decision", NOON), **changes)
+
+
 def left(policy: str, days: float, terms: Terms = TERMS, **changes: Any) -> float:
-    facts = Facts(**{"kind": "decision", "alive_at": NOON} | changes)
+    facts = _facts(**changes)
     return assess(POLICIES[policy], facts, NOON + days * DAY, terms).value
 
 
 def days_left(policy: str, terms: Terms = TERMS, **changes: Any) -> int | None:
-    facts = Facts(**{"kind": "decision", "alive_at": NOON} | changes)
+    facts = _facts(**changes)
     return days_until_due(POLICIES[policy], facts, NOON, terms)
 
 
