@@ -70,7 +70,7 @@ async def _believed(room: Room, cmd: str, args: Args, caller: int) -> Args:
     if cmd in room.personal and doubt:
         log.warning("%s refused to process %d: %s", cmd, caller, doubt)
         raise RequestError(
-            f"a person decides on {room.matter}, not the assistant ({doubt})",
+            f"a person decides on {room.decides_on}, not the assistant ({doubt})",
             f"run {_where(room)}",
         )
     return args.model_copy(update={"origin": Origin.ASSISTANT}) if doubt else args

@@ -22,7 +22,7 @@ class Deciding(Room):
         {"approve", "edit", "forget_lesson", "reject", "release", "restore", "rollback", "undo"}
     )
 
-    matter: ClassVar[str] = "captures"
+    decides_on: ClassVar[str] = "captures"
 
     async def cmd_captures(self, args: Args) -> dict[str, Any]:
         """What was judged, and what waits for a person."""

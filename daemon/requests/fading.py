@@ -28,7 +28,7 @@ class Fading(Room):
 
     arguments: ClassVar[type[Args]] = FadingArgs
     personal: ClassVar[frozenset[str]] = frozenset({"fade", "importance", "pin", "reset_decay", "unpin"})
-    matter: ClassVar[str] = "what fades and what stays"
+    decides_on: ClassVar[str] = "what fades and what stays"
 
     async def cmd_decay(self, args: FadingArgs) -> dict[str, Any]:
         """What is left of one memory; or what a run would archive now. Changes nothing."""

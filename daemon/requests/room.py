@@ -25,8 +25,8 @@ class Room:
     at_terminal: ClassVar[frozenset[str]] = frozenset()
     """Further ones of which a person is only believed at a terminal; for others a script of theirs will do."""
 
-    matter: ClassVar[str] = "what is deleted and what is let pass"
-    """What these requests decide on, for whoever is refused."""
+    decides_on: ClassVar[str] = "what is deleted and what is let pass"
+    """What only a person decides on here, for who is refused."""
 
     def __init__(self, core: Core, spool: Spool) -> None:
         self.core = core
