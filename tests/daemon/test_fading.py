@@ -14,10 +14,11 @@ import numpy
 import pytest
 
 from bench.sessions import Speaker
-from daemon import acts, correcting, fading
+from daemon import acts, correcting, fading, typed
 from daemon.core import Core
 from daemon.correcting import Wish
 from daemon.embedding import Embedding
+from daemon.entry import parse_entry
 from subconscious import client
 from subconscious.decay import DAY
 from subconscious.errors import DaemonError, SubconsciousError
@@ -342,6 +343,19 @@ async def test_pins_and_resets_are_events(core: Core, project: Project) -> None:
     assert json.loads(rows[0]["before"]) == {"pinned": 0}
     await correcting.pin(core, [memory.id], False)
     assert (await fading.archive_faded(core, time())).archived == ()
+
+
+async def test_what_is_typed_to_be_forgotten_is_archived(core: Core, project: Project) -> None:
+    memory = await kept(core, "Amounts are cents.", project)
+    entry = parse_entry("n", b'subconscious 1\tUserPromptSubmit\t1\t/\t\t0.1.0\t\n{"session_id": "s"}')
+    forget = typed.CHANGING["forget"]
+    assert "did nothing" in await forget(core, entry, project, str(memory.id), "its hook is not the client's")
+    assert "not which memory" in await forget(core, entry, project, "the cents", "")
+    assert (await state(core, memory)).archived_at is None
+    assert f"has archived (/subconscious:unarchive brings it back): memory {memory.id}" in await forget(
+        core, entry, project, f"#{memory.id}", ""
+    )
+    assert (await state(core, memory)).archived_at is not None
 
 
 # Through the socket, with the real hooks.
