@@ -8,7 +8,7 @@ from typing import Any
 
 from . import plot, screen
 from .ask import ask, here
-from .origin import require_person
+from .origin import origin, require_person
 
 
 def decay(options: Namespace) -> None:
@@ -60,7 +60,7 @@ def _draw(points: list[list[float]], mark: float) -> None:
 
 
 def _each(options: Namespace) -> None:
-    answers = [ask("decay", id=number) for number in options.ids]
+    answers = [ask("decay", id=number, origin=origin()) for number in options.ids]
     if options.json:
         screen.as_json(answers)
         return

@@ -7,11 +7,11 @@ from time import time
 from typing import Any, ClassVar, Literal
 
 from subconscious.errors import RequestError
-from subconscious.model import Session
+from subconscious.model import Origin, Session
 from subconscious.store import fading, memories, sessions
 from subconscious.store.memories import Filter
 
-from .. import correcting
+from .. import acts, correcting
 from .. import fading as fades
 from .args import Args
 from .room import Room
@@ -33,6 +33,8 @@ class Fading(Room):
     async def cmd_decay(self, args: FadingArgs) -> dict[str, Any]:
         """What is left of one memory; or what a run would archive now. Changes nothing."""
         if args.id is not None:
+            if args.origin is not Origin.USER:
+                await acts.refuse_held(self.core, [args.id])
             return await fades.one(self.core, await memories.get(self.core.database, args.id), time())
         project = None if args.everywhere else (await self.here(args)).id
         settings = self.core.mind().settings
