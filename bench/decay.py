@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter, time
+from time import perf_counter, process_time, time
 
 from bench.fill import fill, sentence
 from daemon import fading
@@ -25,6 +25,7 @@ from subconscious import flow
 from subconscious.decay import DAY
 from subconscious.home import Home
 from subconscious.model import Hit, Link, Memory
+from subconscious.search.words import terms
 from subconscious.settings import Settings
 from subconscious.store import corrections, links
 from subconscious.store import fading as stored
@@ -56,6 +57,19 @@ async def recalls(core: Core, projects: list[str]) -> str:
             taken[name].append(await (_timed(mind, query, project) if name == "with" else _bare(mind, query, project)))
     shown = [f"{name} {statistics.median(ms):.2f} (95 % within {p95(ms):.2f})" for name, ms in taken.items()]
     return f"recall, ms: {', '.join(shown)}; difference {difference(taken):+.2f}"
+
+
+async def touches(core: Core, projects: list[str]) -> str:
+    """Milliseconds that a batch of turns takes to find what it works on, and to note that."""
+    rng, taken = random.Random(13), []
+    for number in range(ROUNDS):
+        words, files = set(terms(sentence(rng))), {f"/src/module_{rng.randrange(1, 5000)}.py"}
+        begun = perf_counter()
+        found = await stored.about(core.database, projects[number % len(projects)], files, words)
+        async with core.database.write() as tx:
+            await stored.touch(tx, found, time())
+        taken.append(1000 * (perf_counter() - begun))
+    return f"what a batch of turns works on, ms: {statistics.median(taken):.2f} (95 % within {p95(taken):.2f})"
 
 
 async def _by_words(query: str) -> None:
@@ -102,10 +116,13 @@ async def _bare(mind: flow.Mind, query: str, project: str) -> float:
 
 async def timed(what: str, run: Callable[[], Awaitable[fading.Report]]) -> None:
     """Print what a run took."""
+    begun = process_time()
     report = await run()
+    used = process_time() - begun
     moved = len(report.archived)
     print(f"{what}: {report.looked} looked at, {moved} archived, {report.seconds:.2f} s", end="; ")
-    print(f"{1000 * report.seconds / report.looked:.3f} s for each 1,000 looked at")
+    per = 1000 / report.looked
+    print(f"{per * report.seconds:.2f} s for each 1,000 looked at, {per * used:.2f} s of processor time")
 
 
 async def measure(count: int) -> None:
@@ -117,6 +134,7 @@ async def measure(count: int) -> None:
         core = Core(home, Settings(embedder="none", archive_most=count), database, Embedding("none", database))
         await prepare(core, count)
         print(await recalls(core, list(filled.folders)))
+        print(await touches(core, list(filled.folders)))
         await timed("a run in which nothing is due", lambda: fading.archive_faded(core, time() - 300 * DAY))
         await timed("a run in which all is due", lambda: fading.archive_faded(core, time() + 4000 * DAY))
         await core.embedding.close()

@@ -24,9 +24,9 @@ from .core import Core
 
 log = logging.getLogger("subconscious.daemon")
 
-PAGE = 500
+PAGE = 200
 """Memories whose facts are read at once."""
-BATCH = 50
+BATCH = 100
 """Memories that are archived in one transaction: nobody else waits long for theirs."""
 
 RUN = ("fade", "store", "decay")

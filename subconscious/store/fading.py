@@ -107,10 +107,15 @@ def _either(*columns: tuple[str, Iterable[str]]) -> str:
     """A MATCH expression for any of some words in their column; "" for no word at all."""
     found = []
     for column, texts in columns:
-        phrases = ['"' + text.replace('"', " ") + '"' for text in texts if any(sign.isalnum() for sign in text)]
+        phrases = [_phrase(text) for text in texts if any(sign.isalnum() for sign in text)]
         if phrases:
             found.append(f"{column} : ({' OR '.join(phrases[:MOST_NAMES])})")
     return " OR ".join(found)
+
+
+def _phrase(text: str) -> str:
+    """Words as MATCH takes them; half an emoji, as transcripts may hold it, can't be looked for."""
+    return '"' + text.replace('"', " ").replace("\0", " ").encode("utf-8", "replace").decode() + '"'
 
 
 def _is_about(row: sqlite3.Row, topics: Collection[str], paths: Sequence[str]) -> bool:

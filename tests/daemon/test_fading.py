@@ -182,6 +182,30 @@ async def test_work_touches_what_names_its_files_or_topics(
     assert {name for name, memory in made.items() if memory.id in found} == meant
 
 
+async def test_any_words_can_be_looked_for(core: Core, project: Project) -> None:
+    odd = [
+        '"',
+        'a" OR "b',
+        "NEAR(a b)",
+        "*",
+        "^x",
+        "-x",
+        "project : y",
+        "\u00fcml\u00e4ut",
+        "",
+        "\ud83d\ude00",
+        "(",
+        "x" * 5000,
+    ]
+    memory = await kept(core, "Odd.", project, tags=tuple(odd), files=("src/\u00fcml\u00e4ut.py",))
+    for word in odd:
+        found = await stored.about(core.database, project.id, {word}, {word})
+        assert found in ([], [memory.id])
+    assert await stored.about(core.database, project.id, set(odd), set(odd)) == [memory.id]
+    assert await stored.about(core.database, project.id, {"/r/src/\u00fcml\u00e4ut.py"}, set()) == [memory.id]
+    assert await stored.about(core.database, project.id, {"/r/half a \ud83d.py"}, {"x \ud83d"}) == []
+
+
 async def test_archiving_all_and_bringing_it_back_changes_nothing_that_matters(core: Core, project: Project) -> None:
     made = [await kept(core, f"Decision number {number}, of many.", project, tags=("t",)) for number in range(20)]
     made.append(await kept(core, "Pinned.", project, pinned=True))
