@@ -19,7 +19,7 @@ SAID = {
 
 def correct(options: Namespace) -> None:
     """Say that a memory no longer holds, is put better, or is another one's."""
-    require_person("correct memories")
+    require_person("correct memories", "propose what holds instead, to be reviewed: subconscious remember TEXT")
     asked: dict[str, Any] = {"id": options.id, "reason": options.reason, "origin": "user"} | _way(options)
     answer = ask("correct", **asked)
     if options.json:

@@ -81,4 +81,6 @@ def _where(room: Room) -> str:
     outside = "in a terminal outside of Claude Code (over ssh: ssh -t)"
     if isinstance(room, Deciding):
         return f"`subconscious review` {outside}, or type /subconscious:review in it"
+    if isinstance(room, Correcting):
+        return f"it {outside}, or propose what holds instead, to be reviewed: subconscious remember TEXT"
     return f"it {outside}"

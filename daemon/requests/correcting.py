@@ -26,7 +26,7 @@ class Correcting(Room):
 
     arguments: ClassVar[type[Args]] = CorrectingArgs
     personal: ClassVar[frozenset[str]] = frozenset({"correct", "feedback"})
-    decides_on: ClassVar[str] = "what a memory is worth; remember what holds instead, it waits for review"
+    decides_on: ClassVar[str] = "what a memory is worth"
 
     async def cmd_correct(self, args: CorrectingArgs) -> dict[str, Any]:
         """A person says that a memory no longer holds, is put better, or is another one's."""

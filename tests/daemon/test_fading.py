@@ -434,6 +434,15 @@ def test_the_assistant_can_not(running: Home, speaker: Speaker, cmd: str, args: 
     assert len(client.call(running, "show", {"id": 1})["history"]) == 1
 
 
+def test_the_assistant_is_told_how_to_propose_a_correction(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker)
+    with pytest.raises(DaemonError) as refused:
+        client.call(running, "correct", {"id": 1, "way": "refined", "text": "Amounts are cents."})
+    assert "subconscious remember TEXT" in refused.value.remedy
+    asked = {"text": "Amounts are integer cents, and rounded once.", "cwd": str(speaker.project)}
+    assert client.call(running, "remember", asked)["decision"] == "review"
+
+
 def test_a_person_corrects_at_a_terminal(running: Home, speaker: Speaker) -> None:
     decide(running, speaker)
     command = [sys.executable, "-m", "cli", "correct", "1", "--refined", "Amounts are integer cents, never floats."]
