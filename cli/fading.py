@@ -55,8 +55,8 @@ def _factors(one: dict[str, Any]) -> str:
 
 
 def _draw(points: list[list[float]], mark: float) -> None:
-    for row in plot.curve([(day, value) for day, value in points], screen.width(), mark=mark, unit="days"):
-        print(f"  {row}"[: screen.width()])
+    for row in plot.curve([(day, value) for day, value in points], screen.width() - 2, mark=mark, unit="days"):
+        print(f"  {row}")
 
 
 def _each(options: Namespace) -> None:
