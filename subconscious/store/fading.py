@@ -25,7 +25,7 @@ MOST_TOUCHED = 2000
 MOST_NAMES = 100
 """Files and topics of one batch of turns that are looked for."""
 
-# A link counts while the memory at its other end is active. What was brought back, by whatever means, is alive since
+# A link counts while the memory at its other end is active and holds wherever this one does. What was brought back, by whatever means, is alive since
 # then: the history knows it, and so it stands nowhere else.
 _FACTS = """
 SELECT m.id, m.kind, m.pinned, m.uses, m.recurrence, m.said_at, m.created_at, m.last_used_at,
@@ -34,7 +34,8 @@ SELECT m.id, m.kind, m.pinned, m.uses, m.recurrence, m.said_at, m.created_at, m.
        (SELECT count(*) FROM memory_corrections WHERE memory_id = m.id) AS corrected,
        (SELECT count(*) FROM memory_corrections WHERE replacement_id = m.id) AS replaced,
        (SELECT group_concat(l.type) FROM memory_links AS l JOIN memories AS s ON s.id = l.source_id
-         WHERE l.target_id = m.id AND l.status = 'active' AND s.archived_at IS NULL) AS links,
+         WHERE l.target_id = m.id AND l.status = 'active' AND s.archived_at IS NULL
+           AND (s.project_id IS NULL OR s.project_id IS m.project_id)) AS links,
        (SELECT max(e.at) FROM events AS e WHERE e.subject = 'memory' AND e.subject_id = CAST(m.id AS TEXT)
          AND e.before IS NOT NULL AND e.after LIKE '%"archived_at": null%') AS back_at
   FROM memories AS m LEFT JOIN memory_decay AS d ON d.memory_id = m.id

@@ -153,6 +153,10 @@ async def test_facts_are_read_from_where_they_stand(core: Core, project: Project
     assert (facts[new.id].superseded, facts[new.id].stability, facts[new.id].citations) == (False, 1.2, 1)
     assert (facts[new.id].importance, facts[new.id].touched_at) == ("critical", 5.0)
     assert facts[old.id].alive_at == LONG_AGO
+    mine = await kept(core, "Amounts are mine.")
+    async with core.database.write() as tx:
+        await links.add(tx, linked(new, mine), "user")
+    assert not (await stored.facts(core.database, [mine.id]))[mine.id].superseded, "it holds in other projects"
     await acts.set_archived(core, [new.id], True, "user", "")
     assert not (await stored.facts(core.database, [old.id]))[old.id].superseded
 
