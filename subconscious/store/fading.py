@@ -25,8 +25,8 @@ MOST_TOUCHED = 2000
 MOST_NAMES = 100
 """Files and topics of one batch of turns that are looked for."""
 
-# A link counts while the memory at its other end is active and holds wherever this one does. What was brought back, by whatever means, is alive since
-# then: the history knows it, and so it stands nowhere else.
+# A link counts while the memory at its other end is active and holds wherever this one does. What was brought back, by
+# whatever means, is alive since then: the history knows it, and so it stands nowhere else.
 _FACTS = """
 SELECT m.id, m.kind, m.pinned, m.uses, m.recurrence, m.said_at, m.created_at, m.last_used_at,
        coalesce(d.importance, 'normal') AS importance, coalesce(d.touched_at, 0) AS touched_at,
