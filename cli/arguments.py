@@ -6,7 +6,7 @@ import argparse
 
 from subconscious import __version__
 
-from . import arguments_links
+from . import arguments_fading, arguments_links
 from .options import (
     Verbs,
     add_filters,
@@ -36,6 +36,7 @@ def parser() -> argparse.ArgumentParser:
     _add_review(verbs)
     _add_rollback(verbs)
     arguments_links.add(verbs)
+    arguments_fading.add(verbs)
     _add_running(verbs)
     return root
 
@@ -80,10 +81,6 @@ def _add_writing(verbs: Verbs) -> None:
     verb.add_argument("transcript", metavar="TRANSCRIPT", help="a .jsonl file below ~/.claude/projects")
     _add_import(verbs)
     _add_purge(verbs)
-    verb = add_verb(verbs, "archive", "memories:archive", "take memories out of use; nothing is deleted", listing=True)
-    add_ids(verb)
-    verb = add_verb(verbs, "unarchive", "memories:unarchive", "bring archived memories back", listing=True)
-    add_ids(verb)
 
 
 def _add_import(verbs: Verbs) -> None:

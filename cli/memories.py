@@ -1,4 +1,4 @@
-"""Verbs on memories: remember, recall, search, list, show, archive, unarchive."""
+"""Verbs on memories: remember, recall, search, list, show."""
 
 from __future__ import annotations
 
@@ -266,28 +266,3 @@ def _show_surfaces(surfaces: list[dict[str, Any]]) -> None:
     for surface in surfaces:
         told = f"{surface['event']}: {screen.line(surface['reason'])} (session {surface['session_id'][:8]})"
         print(screen.wrapped(told, 23, f"  {screen.stamp(surface['at'])}"))
-
-
-def archive(options: Namespace) -> None:
-    """Take memories out of use."""
-    _move(options, "archive", "Archived", f"bring it back: subconscious unarchive {_ids(options)}")
-
-
-def unarchive(options: Namespace) -> None:
-    """Bring memories back."""
-    _move(options, "unarchive", "Active again", "")
-
-
-def _move(options: Namespace, cmd: str, said: str, hint: str) -> None:
-    memories = ask(cmd, ids=options.ids, reason=options.reason, origin=origin())["memories"]
-    if options.json:
-        screen.as_json(memories)
-        return
-    for memory in memories:
-        print(screen.wrapped(f"{said}: {memory['id']}  {screen.line(memory['summary'])}"))
-    if hint:
-        print(f"  {hint}")
-
-
-def _ids(options: Namespace) -> str:
-    return " ".join(map(str, options.ids))

@@ -72,7 +72,11 @@ def add_narrowing(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--tag", action="append", default=[], help="with this tag; if repeated, with all of them")
     verb.add_argument("--file", metavar="PATH", help="about this file, or one in this folder")
     verb.add_argument("--branch", metavar="NAME", nargs="?", const="", help="of this branch, or of the current")
-    verb.add_argument("--since", metavar="DATE", help="said then or later: 2026-01-31, yesterday, last week, 14d")
+    verb.add_argument(
+        "--since",
+        metavar="DATE",
+        help="said then or later (--archived: gone): 2026-01-31, last week, 14d",
+    )
     verb.add_argument("--until", metavar="DATE", help="said then or earlier")
     verb.add_argument("--min-confidence", metavar="SHARE", type=share, help="of this confidence at least, 0 to 1")
     verb.add_argument("--project", metavar="NAME", help="of another project: its name or folder")

@@ -28,12 +28,12 @@ def session() -> str | None:
     return os.environ.get("CLAUDE_CODE_SESSION_ID") or None
 
 
-def require_person(deed: str) -> None:
-    """Refuse what only a person may do; raises RequestError inside the client."""
+def require_person(deed: str, instead: str = "") -> None:
+    """Refuse what only a person may do; raises RequestError inside the client. ``instead`` is what anybody may."""
     if inside_client():
         raise RequestError(
             f"only a person may {deed}, and this command was run from inside Claude Code",
-            "run it yourself in a terminal outside Claude Code",
+            f"run it yourself in a terminal outside Claude Code{instead and f', or {instead}'}",
         )
 
 

@@ -15,15 +15,16 @@ from . import origin
 
 TELLS = frozenset(
     {
+        "archiving:archive",
+        "archiving:unarchive",
+        "fading:decay",
         "graphs:graph",
         "links:conflicts",
         "links:link",
         "links:links",
-        "memories:archive",
         "memories:list_memories",
         "memories:search",
         "memories:show",
-        "memories:unarchive",
         "sessions:sessions",
         "sessions:why_surfaced",
     }

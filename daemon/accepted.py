@@ -16,6 +16,10 @@ from subconscious.store.connect import Database
 GUARDED = frozenset(
     {
         "anthropic_url",
+        "archive_below",
+        "archive_most",
+        "archive_patience",
+        "archive_policy",
         "auto_threshold",
         "calibration",
         "calibration_prior",
@@ -25,9 +29,14 @@ GUARDED = frozenset(
         "cost_assumed",
         "cost_per_day",
         "cost_per_session",
+        "decay_frequency",
+        "decay_recency",
+        "decay_relevance",
+        "decay_supersession",
         "embedder",
         "embedder_base_url",
         "embedder_prompts",
+        "half_lives",
         "ollama_model",
         "ollama_url",
         "openai_url",
@@ -43,7 +52,8 @@ GUARDED = frozenset(
         "redact_secrets",
     }
 )
-"""To guard a setting, name it here: such as lower the bar for what is kept, or let words leave the machine."""
+"""To guard a setting, name it here: such as lower the bar for what is kept, take what is kept out of use, or let words
+leave the machine."""
 
 STRATEGIES = ("off", "warn", "mask", "redact", "block")
 """What redaction may do, by how much it takes out: who wants more of it need not ask anybody."""
@@ -57,6 +67,9 @@ def guarded(settings: Settings) -> dict[str, Any]:
 
 
 CAUTIOUS: dict[str, Callable[[Any, Any], bool]] = {
+    "archive_below": lambda held, wanted: wanted <= held,
+    "archive_most": lambda held, wanted: wanted <= held,
+    "archive_patience": lambda held, wanted: wanted >= held,
     "auto_threshold": lambda held, wanted: wanted >= held,
     "cost_assumed": lambda held, wanted: wanted >= held,
     "cost_per_day": lambda held, wanted: wanted <= held,
@@ -68,7 +81,7 @@ CAUTIOUS: dict[str, Callable[[Any, Any], bool]] = {
     "provider": lambda _, wanted: wanted == "none",
     "provider_fallback": lambda _, wanted: not wanted,
 }
-"""Which way needs nobody's word: keeping less unasked, spending less, sending less."""
+"""Which way needs nobody's word: keeping less unasked, archiving less, spending less, sending less."""
 
 
 def needs_word(name: str, held: Any, wanted: Any) -> bool:

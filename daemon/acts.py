@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import time
 from typing import Any
+from uuid import uuid4
 
 from subconscious.capture.offline import extract
 from subconscious.errors import RequestError
@@ -23,7 +24,7 @@ from subconscious.model import (
     Turn,
 )
 from subconscious.search.sections import sections
-from subconscious.store import captures, memories
+from subconscious.store import captures, fading, memories
 
 from .core import Core
 
@@ -107,9 +108,12 @@ async def set_archived(core: Core, ids: Sequence[int], archived: bool, actor: st
     if not archived:
         await refuse_held(core, ids)
     change = memories.archive if archived else memories.unarchive
+    act = uuid4().hex
     async with core.database.write() as tx:
-        changed = [memory.id for memory in chosen if await change(tx, memory, actor, reason)]
+        changed = [memory.id for memory in chosen if await change(tx, memory, actor, reason, act)]
         await vectors.activate(tx, changed, not archived)
+        if not archived:
+            await fading.rehabilitate(tx, changed, actor, act)
     await core.embedding.refresh(changed)
     core.embedding.wake()
     await core.calibrate()  # what a person archives soon after its capture was captured wrongly

@@ -14,7 +14,7 @@ from subconscious.model import Session
 from subconscious.projects import head
 from subconscious.repute import reputes
 from subconscious.search.rewriting import completed
-from subconscious.store import captures, events, jobs, memories, sessions, surfaces
+from subconscious.store import captures, events, fading, jobs, memories, sessions, surfaces
 from subconscious.store.projects import Project
 
 from . import typed
@@ -33,6 +33,9 @@ COMPACT_CATCH_UP = 0.5
 
 PROMPT_LETTERS = 4000
 """Characters of a prompt by which memories are looked for."""
+
+TOLD_FADED = "told-faded"
+"""The event by which a project's person was told what has faded."""
 
 FIT = "fits the branch and the latest words"
 """Why the engines' hits are given at a start."""
@@ -67,8 +70,8 @@ class Answers:
             return b""
         await self._catch_up(project, session_id)
         text = await self._greeting(entry, project, source)
-        told = await self._waiting(project) if source == "startup" else ""
-        return _output("SessionStart", text, told)
+        told = [await self._waiting(project), await self._faded(project)] if source == "startup" else []
+        return _output("SessionStart", text, "\n".join(filter(None, told)))
 
     async def _greeting(self, entry: Entry, project: Project, source: str, *, late: bool = False) -> str:
         """What a session starts with, saved in its ledger."""
@@ -111,6 +114,18 @@ class Answers:
         what = "captured statement waits" if waits == 1 else "captured statements wait"
         where = "/subconscious:review, or `subconscious review` in a terminal"
         return f"Subconscious: {waits} {what} for your review ({where}).{held}"
+
+    async def _faded(self, project: Project) -> str:
+        """One line for the person on what was archived since the last one, unasked as it was (SPEC A13)."""
+        since = await events.last(self._core.database, TOLD_FADED, "project", project.id)
+        gone = await fading.gone_since(self._core.database, project.id, since)
+        if not gone:
+            return ""
+        async with self._core.database.write() as tx:
+            await events.record(tx, TOLD_FADED, "project", project.id, reason=f"{gone} memories have faded")
+        what = "memory that nobody used was" if gone == 1 else "memories that nobody used were"
+        seen = "`subconscious decay --log` shows which and why, `subconscious unarchive ID` brings one back"
+        return f"Subconscious: {gone} {what} archived ({seen})."
 
     async def _prompt(self, entry: Entry, project: Project, caller: int) -> bytes:
         """Carry out a command of ours; give a session what it starts with, should that not have reached it."""

@@ -17,7 +17,9 @@ from subconscious.model import Origin
 from . import peers
 from .core import Core
 from .requests.args import LONGEST_NAME, Args
+from .requests.correcting import Correcting
 from .requests.deciding import Deciding
+from .requests.fading import Fading
 from .requests.graphs import Graphs
 from .requests.links import Links
 from .requests.memories import Memories
@@ -29,7 +31,17 @@ from .spool import Spool
 
 log = logging.getLogger("subconscious.daemon")
 
-ROOMS: tuple[type[Room], ...] = (Running, Memories, Deciding, Past, Privacy, Links, Graphs)
+ROOMS: tuple[type[Room], ...] = (
+    Running,
+    Memories,
+    Deciding,
+    Past,
+    Privacy,
+    Links,
+    Graphs,
+    Fading,
+    Correcting,
+)
 
 
 class Commands:
@@ -81,4 +93,6 @@ def _where(room: Room) -> str:
     outside = "in a terminal outside of Claude Code (over ssh: ssh -t)"
     if isinstance(room, Deciding):
         return f"`subconscious review` {outside}, or type /subconscious:review in it"
+    if isinstance(room, Correcting):
+        return f"it {outside}, or propose what holds instead, to be reviewed: subconscious remember TEXT"
     return f"it {outside}"

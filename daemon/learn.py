@@ -19,7 +19,7 @@ from subconscious.poisoning import check_text
 from subconscious.projects import head
 from subconscious.redaction import ledger
 from subconscious.sources import AGENT_FILE
-from subconscious.store import events, sessions
+from subconscious.store import events, fading, sessions
 from subconscious.store.captures import Place
 from subconscious.store.rows import content_hash
 from subconscious.summaries import Sketch, read_deeds, tell
@@ -28,6 +28,7 @@ from subconscious.transcripts import Reading, State, read_turns
 from . import refining
 from .core import Core
 from .entry import Entry
+from .fading import touched
 
 NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
 """How prompts begin that no line of a person's words will follow: commands, and what the client itself puts in."""
@@ -109,8 +110,10 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         judged = await _unforged(core, source, reading.turns, judged)
     where = await _provenance(mind, source, reading)
     told = await _tell(mind, source, 0 if reading.restarted else place.position, reading, judged)
+    worked_on = await touched(mind, source.project_id, reading.turns, judged)
     async with mind.database.write() as tx:
         kept = await keep(mind, tx, judged, where)
+        await fading.touch(tx, worked_on, min(time(), max((turn.time for turn in reading.turns), default=0.0)))
         if told is not None:
             await sessions.summarise(tx, source.session_id, told)
         spoken = _spoken(reading.turns)

@@ -7,7 +7,7 @@ entry come by here, whichever is first; a capture's key makes the second find wh
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from time import time
@@ -15,7 +15,7 @@ from time import time
 from subconscious import surfacing
 from subconscious.errors import SubconsciousError
 from subconscious.flow import Provenance, Start, clean, recall, save_given
-from subconscious.model import Hit, Origin
+from subconscious.model import Hit, Memory, Origin
 from subconscious.projects import head
 from subconscious.quoting import quote, within_quotes
 from subconscious.search.tiers import Tiers, tell
@@ -154,16 +154,35 @@ async def _why(core: Core, entry: Entry, project: Project, text: str) -> str:
 
 async def _unarchive(core: Core, entry: Entry, project: Project, text: str, doubt: str) -> str:
     del project
-    ids = [int(word) for word in re.findall(r"\b\d{1,15}\b", text)]
+    ids = _ids(text)
     if not ids:
         return "Subconscious was asked to bring back a memory, but not which. Usage: /subconscious:unarchive ID"
     if doubt:
         await refuse(core, entry, doubt)
         return f"Subconscious did nothing: a person brings memories back, and {doubt}."
     back = await set_archived(core, ids, False, "user", "asked for in the client")
-    return "Subconscious has brought back: " + "; ".join(
-        f"memory {memory.id}: {within_quotes(memory.summary)}" for memory in back
-    )
+    return f"Subconscious has brought back: {_named(back)}"
+
+
+async def _forget(core: Core, entry: Entry, project: Project, text: str, doubt: str) -> str:
+    """To forget is to archive (SPEC N15): it can be brought back."""
+    del project
+    ids = _ids(text)
+    if not ids:
+        return "Subconscious was asked to forget, but not which memory. Usage: /subconscious:forget ID"
+    if doubt:
+        await refuse(core, entry, doubt)
+        return f"Subconscious did nothing: a person says what is forgotten here, and {doubt}."
+    gone = await set_archived(core, ids, True, "user", "asked for in the client")
+    return f"Subconscious has archived (/subconscious:unarchive brings it back): {_named(gone)}"
+
+
+def _ids(text: str) -> list[int]:
+    return [int(word) for word in re.findall(r"\b\d{1,15}\b", text)]
+
+
+def _named(found: Sequence[Memory]) -> str:
+    return "; ".join(f"memory {memory.id}: {within_quotes(memory.summary)}" for memory in found)
 
 
 async def _status(core: Core, entry: Entry, project: Project, text: str) -> str:
@@ -178,7 +197,7 @@ async def _status(core: Core, entry: Entry, project: Project, text: str) -> str:
     )
 
 
-CHANGING: dict[str, Change] = {"remember": _remember, "unarchive": _unarchive}
+CHANGING: dict[str, Change] = {"forget": _forget, "remember": _remember, "unarchive": _unarchive}
 """Verbs that a job carries out too, should nobody have waited for the answer; each does it once all the same."""
 
 VERBS: dict[str, Verb] = {"recall": _recall, "status": _status, "why": _why}

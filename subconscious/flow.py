@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import time
 from typing import TYPE_CHECKING
@@ -45,7 +45,7 @@ from subconscious.search.selection import EVERYTHING, Selection, distinct, selec
 from subconscious.search.understanding import Wanted
 from subconscious.search.words import terms
 from subconscious.settings import Settings
-from subconscious.store import captures, links, memories, outcomes, poison, sessions, surfaces
+from subconscious.store import captures, corrections, links, memories, outcomes, poison, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
@@ -315,7 +315,12 @@ async def _pool(mind: Mind, meant: Wanted, project_id: str | None, limit: int) -
     lifted = lift(fused, sessions_found, mind.around)[: max(LOOKED_AT, most, 2 * limit)]
     found = await memories.get_many(mind.database, [hit.id for hit in lifted], meant.which)
     compared, now, gone = Asked.of(meant.text), time(), await superseded(mind, found.values(), project_id)
-    hits = [_hit(mind, compared, hit, found[hit.id], now, gone) for hit in lifted if hit.id in found]
+    said = await corrections.counts(mind.database, list(found))
+    hits = [
+        _heeded(mind, _hit(mind, compared, hit, found[hit.id], now, gone), said.get(hit.id))
+        for hit in lifted
+        if hit.id in found
+    ]
     favoured = [_favoured(mind, meant, hit) for hit in hits]
     ranked = sorted(favoured, key=lambda hit: (-hit.score, hit.memory.id))
     return [_weighed(compared, hit) for hit in ranked[: 2 * limit]]
@@ -335,6 +340,16 @@ async def _query(mind: Mind, meant: Wanted, depth: int) -> Query:
         rather=rather if rather != which else None,
         best=tuple(await memories.ids_of(mind.database, rather)) if rather != which else (),
     )
+
+
+def _heeded(mind: Mind, hit: Hit, said: Mapping[str, int] | None) -> Hit:
+    """A hit as what people said of its memory leaves it: its confidence and, by a little, its rank (SPEC B17)."""
+    if not said:
+        return hit
+    pinned = hit.memory.pinned
+    left = decay.effective(hit.memory.confidence, said, pinned=pinned)
+    moved = hit.rank * decay.standing(said, mind.settings.feedback_weight, pinned=pinned)
+    return replace(hit, memory=replace(hit.memory, confidence=left), rank=min(1.0, moved))
 
 
 async def _listed(mind: Mind, which: Filter, limit: int) -> list[Hit]:
@@ -503,8 +518,9 @@ async def _ranked(mind: Mind, start: Start) -> list[Hit]:
     recent = await memories.recent(mind.database, start.project_id, limit)
     first = await memories.core(mind.database, start.project_id, mind.settings.start_memories)
     gone = await superseded(mind, [*recent, *first], start.project_id)
+    said = await corrections.counts(mind.database, [memory.id for memory in recent])
     for memory in recent:
-        found.setdefault(memory.id, Hit(memory, 0.0, fade(mind, memory, now, gone)))
+        found.setdefault(memory.id, _heeded(mind, Hit(memory, 0.0, fade(mind, memory, now, gone)), said.get(memory.id)))
     lessons = [memory for memory in first if not memory.pinned and memory.id not in gone]
     # Lessons may take half of the places, so that what fits this very session has the others.
     head = [

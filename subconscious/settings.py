@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from subconscious.errors import SettingsError
+from subconscious.kinds import KINDS
 
 log = logging.getLogger("subconscious.settings")
 Strategy = Literal["off", "redact", "mask", "block", "warn"]
@@ -154,6 +155,26 @@ class Settings(BaseSettings):
     trust_marks: bool = Field(
         default=True, description="say how far a memory can be trusted, and what it conflicts with (D17, A23)"
     )
+    feedback_weight: float = Field(
+        default=0.3, ge=0, le=1, description="how much `useful`, `wrong` and corrections move a memory's rank (B17)"
+    )
+
+    archive_faded: bool = Field(default=True, description="archive once a day what has faded (A13)")
+    archive_policy: Literal["weighted", "composite", "exp30", "exp001"] = Field(
+        default="weighted", description="by which formula it fades (A14)"
+    )
+    archive_below: float = Field(default=0.3, ge=0, le=1, description="what is left of a memory when it goes (A13)")
+    archive_patience: float = Field(
+        default=1, ge=0, description="half-lives of its kind that it stays unused in any case; 0: the formula alone"
+    )
+    archive_most: int = Field(default=100, ge=0, description="memories that one day may archive; the rest next day")
+    decay_recency: float = Field(default=0.4, ge=0, description="weight of recency in `weighted` (A14)")
+    decay_frequency: float = Field(default=0.3, ge=0, description="weight of how often it was used (A14)")
+    decay_relevance: float = Field(default=0.2, ge=0, description="weight of whether its files are worked on (A14)")
+    decay_supersession: float = Field(default=0.1, ge=0, description="weight of whether it still holds (A14)")
+    half_lives: dict[str, float] = Field(
+        default={}, description="days, by kind, in place of ours; 0: it never fades (B9)"
+    )
 
     provider: str = Field(default="none", description="the model that is asked: anthropic, openai, ... (A1)")
     provider_fallback: tuple[str, ...] = Field(
@@ -216,6 +237,17 @@ class Settings(BaseSettings):
             return round(float(value))
         except (TypeError, ValueError, OverflowError):
             return value
+
+    @field_validator("half_lives")
+    @classmethod
+    def _of_kinds(cls, value: dict[str, float]) -> dict[str, float]:
+        """A typo in a kind must not pass unseen, and time goes forward."""
+        for kind, days in value.items():
+            if kind not in KINDS:
+                raise ValueError(f"there is no kind {kind!r}; kinds are: {', '.join(KINDS)}")
+            if not 0 <= days < float("inf"):
+                raise ValueError(f"{kind} can't have a half-life of {days} days")
+        return value
 
     @classmethod
     def settings_customise_sources(

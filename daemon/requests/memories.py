@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from time import time
@@ -117,6 +117,8 @@ class Memories(Room):
     async def cmd_list(self, args: Search) -> dict[str, Any]:
         """Page through memories."""
         which = await self._which(args, everywhere=args.everywhere)
+        if args.archived:  # then it is asked since when they are gone
+            which = replace(which, since=None, gone_since=which.since)
         found, total = await memories.listing(self.core.database, which, args.limit, args.offset)
         told_of = await stood(self.core, found, which.project_id)
         return {"memories": told_of, "total": total, "branch": which.branch}

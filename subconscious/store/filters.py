@@ -27,7 +27,7 @@ class Filter:
 
     ``project_id`` adds the user's own memories; None means every project's. ``kinds``: any of them. ``file``: that
     path, the end of one, or a folder. ``tags``, ``phrases``: all of them; ``without``: none of these words or
-    phrases. ``since`` is included, ``until`` is not.
+    phrases. ``since`` is included, ``until`` is not. ``gone_since``: archived then or later.
     """
 
     project_id: str | None = None
@@ -41,6 +41,8 @@ class Filter:
     min_confidence: float = 0.0
     phrases: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    session_id: str = ""
+    gone_since: float | None = None
 
     @property
     def narrow(self) -> bool:
@@ -84,6 +86,10 @@ def narrowing(which: Filter) -> Iterator[Part]:
         yield f"kind IN ({marks(which.kinds)})", which.kinds
     if which.branch:
         yield "branch = ?", (which.branch,)
+    if which.session_id:
+        yield "session_id = ?", (which.session_id,)
+    if which.gone_since is not None:
+        yield "archived_at >= ?", (which.gone_since,)
     if which.since is not None:
         yield "said_at >= ?", (which.since,)
     if which.until is not None:

@@ -28,14 +28,16 @@ FTS_WEIGHTS = "0.0, 2.0, 1.0, 0.5, 1.0, 0.5"
 """bm25 weights of project, summary, content, rationale, tags, files."""
 
 
-async def insert(tx: aiosqlite.Connection, memory: Memory, actor: str = "daemon") -> Memory:
+async def insert(tx: aiosqlite.Connection, memory: Memory, actor: str = "daemon", act: str = "") -> Memory:
     """Store a memory, its full text and its event; ``memory.id`` is ignored, the stored one is returned."""
     values = stored(memory)
     del values["id"]
     cursor = await tx.execute(*insertion("memories", values))
     kept = replace(memory, id=int(cursor.lastrowid or 0))
     await _index_text(tx, kept)
-    await events.record(tx, "create", "memory", kept.id, actor=actor, session_id=kept.session_id, after=stored(kept))
+    await events.record(
+        tx, "create", "memory", kept.id, actor=actor, session_id=kept.session_id, after=stored(kept), act=act
+    )
     return kept
 
 
@@ -120,6 +122,18 @@ async def latest(database: Database, which: Filter, limit: int, offset: int = 0)
     return [memory_from(row) for row in rows]
 
 
+async def containing(database: Database, which: Filter, words: Sequence[str], limit: int) -> list[Memory]:
+    """Memories whose text contains every one of ``words``, by plain comparison."""
+    condition, values = where(which)
+    text = "instr(lower(summary || ' ' || content || ' ' || tags || ' ' || files), lower(?)) > 0"
+    all_words = "".join(f" AND {text}" for _ in words)
+    rows = await database.rows(
+        f"SELECT * FROM memories WHERE {condition}{all_words} ORDER BY said_at DESC LIMIT ?",  # noqa: S608
+        (*values, *words, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
 async def same_wording(tx: aiosqlite.Connection, memory: Memory) -> Memory | None:
     """The active memory of the same scope, kind and wording."""
     rows = list(
@@ -187,7 +201,7 @@ async def made_by(tx: aiosqlite.Connection, session_id: str) -> list[int]:
     return [row[0] for row in rows]
 
 
-async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str) -> bool:
+async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str, act: str = "") -> bool:
     """Take a memory out of every active index; everything else about it stays (SPEC A13). False if it was out."""
     now = time()
     done = await tx.execute(
@@ -205,11 +219,12 @@ async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: 
         reason=reason,
         before={"archived_at": None},
         after={"archived_at": now},
+        act=act,
     )
     return True
 
 
-async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str) -> bool:
+async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str, act: str = "") -> bool:
     """Bring an archived memory back, whole. False if it was active."""
     back = "UPDATE memories SET archived_at = NULL WHERE id = ? AND archived_at IS NOT NULL"
     done = await tx.execute(back, (memory.id,))
@@ -225,6 +240,7 @@ async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason
         reason=reason,
         before={"archived_at": memory.archived_at},
         after={"archived_at": None},
+        act=act,
     )
     return True
 
@@ -370,3 +386,11 @@ async def of_session(database: Database, session_id: str) -> list[Memory]:
         (session_id,),
     )
     return [memory_from(row) for row in rows]
+
+
+async def active_ids(database: Database, project_id: str) -> list[int]:
+    """A project's active memories."""
+    rows = await database.rows(
+        "SELECT id FROM memories WHERE archived_at IS NULL AND project_id = ? ORDER BY id", (project_id,)
+    )
+    return [row[0] for row in rows]

@@ -28,6 +28,7 @@ FIXED = frozenset(
     {
         *("status", "decision", "scope", "kind", "category", "origin", "strength", "extractor", "sentiment", "actor"),
         *("action", "subject", "embedding_status", "event", "lane", "capture_key", "turn_id", "content_hash", "commit"),
+        *("importance", "outcome", "way"),
         *("transcript", "cwd", "end_reason", "project", "project_id", "session_id", "memory_id", "subject_id", "model"),
         *("type", "created_by", "act"),
     }

@@ -24,6 +24,12 @@ TOLD = ("title", "summary", "left_open", "sketch", "first_prompt", "last_prompt"
 WORDY = frozenset({"implicit_captures", "surfaces", "embeddings"})
 """Tables whose rows go with the memory that they are about, though they might do without one."""
 
+RELATIONS = (
+    *(("correction", "memory_id"), ("correction", "replacement_id"), ("feedback", "memory_id")),
+    *(("link", "source_id"), ("link", "target_id")),
+)
+"""Subjects of the history that are about memories, and by which of their columns."""
+
 
 @dataclass(frozen=True, slots=True)
 class Doomed:
@@ -153,7 +159,10 @@ async def _children(tx: aiosqlite.Connection, table: str) -> list[tuple[str, str
 
 async def _delete_loose(tx: aiosqlite.Connection, doomed: Doomed) -> None:
     """What names them without a reference: their history, what was handed over and not read, what was found in them."""
-    subjects = (("memory", doomed.memories), ("capture", doomed.captures), ("session", doomed.whole))
+    subjects = (
+        *(("memory", doomed.memories), ("decay", doomed.memories)),
+        *(("capture", doomed.captures), ("session", doomed.whole)),
+    )
     for subject, keys in subjects:
         for portion in _portions([str(key) for key in keys]):
             await tx.execute(
@@ -162,11 +171,23 @@ async def _delete_loose(tx: aiosqlite.Connection, doomed: Doomed) -> None:
             )
             places = [f"{subject}/{key}" for key in portion]
             await tx.execute(f"DELETE FROM redactions WHERE place IN ({marks(places)})", places)  # noqa: S608
+    for portion in _portions(doomed.memories):
+        await _forget_relations(tx, portion)
     for portion in _portions(doomed.whole):
         for table in ("prompts", "surfaces", "events"):
             await tx.execute(f"DELETE FROM {table} WHERE session_id IN ({marks(portion)})", portion)  # noqa: S608
     for portion in _portions(doomed.sessions):
         await _unask(tx, portion)
+
+
+async def _forget_relations(tx: aiosqlite.Connection, ids: Sequence[int]) -> None:
+    """The history of what bound these memories to others, and of what was said of them: it may quote them."""
+    for subject, column in RELATIONS:
+        await tx.execute(
+            "DELETE FROM events WHERE subject = ? AND subject_id IN (SELECT subject_id FROM events WHERE subject = ?"  # noqa: S608
+            f" AND json_extract(coalesce(after, before), ?) IN ({marks(ids)}))",
+            (subject, subject, f"$.{column}", *ids),
+        )
 
 
 async def _unask(tx: aiosqlite.Connection, sessions: Sequence[str]) -> None:

@@ -143,7 +143,7 @@ def test_what_is_stored_is_looked_at_again(running: Home, speaker: Speaker) -> N
     assert active(running, speaker) == []
     (held,) = apart(running, speaker)
     assert (held["memory_id"], held["reason"].startswith("looked at again")) == (memory, True)
-    for cmd, args in (("unarchive", {"ids": [memory]}), ("show", {"id": memory})):
+    for cmd, args in (("unarchive", {"ids": [memory]}), ("show", {"id": memory}), ("decay", {"id": memory})):
         with pytest.raises(DaemonError, match="in quarantine"):
             client.call(running, cmd, args)
     assert client.call(running, "list", {"cwd": str(speaker.project), "archived": True})["memories"] == []

@@ -1,0 +1,92 @@
+"""What decay looks at: a memory's facts, and the terms that a person may set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from subconscious.kinds import KINDS
+from subconscious.model import Memory
+
+if TYPE_CHECKING:
+    from subconscious.settings import Settings
+
+DAY = 86_400.0
+
+IMPORTANCE: Mapping[str, float] = MappingProxyType(
+    {"constitutional": 1.0, "critical": 1.5, "important": 1.2, "normal": 1.0, "temporary": 0.8, "deprecated": 0.0}
+)
+"""What each importance multiplies retrievability by (SPEC B8). Constitutional memories don't decay at all."""
+
+UNKNOWN_HALF_LIFE = 180.0
+"""Days, for a kind that a newer version has stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """One memory as decay sees it.
+
+    ``alive_at``: when it was last said, stored, used, brought back or reset. ``touched_at``: when its files or topics
+    were. ``citations``: links of others that lean on it. ``stability`` is what corrections made of its half-life.
+    """
+
+    kind: str
+    alive_at: float
+    touched_at: float = 0.0
+    uses: int = 0
+    recurrence: int = 1
+    citations: int = 0
+    superseded: bool = False
+    pinned: bool = False
+    importance: str = "normal"
+    stability: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a person may set (docs/settings.md). ``half_lives`` are those that replace the registry's; 0 is never."""
+
+    recency: float = 0.4
+    frequency: float = 0.3
+    relevance: float = 0.2
+    supersession: float = 0.1
+    half_lives: Mapping[str, float] = field(default_factory=dict)
+    below: float = 0.3
+    patience: float = 1.0
+    rate: float = 0.01
+    stale_days: float = 90.0
+    stale_factor: float = 0.5
+
+    @classmethod
+    def of(cls, chosen: Settings) -> Terms:
+        """The terms that settings say."""
+        return cls(
+            recency=chosen.decay_recency,
+            frequency=chosen.decay_frequency,
+            relevance=chosen.decay_relevance,
+            supersession=chosen.decay_supersession,
+            half_lives=chosen.half_lives,
+            below=chosen.archive_below,
+            patience=chosen.archive_patience,
+            rate=chosen.ranking_decay,
+            stale_days=chosen.stale_days,
+            stale_factor=chosen.stale_factor,
+        )
+
+    def half_life(self, kind: str) -> float | None:
+        """Days after which a memory of this kind is half gone (SPEC B9); None: it never decays."""
+        row = KINDS.get(kind)
+        days = self.half_lives.get(kind, row.half_life if row else UNKNOWN_HALF_LIFE)
+        return days or None
+
+
+def last_alive(memory: Memory) -> float:
+    """When a memory was last said or used, in seconds since the epoch."""
+    return max(memory.said_at, memory.last_used_at or 0.0)
+
+
+def days_since(moment: float, now: float) -> float:
+    """Days that have passed; none for a clock that jumped back, so that nothing becomes better than new."""
+    return max(0.0, (now - moment) / DAY)

@@ -1,0 +1,52 @@
+"""What use and corrections teach (SPEC B16, B17): multipliers, computed from the log whenever they are needed.
+
+Nothing of it is written into a memory, so that each entry of the log can be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+OUTCOMES: Mapping[str, float] = MappingProxyType({"accepted": 1.05, "modified": 0.95, "rejected": 0.80})
+"""What each outcome multiplies confidence by."""
+
+LEAST, MOST = 0.1, 1.0
+"""Within these an effective confidence lies."""
+
+CORRECTED = 0.5
+REPLACEMENT = 1.2
+"""What a correction multiplies the stability of the corrected by, and that of what holds instead."""
+
+STEADIEST = 4.0
+FLIGHTIEST = 0.05
+"""Beyond these no number of corrections leads."""
+
+LOWEST_STANDING, HIGHEST_STANDING = 0.5, 1.2
+
+
+def multiplier(counts: Mapping[str, int]) -> float:
+    """The product of the outcomes' factors; outcomes that say nothing of confidence count for nothing."""
+    found = 1.0
+    for outcome, times in counts.items():
+        found *= OUTCOMES.get(outcome, 1.0) ** times
+    return found
+
+
+def effective(confidence: float, counts: Mapping[str, int], *, pinned: bool = False) -> float:
+    """What a confidence is worth after all that was said of it; pinned memories are exempt."""
+    if pinned or not any(outcome in OUTCOMES for outcome in counts):
+        return confidence
+    return max(LEAST, min(MOST, confidence * multiplier(counts)))
+
+
+def standing(counts: Mapping[str, int], weight: float, *, pinned: bool = False) -> float:
+    """What the ranking multiplies a memory's rank by: 1 without feedback, and never far from it."""
+    if pinned:
+        return 1.0
+    return 1.0 + weight * (max(LOWEST_STANDING, min(HIGHEST_STANDING, multiplier(counts))) - 1.0)
+
+
+def stability(corrected: int, replaced: int) -> float:
+    """What corrections make of a half-life: of a memory corrected so often, that took the place of so many."""
+    return max(FLIGHTIEST, min(STEADIEST, CORRECTED**corrected * REPLACEMENT**replaced))

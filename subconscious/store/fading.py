@@ -1,0 +1,209 @@
+"""What decay looks at, read from where it stands; and the little that only ``memory_decay`` knows (SPEC A14)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import aiosqlite
+
+from subconscious import decay
+from subconscious.decay import Facts
+from subconscious.store import events, memories
+from subconscious.store.connect import Database
+from subconscious.store.memories import USER_WIDE
+from subconscious.store.rows import marks
+
+GATHERED = 0.5
+"""What it does to a memory's stability that another sums it up (SPEC A20)."""
+
+MOST_TOUCHED = 2000
+"""Memories that one turn can touch."""
+MOST_NAMES = 100
+"""Files and topics of one batch of turns that are looked for."""
+
+# A link counts while the memory at its other end is active and holds wherever this one does. What was brought back, by
+# whatever means, is alive since then: the history knows it, and so it stands nowhere else.
+_FACTS = """
+SELECT m.id, m.kind, m.pinned, m.uses, m.recurrence, m.said_at, m.created_at, m.last_used_at,
+       coalesce(d.importance, 'normal') AS importance, coalesce(d.touched_at, 0) AS touched_at,
+       coalesce(d.reset_at, 0) AS reset_at,
+       (SELECT count(*) FROM memory_corrections WHERE memory_id = m.id) AS corrected,
+       (SELECT count(*) FROM memory_corrections WHERE replacement_id = m.id) AS replaced,
+       (SELECT group_concat(l.type) FROM memory_links AS l JOIN memories AS s ON s.id = l.source_id
+         WHERE l.target_id = m.id AND l.status = 'active' AND s.archived_at IS NULL
+           AND (s.project_id IS NULL OR s.project_id IS m.project_id)) AS links,
+       (SELECT max(e.at) FROM events AS e WHERE e.subject = 'memory' AND e.subject_id = CAST(m.id AS TEXT)
+         AND e.before IS NOT NULL AND e.after LIKE '%"archived_at": null%') AS back_at
+  FROM memories AS m LEFT JOIN memory_decay AS d ON d.memory_id = m.id
+"""
+
+APART = frozenset({"SUPERSEDES", "CONTRADICTS", "CONSOLIDATES"})
+"""Types of links that lean on nothing."""
+
+
+def _facts_from(row: sqlite3.Row) -> Facts:
+    links = (row["links"] or "").split(",") if row["links"] else []
+    gathered = GATHERED if "CONSOLIDATES" in links else 1.0
+    return Facts(
+        kind=row["kind"],
+        alive_at=max(row[name] or 0.0 for name in ("said_at", "created_at", "last_used_at", "reset_at", "back_at")),
+        touched_at=row["touched_at"],
+        uses=row["uses"],
+        recurrence=row["recurrence"],
+        citations=sum(link not in APART for link in links),
+        superseded="SUPERSEDES" in links,
+        pinned=bool(row["pinned"]),
+        importance=row["importance"],
+        stability=gathered * decay.stability(row["corrected"], row["replaced"]),
+    )
+
+
+async def facts(database: Database, ids: Sequence[int]) -> dict[int, Facts]:
+    """What decay looks at, of each of these memories that exists."""
+    rows = await database.rows(f"{_FACTS} WHERE m.id IN ({marks(ids)})", ids)
+    return {row["id"]: _facts_from(row) for row in rows}
+
+
+async def page(database: Database, after: int, limit: int, project_id: str | None = None) -> dict[int, Facts]:
+    """The same of active memories, from behind one id on, in the order of ids; of all projects without one."""
+    rows = await database.rows(
+        f"{_FACTS} WHERE m.archived_at IS NULL AND m.id > ? AND (? IS NULL OR m.project_id = ?) ORDER BY m.id LIMIT ?",
+        (after, project_id, project_id, limit),
+    )
+    return {row["id"]: _facts_from(row) for row in rows}
+
+
+async def touch(tx: aiosqlite.Connection, ids: Collection[int], at: float) -> None:
+    """Note that a session works on what these are about. It is observed, not decided: no event, as with uses."""
+    await tx.executemany(
+        "INSERT INTO memory_decay (memory_id, touched_at) VALUES (?, ?)"
+        " ON CONFLICT (memory_id) DO UPDATE SET touched_at = max(touched_at, excluded.touched_at)",
+        [(memory_id, at) for memory_id in ids],
+    )
+
+
+async def about(database: Database, project_id: str, files: Collection[str], topics: Collection[str]) -> list[int]:
+    """Active memories of a project, and the user's own, that name one of these files or carry one of these tags.
+
+    The full text finds those that may; a file is met by its name, and by its folders where the memory gives them.
+    """
+    names = [PurePath(file).name for file in files]
+    match = _either(("tags", topics), ("files", names))
+    if not match:
+        return []
+    rows = await database.rows(
+        "SELECT memories.id, tags, files FROM memories WHERE id IN (SELECT rowid FROM memories_fts"
+        " WHERE memories_fts MATCH ? LIMIT ?)",
+        (f'project : ("{project_id}" OR "{USER_WIDE}") AND ({match})', MOST_TOUCHED),
+    )
+    known, paths = {topic.casefold() for topic in topics}, [f"/{file}" for file in files]
+    return [row["id"] for row in rows if _is_about(row, known, paths)]
+
+
+def _either(*columns: tuple[str, Iterable[str]]) -> str:
+    """A MATCH expression for any of some words in their column; "" for no word at all."""
+    found = []
+    for column, texts in columns:
+        phrases = [_phrase(text) for text in texts if any(sign.isalnum() for sign in text)]
+        if phrases:
+            found.append(f"{column} : ({' OR '.join(phrases[:MOST_NAMES])})")
+    return " OR ".join(found)
+
+
+def _phrase(text: str) -> str:
+    """Words as MATCH takes them; half an emoji, as transcripts may hold it, can't be looked for."""
+    return '"' + text.replace('"', " ").replace("\0", " ").encode("utf-8", "replace").decode() + '"'
+
+
+def _is_about(row: sqlite3.Row, topics: Collection[str], paths: Sequence[str]) -> bool:
+    if any(tag.casefold() in topics for tag in json.loads(row["tags"])):
+        return True
+    named = ["/" + str(file).lstrip("./") for file in json.loads(row["files"])]
+    return any(path.endswith(file) for path in paths for file in named)
+
+
+async def set_importance(tx: aiosqlite.Connection, memory_id: int, importance: str, actor: str, act: str = "") -> None:
+    """Say how important a memory is."""
+    await _change(tx, memory_id, "importance", importance, actor, act)
+
+
+async def rehabilitate(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: str = "") -> None:
+    """What is brought back is no longer deprecated: the next run would take it away again."""
+    rows = await tx.execute_fetchall(
+        "SELECT memory_id FROM memory_decay WHERE importance = 'deprecated'"  # noqa: S608
+        f" AND memory_id IN ({marks(ids)})",
+        ids,
+    )
+    for row in list(rows):
+        await set_importance(tx, row[0], "normal", actor, act)
+
+
+async def reset(tx: aiosqlite.Connection, memory_id: int, at: float, actor: str, act: str = "") -> None:
+    """Let a memory be as fresh as new."""
+    await _change(tx, memory_id, "reset_at", at, actor, act)
+
+
+async def _change(tx: aiosqlite.Connection, memory_id: int, column: str, value: Any, actor: str, act: str) -> None:
+    """Write one column and its event. A row that says nothing yet is no change: it has none."""
+    await tx.execute("INSERT OR IGNORE INTO memory_decay (memory_id) VALUES (?)", (memory_id,))
+    rows = list(await tx.execute_fetchall(f"SELECT {column} FROM memory_decay WHERE memory_id = ?", (memory_id,)))  # noqa: S608
+    before = rows[0][0]
+    if before == value:
+        return
+    await tx.execute(f"UPDATE memory_decay SET {column} = ? WHERE memory_id = ?", (value, memory_id))  # noqa: S608
+    await events.record(
+        tx, column, "decay", memory_id, actor=actor, before={column: before}, after={column: value}, act=act
+    )
+
+
+async def set_pinned(tx: aiosqlite.Connection, memory_id: int, pinned: bool, actor: str, act: str = "") -> bool:
+    """Pin a memory or unpin it; False if it was so already."""
+    known = await memories.held(tx, memory_id)
+    if known.pinned == pinned:
+        return False
+    await tx.execute("UPDATE memories SET pinned = ? WHERE id = ?", (int(pinned), memory_id))
+    await events.record(
+        tx,
+        "pin" if pinned else "unpin",
+        "memory",
+        memory_id,
+        actor=actor,
+        before={"pinned": int(not pinned)},
+        after={"pinned": int(pinned)},
+        act=act,
+    )
+    return True
+
+
+FADED = "faded"
+"""What the reasons of archivals begin with that nobody asked for."""
+
+# By the index over memories first: of what was archived lately, that which faded. What is in quarantine is for the
+# review alone.
+_GONE = """
+FROM memories AS m WHERE m.archived_at >= ?1 AND (?2 IS NULL OR m.project_id = ?2 OR m.project_id IS NULL)
+ AND NOT EXISTS (SELECT 1 FROM implicit_captures WHERE quarantined AND memory_id = m.id)
+ AND EXISTS (SELECT 1 FROM events AS e WHERE e.subject = 'memory' AND e.subject_id = CAST(m.id AS TEXT)
+  AND e.action = 'archive' AND e.reason LIKE 'faded%' AND e.at >= m.archived_at - 60)
+"""
+
+
+async def gone_since(database: Database, project_id: str, since: float) -> int:
+    """How many of a project's memories, and of the user's own, have faded since then and are still archived."""
+    rows = await database.rows(f"SELECT count(*) {_GONE}", (since, project_id))
+    return int(rows[0][0])
+
+
+async def gone(database: Database, project_id: str | None, since: float, limit: int) -> list[dict[str, Any]]:
+    """What has faded, the latest first: id, kind, summary, when, and why."""
+    rows = await database.rows(
+        "SELECT m.id, m.kind, m.summary, m.archived_at, (SELECT e.reason FROM events AS e"  # noqa: S608
+        " WHERE e.subject = 'memory' AND e.subject_id = CAST(m.id AS TEXT) AND e.action = 'archive'"
+        f" ORDER BY e.id DESC LIMIT 1) AS reason {_GONE} ORDER BY m.archived_at DESC, m.id DESC LIMIT ?3",
+        (since, project_id, limit),
+    )
+    return [dict(row) for row in rows]
