@@ -6,6 +6,7 @@ import argparse
 
 from subconscious import __version__
 
+from . import arguments_changes
 from .options import Verbs, add_filters, add_ids, add_verb, dollars, natural, positive
 
 DESCRIPTION = "The memory of Claude Code: learns from your sessions, gives the next ones what matters."
@@ -23,6 +24,7 @@ def parser() -> argparse.ArgumentParser:
     _add_tracing(verbs)
     _add_review(verbs)
     _add_rollback(verbs)
+    arguments_changes.add(verbs)
     _add_running(verbs)
     return root
 

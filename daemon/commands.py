@@ -17,6 +17,7 @@ from subconscious.model import Origin
 from . import peers
 from .core import Core
 from .requests.args import LONGEST_NAME, Args
+from .requests.changes import Changes
 from .requests.deciding import Deciding
 from .requests.memories import Memories
 from .requests.past import Past
@@ -27,7 +28,7 @@ from .spool import Spool
 
 log = logging.getLogger("subconscious.daemon")
 
-ROOMS: tuple[type[Room], ...] = (Running, Memories, Deciding, Past, Privacy)
+ROOMS: tuple[type[Room], ...] = (Running, Memories, Deciding, Past, Privacy, Changes)
 
 
 class Commands:
@@ -68,14 +69,10 @@ async def _believed(room: Room, cmd: str, args: Args, caller: int) -> Args:
     if cmd in room.personal and doubt:
         log.warning("%s refused to process %d: %s", cmd, caller, doubt)
         raise RequestError(
-            f"a person decides on {_on_what(room)}, not the assistant ({doubt})",
+            f"a person decides on {room.decides_on}, not the assistant ({doubt})",
             f"run {_where(room)}",
         )
     return args.model_copy(update={"origin": Origin.ASSISTANT}) if doubt else args
-
-
-def _on_what(room: Room) -> str:
-    return "captures" if isinstance(room, Deciding) else "what is deleted and what is let pass"
 
 
 def _where(room: Room) -> str:

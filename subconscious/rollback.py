@@ -72,8 +72,7 @@ async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list
     for capture_id, _ in found.captures:
         await captures.decide(tx, await captures.held(tx, capture_id), "discarded", "user", why, action=DONE)
     told = await sessions.untell(tx, found.session_id)
-    waits = await model_readings.unread(tx, found.session_id)
-    await model_readings.forget_unread(tx, found.session_id)
+    waits = await model_readings.withdraw(tx, found.session_id)
     await asked.withdraw(tx, found.session_id, _unasked(found.session_id))
     await events.record(
         tx,

@@ -25,6 +25,9 @@ class Room:
     at_terminal: ClassVar[frozenset[str]] = frozenset()
     """Further ones of which a person is only believed at a terminal; for others a script of theirs will do."""
 
+    decides_on: ClassVar[str] = "what is deleted and what is let pass"
+    """What only a person decides on here, for who is refused."""
+
     def __init__(self, core: Core, spool: Spool) -> None:
         self.core = core
         self.spool = spool
