@@ -99,7 +99,7 @@ async def _take_back(tx: aiosqlite.Connection, event: Event, reason: str) -> lis
     subject = SUBJECTS[event["subject"]]
     _refuse_legacy(event)
     row = await _row(tx, subject, event)
-    before, after = _read(event["before"]), _read(event["after"])
+    before, after = _read(subject, event["before"]), _read(subject, event["after"])
     if after is None:
         step = await _put_back(tx, subject, event, row, before or {})
     elif row is None:
@@ -134,9 +134,11 @@ def _refuse_legacy(event: Event) -> None:
         )
 
 
-def _read(side: dict[str, Any] | None) -> dict[str, Any] | None:
+def _read(subject: Subject, side: dict[str, Any] | None) -> dict[str, Any] | None:
     """Values as the table has them."""
-    return None if side is None else {name: _column(name, value) for name, value in side.items()}
+    if side is None or not subject.table:
+        return side
+    return {name: _column(name, value) for name, value in side.items()}
 
 
 def _column(name: str, value: Any) -> Any:
@@ -149,7 +151,7 @@ async def _row(tx: aiosqlite.Connection, subject: Subject, event: Event) -> dict
     """What stands there now; of what only the history knows, the latest values."""
     if not subject.table:
         known = await events.latest(tx, event["subject"], event["subject_id"])
-        return _read(known["after"]) if known else None
+        return known["after"] if known else None
     rows = list(
         await tx.execute_fetchall(
             f'SELECT * FROM {subject.table} WHERE CAST("{subject.key}" AS TEXT) = ?',  # noqa: S608 - our own table
@@ -213,7 +215,7 @@ async def _withdraw(tx: aiosqlite.Connection, subject: Subject, event: Event, ro
 
 async def _restore(tx: aiosqlite.Connection, subject: Subject, event: Event, row: dict[str, Any]) -> Step:
     """Give columns the values they had."""
-    values = {name: value for name, value in (_read(event["before"]) or {}).items() if name in row}
+    values = {name: value for name, value in (_read(subject, event["before"]) or {}).items() if name in row}
     if not subject.table:
         return Step(event, row, row | values)
     return Step(event, *await alter(tx, subject.table, row[subject.key], values, subject.key))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
 from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -71,6 +73,29 @@ class Picture:
             assert all(GONE[table](row) for row in since), (table, since)
 
 
+@cache
+def furnished() -> Path:
+    """A store with two sessions, to begin from: made once."""
+    path = Path(tempfile.mkdtemp(), "memory.db")
+    asyncio.run(_furnish(path))
+    return path
+
+
+async def _furnish(path: Path) -> None:
+    database = await open_database(path)
+    await migrate(database)
+    async with database.write() as tx:
+        await tx.execute("INSERT INTO projects VALUES (?, 'demo', '/', '', '', 0)", (PROJECT,))
+        for number, session in enumerate(SESSIONS):
+            await sessions.note(tx, session, PROJECT, 1.0, transcript=f"/{session}", cwd="/")
+            await sessions.summarise(tx, session, sessions.Told(f"Title {number}", "told", ("x",), "", "{}"))
+            await model_readings.gather(tx, Gathered(f"/{session}", session, PROJECT, 0, "", 9, 9), 1)
+        found = [Finding(1.0, "", "key", "secrets", "redact", digest, 9) for digest in HASHES]
+        await redactions.record(tx, found, 99)
+    await accepted.accepted(database, Settings())
+    await database.close()
+
+
 class Store(RuleBasedStateMachine):
     """A store that everything is done to that people and the daemon may do."""
 
@@ -78,6 +103,7 @@ class Store(RuleBasedStateMachine):
         super().__init__()
         self.runner = asyncio.Runner()
         self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name, "memory.db")
         self.before: list[Picture] = []
         self.acts = 0
         self.said = 0
@@ -87,23 +113,10 @@ class Store(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        self.database: Database = self.do(open_database(Path(self.folder.name, "memory.db")))
-        self.do(self._furnish())
+        shutil.copy(furnished(), self.path)
+        self.database: Database = self.do(open_database(self.path))
         self.acts = len(self.do(reversal.latest(self.database, 10_000, daemon=True)))
         self.start = self.do(self.picture())
-
-    async def _furnish(self) -> None:
-        await migrate(self.database)
-        async with self.database.write() as tx:
-            await tx.execute("INSERT INTO projects VALUES (?, 'demo', '/', '', '', 0)", (PROJECT,))
-            for number, session in enumerate(SESSIONS):
-                await sessions.note(tx, session, PROJECT, 1.0, transcript=f"/{session}", cwd="/")
-                await sessions.summarise(tx, session, sessions.Told(f"Title {number}", "told", ("x",), "", "{}"))
-                reading = Gathered(f"/{session}", session, PROJECT, 0, "", 9, 9)
-                await model_readings.gather(tx, reading, 1)
-            found = [Finding(1.0, "", "key", "secrets", "redact", digest, 9) for digest in HASHES]
-            await redactions.record(tx, found, 99)
-        await accepted.accepted(self.database, Settings())
 
     async def picture(self) -> Picture:
         rows = {}
@@ -344,7 +357,7 @@ class Store(RuleBasedStateMachine):
 
 TestStore = Store.TestCase
 TestStore.settings = settings(
-    max_examples=25, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=60, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck), phases=(Phase.generate,)
 )
 
 
