@@ -6,7 +6,7 @@ import argparse
 
 from subconscious import __version__
 
-from . import arguments_changes
+from . import arguments_changes, arguments_upkeep
 from .options import Verbs, add_filters, add_ids, add_verb, dollars, natural, positive
 
 DESCRIPTION = "The memory of Claude Code: learns from your sessions, gives the next ones what matters."
@@ -25,6 +25,7 @@ def parser() -> argparse.ArgumentParser:
     _add_review(verbs)
     _add_rollback(verbs)
     arguments_changes.add(verbs)
+    arguments_upkeep.add(verbs)
     _add_running(verbs)
     return root
 
@@ -169,7 +170,9 @@ def _add_approve(choices: Verbs) -> None:
 
 def _add_running(verbs: Verbs) -> None:
     verb = add_verb(verbs, "doctor", "checkup:checkup", "what is wrong, and the command that mends it", listing=True)
-    verb.add_argument("--fix", action="store_true", help="first try again to embed what could not be embedded")
+    verb.add_argument(
+        "--fix", action="store_true", help="first mend the indexes, and try again what could not be embedded"
+    )
     add_verb(verbs, "demo", "demo:demo", "watch a recorded session being remembered; changes nothing of yours")
     add_verb(verbs, "accept-settings", "status:accept", "let changed settings take effect that only you may change")
     daemon = verbs.add_parser("daemon", help="run, start, stop, drain or ask the daemon")

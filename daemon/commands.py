@@ -24,11 +24,12 @@ from .requests.past import Past
 from .requests.privacy import Privacy
 from .requests.room import Room
 from .requests.running import Running
+from .requests.upkeep import Upkeep
 from .spool import Spool
 
 log = logging.getLogger("subconscious.daemon")
 
-ROOMS: tuple[type[Room], ...] = (Running, Memories, Deciding, Past, Privacy, Changes)
+ROOMS: tuple[type[Room], ...] = (Running, Memories, Deciding, Past, Privacy, Changes, Upkeep)
 
 
 class Commands:

@@ -20,7 +20,15 @@ from subconscious.store.rows import content_hash
 Change = Callable[[str], str]
 
 APART = frozenset(
-    {"schema_migrations", "projects", "project_paths", "redactions", "redactions_allowed", "redaction_state"}
+    {
+        "schema_migrations",
+        "projects",
+        "project_paths",
+        "redactions",
+        "redactions_allowed",
+        "redaction_state",
+        "maintenance_runs",
+    }
 )
 """Tables without people's words."""
 

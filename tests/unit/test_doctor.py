@@ -14,13 +14,14 @@ import pytest
 
 from cli.__main__ import main
 from cli.holder import kill
-from subconscious import doctor
+from subconscious import doctor, restore
 from subconscious.client import hello
 from subconscious.doctor import Finding, examine, filesystem
 from subconscious.home import Home
+from subconscious.store.backups import keep_copy
 from subconscious.store.check import check
 from subconscious.store.connect import open_database
-from subconscious.store.migrate import keep_copy, migrate
+from subconscious.store.migrate import migrate
 from tests.unit.stub_daemon import StubDaemon
 
 MOUNTS = """\
@@ -238,19 +239,12 @@ def test_a_daemon_of_another_version(home: Home, version: str, remedy: str) -> N
 
 
 def test_a_damaged_database(home: Home) -> None:
-    keep_copy(home.database, 1)
-    copy = next(home.root.glob("memory-schema*.db"))
+    copy = keep_copy(home.database, 1)
     home.database.write_bytes(b"not a database" * 1000)
-    found = faults(home)["database"]
-    assert f"cp {copy.name} memory.db" in found.remedy
-
-
-def test_the_remedy_for_a_damaged_database_works(home: Home) -> None:
-    keep_copy(home.database, 1)
-    home.database.write_bytes(b"not a database" * 1000)
-    remedy = faults(home)["database"].remedy.removeprefix("subconscious daemon stop; ")
-    assert os.system(remedy) == 0
+    assert faults(home)["database"].remedy.startswith("subconscious restore latest")
+    restore.put_back(home, restore.find(home, "latest"))
     assert faults(home) == {}
+    assert copy.exists()
 
 
 def test_a_damaged_database_without_a_copy(home: Home) -> None:
