@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -133,9 +134,7 @@ def _require_yes(options: Namespace, copy: Path) -> None:
 
 def _stop_daemon() -> None:
     """Let the daemon leave; it starts again by itself, with the other database."""
-    try:
+    with suppress(AbsentError):
         call(home(), "stop", timeout=5.0)
-    except AbsentError:
-        pass
     if not await_end(home(), STOP_SECONDS):
         raise DaemonError("the daemon does not leave", "subconscious daemon stop --force; then try again")

@@ -1,23 +1,21 @@
 """The nightly, weekly and monthly jobs: when they are due, and how they are carried out (SPEC D12, D19).
 
-A job is a row of phases (``phases.PHASES``), a phase a row of small steps. After each step the place is saved, so that a
-run that is cut short, by whatever end, is taken up there by the next daemon; a step that was done and not saved is done
-again, and is made such that nothing comes of it. Work pauses while somebody speaks to us, and takes but a share of the
-processor's time.
+A job is a row of phases (``phases.PHASES``), a phase a row of small steps. After each step the place is saved, so that
+a run that is cut short, by whatever end, is taken up there by the next daemon; a step that was done and not saved is
+done again, and is made such that nothing comes of it. Work pauses while somebody speaks to us, and takes but a share
+of the processor's time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from time import monotonic, time
 from typing import Any
 
-from subconscious.errors import SubconsciousError
 from subconscious.store import maintenance
 from subconscious.store.maintenance import Run
 
@@ -46,8 +44,7 @@ async def catch_up(core: Core) -> int:
     for job in await waiting(core):
         if core.stopping.is_set():
             break
-        await carry_out(core, job)
-        done += 1
+        done += await carry_out(core, job) is not None
     return done
 
 
@@ -83,53 +80,58 @@ def due_since(job: str, now: float, hour: int) -> float:
     return at.timestamp()
 
 
-async def carry_out(core: Core, job: str, *, hurried: bool = False) -> Run:
-    """Begin a job, or go on where it was cut short. ``hurried``: somebody asked for it, and waits."""
+async def carry_out(core: Core, job: str, *, hurried: bool = False) -> Run | None:
+    """Begin a job, or go on where it was cut short; None where another did it meanwhile.
+
+    ``hurried``: somebody asked for it, due or not, and waits.
+    """
     async with core.maintaining:
+        if not hurried and job not in await waiting(core):
+            return None
         async with core.database.write() as tx:
             doing = await maintenance.begin(tx, job)
         names = [phase.name for phase in PHASES[job]]
         for phase in PHASES[job][names.index(doing.phase) if doing.phase in names else 0 :]:
             cursor = doing.cursor if phase.name == doing.phase else ""
             doing = await _work_off(core, replace(doing, phase=phase.name, cursor=cursor), phase, hurried=hurried)
-        async with core.database.write() as tx:
-            await maintenance.finish(tx, doing)
         log.info("%s maintenance done: %s", job, told(doing))
-        return replace(doing, state="done", finished_at=time())
+        return doing
 
 
 async def _work_off(core: Core, doing: Run, phase: Phase, *, hurried: bool) -> Run:
-    """Carry one phase out, step by step. One that fails leaves its reason, and the others their turn."""
+    """Carry one phase out, step by step."""
     while True:
         if not hurried:
             await _calm(core)
         began = monotonic()
-        try:
-            step = await phase.work(core, doing)
-        except (SubconsciousError, sqlite3.Error, OSError) as error:
-            log.exception("maintenance: %s failed", phase.name)
-            step = Step(None, {"failed": getattr(error, "message", str(error))})
+        step = await _step(core, doing, phase)
         doing = replace(doing, cursor=step.cursor or "", report=_added(doing.report, phase.name, step.done))
-        over = step.cursor is None
-        saved = replace(doing, **_behind(doing, phase)) if over else doing
+        if step.cursor is None:
+            return await _over(core, doing)
         async with core.database.write() as tx:
-            await maintenance.advance(tx, saved)
-        if over:
-            return saved
+            await maintenance.advance(tx, doing)
         if not hurried:
-            share = core.settings.maintenance_share
-            await _stopping_within(core, min(LONGEST_PAUSE, (monotonic() - began) * (1 / share - 1)))
+            rest = (monotonic() - began) * (1 / core.settings.maintenance_share - 1)
+            await _stopping_within(core, min(LONGEST_PAUSE, rest))
 
 
-def _behind(doing: Run, phase: Phase) -> dict[str, str]:
-    """Where a run is when a phase is over: at the next one's beginning, or past them all."""
+async def _step(core: Core, doing: Run, phase: Phase) -> Step:
+    try:
+        return await phase.work(core, doing)
+    except Exception as error:
+        # One phase that can't be carried out must not keep the others from their turn, nor the daemon from its work.
+        log.exception("maintenance: %s failed", phase.name)
+        return Step(None, {"failed": getattr(error, "message", str(error))})
+
+
+async def _over(core: Core, doing: Run) -> Run:
+    """A phase is over: the next one's beginning is the place to go on from, or the run is over too."""
     names = [each.name for each in PHASES[doing.job]]
-    following = names[names.index(phase.name) + 1 :]
-    return {"phase": following[0] if following else phase.name, "cursor": "" if following else DONE}
-
-
-DONE = "done"
-"""The cursor of a last phase that is over: a run that was cut short right then has nothing left to do but to end."""
+    following = names[names.index(doing.phase) + 1 :]
+    saved = replace(doing, phase=following[0], cursor="") if following else replace(doing, cursor="")
+    async with core.database.write() as tx:
+        await maintenance.advance(tx, saved)
+        return saved if following else await maintenance.finish(tx, saved)
 
 
 def _added(report: dict[str, dict[str, Any]], name: str, done: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -31,7 +31,7 @@ class Upkeep(Room):
     async def cmd_maintenance_run(self, args: UpkeepArgs) -> dict[str, Any]:
         """Carry a job out now, without regard for who works here."""
         done = await carry_out(self.core, args.job, hurried=True)
-        return {"run": asdict(done) | {"told": told(done)}}
+        return {"run": asdict(done) | {"told": told(done)} if done else None}
 
     async def cmd_maintenance_log(self, args: UpkeepArgs) -> dict[str, Any]:
         """What the latest runs did."""

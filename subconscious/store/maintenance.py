@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import time
 from typing import Any
 
@@ -52,10 +52,14 @@ async def advance(tx: aiosqlite.Connection, run: Run) -> None:
     )
 
 
-async def finish(tx: aiosqlite.Connection, run: Run) -> None:
+async def finish(tx: aiosqlite.Connection, run: Run) -> Run:
     """A run is over; of the old ones only so many are kept."""
-    await tx.execute("UPDATE maintenance_runs SET state = 'done', finished_at = ? WHERE id = ?", (time(), run.id))
+    over = replace(run, state="done", finished_at=time())
+    await tx.execute(
+        "UPDATE maintenance_runs SET state = 'done', finished_at = ? WHERE id = ?", (over.finished_at, run.id)
+    )
     await tx.execute("DELETE FROM maintenance_runs WHERE id <= ?", (run.id - KEPT,))
+    return over
 
 
 async def unfinished(database: Database) -> list[str]:
