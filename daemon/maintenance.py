@@ -89,7 +89,7 @@ async def carry_out(core: Core, job: str, *, hurried: bool = False) -> Run | Non
         if not hurried and job not in await waiting(core):
             return None
         async with core.database.write() as tx:
-            doing = await maintenance.begin(tx, job)
+            doing = await maintenance.begin(tx, job, PHASES[job][0].name)
         names = [phase.name for phase in PHASES[job]]
         for phase in PHASES[job][names.index(doing.phase) if doing.phase in names else 0 :]:
             cursor = doing.cursor if phase.name == doing.phase else ""

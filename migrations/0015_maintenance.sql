@@ -4,7 +4,7 @@ CREATE TABLE IF NOT EXISTS maintenance_runs (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     job         TEXT NOT NULL,
     state       TEXT NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'done')),
-    phase       TEXT NOT NULL DEFAULT '', -- the one that is under way; '' before the first
+    phase       TEXT NOT NULL,            -- the one that is under way
     cursor      TEXT NOT NULL DEFAULT '', -- the phase's own word of how far it is
     started_at  REAL NOT NULL,
     finished_at REAL,

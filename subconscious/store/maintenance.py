@@ -33,12 +33,12 @@ def _run(row: Any) -> Run:
     return Run(**dict(row) | {"report": json.loads(row["report"])})
 
 
-async def begin(tx: aiosqlite.Connection, job: str) -> Run:
-    """Put a run of a job on record, or take up the one that was cut short."""
+async def begin(tx: aiosqlite.Connection, job: str, phase: str) -> Run:
+    """Put a run of a job on record, at its first phase, or take up the one that was cut short."""
     await tx.execute(
-        "INSERT INTO maintenance_runs (job, started_at) SELECT ?1, ?2 WHERE NOT EXISTS"
+        "INSERT INTO maintenance_runs (job, started_at, phase) SELECT ?1, ?2, ?3 WHERE NOT EXISTS"
         " (SELECT 1 FROM maintenance_runs WHERE job = ?1 AND state = 'running')",
-        (job, time()),
+        (job, time(), phase),
     )
     rows = await tx.execute_fetchall("SELECT * FROM maintenance_runs WHERE job = ? AND state = 'running'", (job,))
     return _run(next(iter(rows)))

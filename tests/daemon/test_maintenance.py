@@ -43,7 +43,7 @@ async def furnish(home: Home, job: str) -> None:
         await tx.execute("DELETE FROM memories_fts WHERE rowid % 2")
         others = [name for name in PHASES if name != job]
         await tx.executemany(
-            "INSERT INTO maintenance_runs (job, state, started_at, finished_at) VALUES (?, 'done', 9e9, 9e9)",
+            "INSERT INTO maintenance_runs (job, phase, state, started_at, finished_at) VALUES (?, '', 'done', 9e9, 9e9)",
             [(name,) for name in others],
         )
         await tx.execute("UPDATE schema_migrations SET applied_at = 1000")
@@ -113,7 +113,7 @@ def test_an_older_database_is_put_back_and_the_newer_is_kept(running: Home, spea
     environment = speaker.environment | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "cli", "restore", made, "--yes"]
     with terminal.Terminal(command, environment, speaker.project) as shown:
-        assert shown.ended() == 0, shown.shown
+        assert shown.end() == 0, shown.shown
     client.ensure_daemon(running)
     assert client.call(running, "show", {"id": kept})["memory"]["content"] == OTHER
     with pytest.raises(Exception, match=f"no memory {later}"):
