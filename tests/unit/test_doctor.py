@@ -316,9 +316,12 @@ def test_fix_lets_the_daemon_try_again(
     home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SUBCONSCIOUS_HOME", str(home.root))
-    with StubDaemon(home, {"embed": {"pending": 3}}) as daemon:
+    replies = {"embed": {"pending": 3}, "mend": {"mended": {"full text of no active memory": 2}}}
+    with StubDaemon(home, replies) as daemon:
         main(["doctor", "--fix"])
-        assert "Embedding 3 memories anew" in capsys.readouterr().out
+        told = capsys.readouterr().out
+        assert "Mended: full text of no active memory (2)" in told
+        assert "Embedding 3 memories anew" in told
         main(["doctor", "--fix", "--json"])
         json.loads(capsys.readouterr().out)
         assert [request.cmd for request in daemon.requests].count("embed") == 2

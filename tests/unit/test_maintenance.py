@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from daemon import maintenance as upkeep
 from daemon.core import Core
 from daemon.embedding import Embedding
-from daemon.phases import PHASES
+from daemon.phases import PHASES, Step
 from subconscious.embeddings import Access
 from subconscious.home import Home
 from subconscious.settings import Settings
@@ -102,7 +102,7 @@ async def test_it_waits_while_somebody_speaks(core: Core) -> None:
 async def test_a_phase_that_fails_leaves_its_reason_and_the_others_their_turn(
     core: Core, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fails(*_: object) -> None:
+    async def fails(core: Core, run: maintenance.Run) -> Step:
         raise RuntimeError("the disk is full")
 
     broken = [
