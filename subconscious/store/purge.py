@@ -14,6 +14,7 @@ import aiosqlite
 from subconscious.store import events, prose
 from subconscious.store.connect import Database
 from subconscious.store.rows import marks
+from subconscious.store.subjects import SUBJECTS
 from subconscious.store.wordings import Wordings
 
 PORTION = 500
@@ -157,6 +158,10 @@ async def _delete_loose(tx: aiosqlite.Connection, doomed: Doomed) -> None:
             )
             places = [f"{subject}/{key}" for key in portion]
             await tx.execute(f"DELETE FROM redactions WHERE place IN ({marks(places)})", places)  # noqa: S608
+    for name, subject in SUBJECTS.items():
+        if subject.withdrawn is not None:  # its rows go by a purge alone; links go with the memories at their ends
+            gone = f'subject_id NOT IN (SELECT CAST("{subject.key}" AS TEXT) FROM {subject.table})'  # noqa: S608
+            await tx.execute(f"DELETE FROM events WHERE subject = ? AND {gone}", (name,))  # noqa: S608
     for portion in _portions(doomed.whole):
         for table in ("prompts", "surfaces", "events"):
             await tx.execute(f"DELETE FROM {table} WHERE session_id IN ({marks(portion)})", portion)  # noqa: S608

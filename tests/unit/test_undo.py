@@ -8,8 +8,9 @@ import pytest
 
 from daemon import accepted
 from subconscious.errors import RequestError
+from subconscious.model import Link
 from subconscious.settings import Settings
-from subconscious.store import events, memories, purge, redactions, reversal
+from subconscious.store import events, links, memories, purge, redactions, reversal
 from subconscious.store.connect import Database
 from subconscious.store.redactions import Finding
 from subconscious.store.rows import alter
@@ -103,6 +104,19 @@ async def test_a_purge_is_final(database: Database) -> None:
         await undo(database)
     await undo(database, made)
     assert await active(database) == []
+
+
+async def test_the_history_of_a_link_goes_with_a_memory_at_its_end(database: Database) -> None:
+    one, other = await remember(database), await remember(database, "The worker retries twice.")
+    async with database.write() as tx:
+        new = Link(0, one, other, "SUPPORTS", "active", 0.8, "user", "a telling word", 1.0)
+        link = await links.add(tx, new, "user")
+    assert link is not None
+    doomed = await purge.of_memories(database, [other])
+    async with database.write() as tx:
+        await purge.purge(tx, database, doomed, "it")
+    assert await events.history(database, "link", link.id) == []
+    assert await events.history(database, "memory", one)
 
 
 async def test_words_come_back_with_their_index(database: Database) -> None:
