@@ -27,6 +27,9 @@ log = logging.getLogger("subconscious.daemon")
 LOOK_SECONDS = 30.0
 """Pause between two looks at what is due."""
 
+LONGEST_CALM = 1.0
+"""Seconds after which it is looked at whether somebody waits for the job."""
+
 LONGEST_PAUSE = 5.0
 """Seconds between two steps at the most."""
 
@@ -80,29 +83,37 @@ def due_since(job: str, now: float, hour: int) -> float:
     return at.timestamp()
 
 
-async def carry_out(core: Core, job: str, *, hurried: bool = False) -> Run | None:
-    """Begin a job, or go on where it was cut short; None where another did it meanwhile.
-
-    ``hurried``: somebody asked for it, due or not, and waits.
-    """
+async def carry_out(core: Core, job: str) -> Run | None:
+    """Begin a job that is due, or go on where it was cut short; None where another did it meanwhile."""
     async with core.maintaining:
-        if not hurried and job not in await waiting(core):
-            return None
-        async with core.database.write() as tx:
-            doing = await maintenance.begin(tx, job, PHASES[job][0].name)
-        names = [phase.name for phase in PHASES[job]]
-        for phase in PHASES[job][names.index(doing.phase) if doing.phase in names else 0 :]:
-            cursor = doing.cursor if phase.name == doing.phase else ""
-            doing = await _work_off(core, replace(doing, phase=phase.name, cursor=cursor), phase, hurried=hurried)
-        log.info("%s maintenance done: %s", job, told(doing))
-        return doing
+        return await _carry_out(core, job) if job in await waiting(core) else None
 
 
-async def _work_off(core: Core, doing: Run, phase: Phase, *, hurried: bool) -> Run:
+async def carry_out_now(core: Core, job: str) -> Run:
+    """Carry a job out, due or not, for somebody who waits for it; as fast as can be."""
+    core.hurrying += 1
+    try:
+        async with core.maintaining:
+            return await _carry_out(core, job)
+    finally:
+        core.hurrying -= 1
+
+
+async def _carry_out(core: Core, job: str) -> Run:
+    async with core.database.write() as tx:
+        doing = await maintenance.begin(tx, job, PHASES[job][0].name)
+    names = [phase.name for phase in PHASES[job]]
+    for phase in PHASES[job][names.index(doing.phase) if doing.phase in names else 0 :]:
+        cursor = doing.cursor if phase.name == doing.phase else ""
+        doing = await _work_off(core, replace(doing, phase=phase.name, cursor=cursor), phase)
+    log.info("%s maintenance done: %s", job, told(doing))
+    return doing
+
+
+async def _work_off(core: Core, doing: Run, phase: Phase) -> Run:
     """Carry one phase out, step by step."""
     while True:
-        if not hurried:
-            await _calm(core)
+        await _calm(core)
         began = monotonic()
         step = await _step(core, doing, phase)
         doing = replace(doing, cursor=step.cursor or "", report=_added(doing.report, phase.name, step.done))
@@ -110,7 +121,7 @@ async def _work_off(core: Core, doing: Run, phase: Phase, *, hurried: bool) -> R
             return await _over(core, doing)
         async with core.database.write() as tx:
             await maintenance.advance(tx, doing)
-        if not hurried:
+        if not core.hurrying:
             rest = (monotonic() - began) * (1 / core.settings.maintenance_share - 1)
             await _stopping_within(core, min(LONGEST_PAUSE, rest))
 
@@ -147,8 +158,8 @@ def _added(report: dict[str, dict[str, Any]], name: str, done: dict[str, Any]) -
 async def _calm(core: Core) -> None:
     """Wait until nobody has spoken to us for a while: a person who types comes first."""
     quiet = core.settings.maintenance_quiet_seconds
-    while not core.stopping.is_set() and (left := core.last_heard + quiet - time()) > 0:
-        await _stopping_within(core, left)
+    while not core.stopping.is_set() and not core.hurrying and (left := core.last_heard + quiet - time()) > 0:
+        await _stopping_within(core, min(left, LONGEST_CALM))
     if core.stopping.is_set():
         raise asyncio.CancelledError  # broken off as if by the daemon's end, which is near; the next one goes on
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from subconscious.store import backups, health, maintenance
 
 from .. import phases
-from ..maintenance import carry_out, due_since, told, waiting
+from ..maintenance import carry_out_now, due_since, told, waiting
 from .args import Args
 from .room import Room
 
@@ -30,8 +30,8 @@ class Upkeep(Room):
 
     async def cmd_maintenance_run(self, args: UpkeepArgs) -> dict[str, Any]:
         """Carry a job out now, without regard for who works here."""
-        done = await carry_out(self.core, args.job, hurried=True)
-        return {"run": asdict(done) | {"told": told(done)} if done else None}
+        done = await carry_out_now(self.core, args.job)
+        return {"run": asdict(done) | {"told": told(done)}}
 
     async def cmd_maintenance_log(self, args: UpkeepArgs) -> dict[str, Any]:
         """What the latest runs did."""
@@ -68,7 +68,7 @@ class Upkeep(Room):
         del args
         core = self.core
         wrong = await asyncio.to_thread(health.drift, core.database.path)
-        async with core.maintaining, core.database.write() as tx:
+        async with core.database.write() as tx:
             mended = {"full text made anew": int(await health.mend_full_text(tx))}
             for check in health.CHECKS:
                 while found := await health.mend(tx, check):

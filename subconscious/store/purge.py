@@ -158,9 +158,9 @@ async def _delete_loose(tx: aiosqlite.Connection, doomed: Doomed) -> None:
             )
             places = [f"{subject}/{key}" for key in portion]
             await tx.execute(f"DELETE FROM redactions WHERE place IN ({marks(places)})", places)  # noqa: S608
-    for name, subject in SUBJECTS.items():
-        if subject.withdrawn is not None:  # its rows go by a purge alone; links go with the memories at their ends
-            gone = f'subject_id NOT IN (SELECT CAST("{subject.key}" AS TEXT) FROM {subject.table})'  # noqa: S608
+    for name, sort in SUBJECTS.items():
+        if sort.withdrawn is not None:  # its rows go by a purge alone; links go with the memories at their ends
+            gone = f'subject_id NOT IN (SELECT CAST("{sort.key}" AS TEXT) FROM {sort.table})'  # noqa: S608
             await tx.execute(f"DELETE FROM events WHERE subject = ? AND {gone}", (name,))  # noqa: S608
     for portion in _portions(doomed.whole):
         for table in ("prompts", "surfaces", "events"):

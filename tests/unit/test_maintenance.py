@@ -99,6 +99,19 @@ async def test_it_waits_while_somebody_speaks(core: Core) -> None:
     assert (run.state, run.report) == ("running", {})
 
 
+async def test_who_asks_for_it_does_not_wait_for_silence(core: Core) -> None:
+    await long_ago(core.database)
+    core.settings = core.settings.model_copy(update={"maintenance_quiet_seconds": 3600})
+    core.heard()
+    doing = asyncio.create_task(upkeep.catch_up(core))
+    while not await maintenance.unfinished(core.database):
+        await asyncio.sleep(0.01)
+    async with asyncio.timeout(20):
+        assert (await upkeep.carry_out_now(core, "nightly")).state == "done"
+    core.stopping.set()
+    await asyncio.gather(doing, return_exceptions=True)
+
+
 async def test_a_phase_that_fails_leaves_its_reason_and_the_others_their_turn(
     core: Core, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,8 +122,7 @@ async def test_a_phase_that_fails_leaves_its_reason_and_the_others_their_turn(
         phase.__class__(phase.name, fails if phase.name == "backup" else phase.work) for phase in PHASES["nightly"]
     ]
     monkeypatch.setitem(PHASES, "nightly", tuple(broken))
-    done = await upkeep.carry_out(core, "nightly", hurried=True)
-    assert done is not None
+    done = await upkeep.carry_out_now(core, "nightly")
     assert done.report["backup"] == {"failed": "the disk is full"}
     assert "stats" in done.report
     assert "backup: failed the disk is full" in upkeep.told(done)
@@ -138,8 +150,7 @@ async def test_drift_is_told_and_mended(core: Core, name: str) -> None:
     async with core.database.write() as tx:
         await tx.execute(BREAKS[name])
     assert health.drift(core.database.path)[name] == 1
-    done = await upkeep.carry_out(core, "nightly", hurried=True)
-    assert done is not None
+    done = await upkeep.carry_out_now(core, "nightly")
     assert done.report["orphans"][name] == 1
     assert health.drift(core.database.path) == {}
 
@@ -148,8 +159,7 @@ async def test_an_index_of_words_that_contradicts_itself_is_made_anew(core: Core
     await remember(core.database, "Amounts are integer cents.")
     async with core.database.write() as tx:
         await tx.execute("UPDATE memories_fts_content SET c2 = 'other words' WHERE id = 1")
-    done = await upkeep.carry_out(core, "nightly", hurried=True)
-    assert done is not None
+    done = await upkeep.carry_out_now(core, "nightly")
     assert done.report["integrity"]["full text"] == "made anew"
     assert await memories.search_text(core.database, ["cents"], [], 9)
 
@@ -180,8 +190,7 @@ async def test_a_file_that_is_mostly_empty_is_written_anew(core: Core) -> None:
         await tx.execute("DELETE FROM memories WHERE id > ?", (ids[3],))
         await tx.execute("DELETE FROM events WHERE id > 3")
     before = await maintenance.slack(core.database)
-    done = await upkeep.carry_out(core, "weekly", hurried=True)
+    done = await upkeep.carry_out_now(core, "weekly")
     assert before > 0.2
-    assert done is not None
     assert "freed" in done.report["compact"]
     assert await maintenance.slack(core.database) < 0.05
