@@ -6,7 +6,7 @@ import argparse
 
 from subconscious import __version__
 
-from . import arguments_fading, arguments_links
+from . import arguments_changes, arguments_fading, arguments_links, arguments_upkeep
 from .options import (
     Verbs,
     add_filters,
@@ -37,6 +37,8 @@ def parser() -> argparse.ArgumentParser:
     _add_rollback(verbs)
     arguments_links.add(verbs)
     arguments_fading.add(verbs)
+    arguments_changes.add(verbs)
+    arguments_upkeep.add(verbs)
     _add_running(verbs)
     return root
 
@@ -183,7 +185,9 @@ def _add_approve(choices: Verbs) -> None:
 
 def _add_running(verbs: Verbs) -> None:
     verb = add_verb(verbs, "doctor", "checkup:checkup", "what is wrong, and the command that mends it", listing=True)
-    verb.add_argument("--fix", action="store_true", help="first try again to embed what could not be embedded")
+    verb.add_argument(
+        "--fix", action="store_true", help="first mend the indexes, and try again what could not be embedded"
+    )
     add_verb(verbs, "demo", "demo:demo", "watch a recorded session being remembered; changes nothing of yours")
     verb = add_verb(verbs, "mcp", "mcp:serve", "serve the model's tools to an MCP client, over stdin and stdout")
     verb.add_argument("--handed", metavar="FILE", type=natural, help=argparse.SUPPRESS)

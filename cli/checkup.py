@@ -6,9 +6,13 @@ from argparse import Namespace
 from dataclasses import asdict
 
 from subconscious.doctor import Finding, examine
+from subconscious.errors import SubconsciousError
 
 from . import screen
 from .ask import ask
+
+PATIENCE = 600.0
+"""Seconds for making the indexes anew."""
 
 
 def checkup(options: Namespace) -> int:
@@ -28,9 +32,18 @@ def checkup(options: Namespace) -> int:
 
 
 def _try_again(*, quiet: bool) -> None:
-    """Let the daemon try once more to embed what it could not (SPEC B25)."""
-    waiting = ask("embed")["pending"]
+    """Let the daemon mend what is derived, and try once more to embed what it could not (SPEC B25)."""
+    try:
+        mended = ask("mend", PATIENCE)["mended"]
+        waiting = ask("embed")["pending"]
+    except SubconsciousError as error:
+        # The examination tells what is wrong with whom we asked.
+        if not quiet:
+            print(f"Nothing could be mended: {screen.line(error.message)}\n")
+        return
     if not quiet:
+        for name, count in mended.items():
+            print(f"Mended: {screen.line(name)} ({count}).")
         what = screen.counted(waiting, "memory", "memories")
         print(f"Embedding {what} anew; `subconscious status` says how far it is.\n")
 

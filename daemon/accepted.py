@@ -106,14 +106,16 @@ async def accepted(database: Database, found: Settings) -> dict[str, Any]:
     """The values that a person accepted last. Those found are theirs where nothing was accepted yet."""
     history = await events.history(database, *SUBJECT)
     if not history:
-        return await accept(database, found, "found at the first start", "daemon")
+        return await accept(database, found, "found at the first start", actor="daemon")
     # A setting that is new to this version has no other value than its default yet.
     return guarded(Settings.model_construct()) | (history[-1]["after"] or {})
 
 
-async def accept(database: Database, wanted: Settings, reason: str, actor: str = "user") -> dict[str, Any]:
-    """Keep on record that these values hold."""
+async def accept(
+    database: Database, wanted: Settings, reason: str, held: dict[str, Any] | None = None, actor: str = "user"
+) -> dict[str, Any]:
+    """Keep on record that these values hold from now on, in place of those ``held``."""
     values = guarded(wanted)
     async with database.write() as tx:
-        await events.record(tx, "accept", *SUBJECT, actor=actor, reason=reason, after=values)
+        await events.record(tx, "accept", *SUBJECT, actor=actor, reason=reason, before=held, after=values)
     return values

@@ -17,6 +17,7 @@ from subconscious.model import Origin
 from . import peers
 from .core import Core
 from .requests.args import LONGEST_NAME, Args
+from .requests.changes import Changes
 from .requests.correcting import Correcting
 from .requests.deciding import Deciding
 from .requests.fading import Fading
@@ -27,6 +28,7 @@ from .requests.past import Past
 from .requests.privacy import Privacy
 from .requests.room import Room
 from .requests.running import Running
+from .requests.upkeep import Upkeep
 from .spool import Spool
 
 log = logging.getLogger("subconscious.daemon")
@@ -41,6 +43,8 @@ ROOMS: tuple[type[Room], ...] = (
     Graphs,
     Fading,
     Correcting,
+    Changes,
+    Upkeep,
 )
 
 

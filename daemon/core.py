@@ -76,6 +76,11 @@ class Core:
     # would find everything in the ledger, say nothing, and be the session's greeting.
     answering: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
 
+    # One job of maintenance at a time, whoever wants it.
+    maintaining: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # How many people wait for such a job: then the one under way waits for no silence.
+    hurrying: int = 0
+
     def __post_init__(self) -> None:
         self.llm = LLMClient(self.database, self.in_force(self.settings))
         self.later = Later(self.database, self.llm)

@@ -22,7 +22,7 @@ from subconscious.settings import Settings
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 
-from . import import_model, redacting
+from . import import_model, maintenance, redacting
 from .accepted import accepted, refused, with_tuples
 from .asking import Asking
 from .core import Core
@@ -127,7 +127,7 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
     import_model.register(core)
     asking, reader = Asking(core), Refining(core)
     # What these are at can be broken off at any time, and is taken up again.
-    loops = (core.embedding.run(), asking.run(), reader.run())
+    loops = (core.embedding.run(), asking.run(), reader.run(), maintenance.run(core))
     interruptible = [asyncio.create_task(_part(core, loop)) for loop in loops]
     parts = [
         asyncio.create_task(_part(core, part))
@@ -171,8 +171,8 @@ async def _leave_in_time(
         # An entry that came this very moment keeps us here; one that comes later finds no socket and wakes another.
         if quiet and workers.idle and asking.idle and not entry_names(core.home.spool):
             await schedule.round()
-            if not await reader.idle():
-                continue  # the round has closed a session, say, which a model is to read
+            if await maintenance.catch_up(core) or not await reader.idle():
+                continue  # that took its time, or the round has closed a session, say, which a model is to read
             log.info("idle for %g minutes: leaving", core.settings.idle_exit_minutes)
             return
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from subconscious.home import Home
-from subconscious.store.migrate import keep_copy
+from subconscious.store.backups import folder_of, keep_copy
 from subconscious.store.prose import altered
 
 from .entry import NAME_SUFFIX, BrokenEntryError, parse_entry
@@ -19,7 +19,9 @@ Change = Callable[[str], str]
 def renew_copies(home: Home, schema: int) -> int:
     """Put one fresh copy in place of those that older programs kept, which know what is gone now; return how many."""
     name = home.database.stem
-    stale = [*home.root.glob(f"{name}-schema*.db*"), *(home.root / "broken").glob(f"{home.database.name}*")]
+    # Kept beside the database by older versions, left half done or replaced by a restore, kept where copies are.
+    beside = [*home.root.glob(f"{name}-schema*.db*"), *home.root.glob(f".{home.database.name}.restoring*")]
+    stale = [*beside, *(home.root / "broken").glob(f"{home.database.name}*"), *folder_of(home.database).glob("*")]
     for copy in stale:
         copy.unlink(missing_ok=True)
     if stale:

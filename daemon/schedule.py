@@ -13,7 +13,7 @@ from subconscious.errors import TranscriptError
 from subconscious.model import Session
 from subconscious.store import captures, jobs, model_readings, sessions
 
-from . import fading, redacting, watching
+from . import redacting, watching
 from .core import Core
 from .learn import Source, learn, learn_unwritten
 from .spool import Spool
@@ -49,7 +49,6 @@ class Schedule:
             self.ask_again,
             self._spool.hold_cap,
             self.redact,
-            self.archive_faded,
         )
         for phase in phases:
             try:
@@ -110,10 +109,6 @@ class Schedule:
         """Write down what was found in texts; look through what was stored under other rules (SPEC A28)."""
         await redacting.write_down(self._core)
         await redacting.look_again(self._core)
-
-    async def archive_faded(self) -> None:
-        """Take out of use what has faded, once a day (SPEC A13)."""
-        await fading.daily(self._core)
 
 
 def _last_written(path: str) -> float:

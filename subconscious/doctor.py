@@ -26,7 +26,10 @@ from subconscious.client import AbsentError, call, hello, last_words, newer
 from subconscious.errors import DaemonError, SettingsError, StoreError, SubconsciousError
 from subconscious.home import Home, find_home
 from subconscious.settings import Settings, load_settings
+from subconscious.store.backups import listing
 from subconscious.store.check import UPDATE, Health, check
+from subconscious.store.health import drift
+from subconscious.store.migrate import migrations
 
 OLDEST_PYTHON = (3, 11)
 SHARED_FILESYSTEMS = frozenset(
@@ -52,6 +55,8 @@ WAITING = 24 * 3600.0
 """Seconds after which something that still waits is a fault: an embedding (SPEC B25), a spool entry."""
 PROVIDER_SECONDS = 15.0
 """Time that the daemon has to try the providers; each has five seconds once its SDK is loaded."""
+OLDEST_BACKUP_DAYS = 14
+"""Days after which a copy is too old to go back to, where there were days to make another."""
 NONE = "none"
 OFFLINE = "none: everything works without one"
 DRAIN = "subconscious daemon drain"
@@ -313,6 +318,8 @@ def _database(patient: Patient) -> Iterator[Finding]:
     else:
         yield _fine("database", f"sound, schema {health.schema}, memories: {health.memories}")
         yield from _leftovers(patient, health)
+        yield from _drifted(patient, health)
+        yield from _backup(patient, health)
 
 
 def _leftovers(patient: Patient, health: Health) -> Iterator[Finding]:
@@ -324,6 +331,33 @@ def _leftovers(patient: Patient, health: Health) -> Iterator[Finding]:
     if wanted and since is not None and patient.now - since > WAITING:
         detail = f"memories without an embedding: {health.pending}, the oldest for more than a day"
         yield _fault("embeddings", detail, FIX)
+
+
+def _drifted(patient: Patient, health: Health) -> Iterator[Finding]:
+    """Whether what is derived agrees with what it is derived from; a database of before is looked at once migrated."""
+    if health.schema < migrations()[-1].version:
+        return
+    try:
+        wrong = drift(patient.home.database)
+    except StoreError as error:
+        yield _fault("indexes", error.message, error.remedy)
+        return
+    if wrong:
+        yield _fault("indexes", ", ".join(f"{name}: {count}" for name, count in wrong.items()), FIX)
+
+
+def _backup(patient: Patient, health: Health) -> Iterator[Finding]:
+    """Whether there is a copy to go back to. The first is made by the first night."""
+    copies = listing(patient.home.database)
+    if copies:
+        days = (patient.now - copies[0].at) / 86_400
+        detail = f"copies: {len(copies)}, the latest {max(0, days):.0f} days old"
+        if days > OLDEST_BACKUP_DAYS:
+            yield _fault("backup", detail, "subconscious backup")
+        else:
+            yield _fine("backup", detail)
+    elif health.memories:
+        yield _fine("backup", "none yet; the next night makes one, or subconscious backup")
 
 
 def _spool(patient: Patient) -> Iterator[Finding]:

@@ -195,7 +195,7 @@ async def keep(
     for candidate, stated in judged:
         admission = await last_word(mind, (candidate, stated), where)
         expiry = mind.settings.review_expiry_days
-        capture_id = await captures.insert(tx, candidate, admission, where.place, expiry)
+        capture_id = await captures.insert(tx, candidate, admission, where.place, expiry, where.actor)
         if capture_id is not None:
             kept.append((capture_id, await admit_memory(mind, tx, capture_id, (candidate, admission), where)))
     if kept and where.place.session_id:

@@ -182,8 +182,7 @@ async def reject(tx: aiosqlite.Connection, capture_id: int, reason: str, *, teac
         return
     await captures.decide(tx, capture, "rejected", "user", reason)
     if teach and (seen := prints(capture["content"])):
-        lesson = await poison.learn(tx, capture_id, seen, _threat(capture))
-        await events.record(tx, "learned", "lesson", lesson, actor="user", after={"capture_id": capture_id})
+        await poison.learn(tx, capture_id, seen, _threat(capture))
 
 
 def _threat(capture: Capture) -> str:
@@ -217,7 +216,7 @@ async def restore(tx: aiosqlite.Connection, capture_id: int, expiry_days: float,
 async def undo(tx: aiosqlite.Connection, capture_id: int, expiry_days: float) -> Memory | None:
     """Take the latest decision on a capture back; return the memory that has to leave the active ones, if any."""
     capture = await captures.held(tx, capture_id)
-    done = await events.latest(tx, "capture", capture_id)
+    done = await events.latest(tx, "capture", capture_id, but="judged")
     if done is None or done["action"] not in UNDOABLE or done["actor"] != "user":
         return None
     bound = done["action"] in ("approved", "released") and done["after"].get("memory_id") is not None
@@ -226,7 +225,7 @@ async def undo(tx: aiosqlite.Connection, capture_id: int, expiry_days: float) ->
     if done["action"] == "released":
         await captures.release(tx, capture_id, None)
     for lesson in await poison.of_capture(tx, capture_id):
-        await poison.forget(tx, lesson, time())
+        await poison.forget(tx, lesson, "what taught it was undone")
     return left
 
 

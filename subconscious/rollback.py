@@ -80,8 +80,7 @@ async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list
     for link_id, _ in found.links:
         await links.change(tx, await links.held(tx, link_id), "user", why, status=WITHDRAWN)
     told = await sessions.untell(tx, found.session_id)
-    waits = await model_readings.unread(tx, found.session_id)
-    await model_readings.forget_unread(tx, found.session_id)
+    waits = await model_readings.withdraw(tx, found.session_id)
     await asked.withdraw(tx, found.session_id, _unasked(found.session_id))
     await events.record(
         tx,

@@ -220,6 +220,17 @@ class Settings(BaseSettings):
     native_batch_seconds: float = Field(default=60, gt=0, description="the first pause before asking how far it is")
     later_attempts: int = Field(default=3, ge=1, description="tries of what can wait before it is buried")
 
+    maintenance: bool = Field(default=True, description="nightly, weekly and monthly upkeep (D12)")
+    maintenance_hour: int = Field(default=3, ge=0, le=23, description="the hour from which it is due")
+    maintenance_quiet_seconds: float = Field(
+        default=120, ge=0, description="silence of prompts and commands that it waits for"
+    )
+    maintenance_share: float = Field(
+        default=0.25, gt=0, le=1, description="share of one processor's time that it may take"
+    )
+    backups_daily: int = Field(default=7, ge=1, le=365, description="days of which a copy of the database is kept")
+    backups_weekly: int = Field(default=4, ge=0, le=520, description="weeks of which one is kept beyond that")
+
     workers: int = Field(default=2, ge=1, le=16, description="jobs worked on at once")
     job_attempts: int = Field(default=5, ge=1, description="tries before a job is buried")
     job_timeout_seconds: float = Field(default=120, gt=0, description="time one job may take")

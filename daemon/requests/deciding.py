@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from time import time
 from typing import Any, ClassVar
 
 from subconscious.errors import RequestError
 from subconscious.model import Origin
-from subconscious.store import captures, events, poison, sessions
+from subconscious.store import captures, poison, sessions
 
 from .. import reviewing
 from ..reviewing import Wish
@@ -18,6 +17,7 @@ from .room import Room
 class Deciding(Room):
     """Requests about captures: what waits for a person, and what they decide (SPEC A4, N13, N6)."""
 
+    decides_on: ClassVar[str] = "captures"
     personal: ClassVar[frozenset[str]] = frozenset(
         {"approve", "edit", "forget_lesson", "reject", "release", "restore", "rollback", "undo"}
     )
@@ -66,8 +66,7 @@ class Deciding(Room):
         """A person takes lessons back."""
         async with self.core.database.write() as tx:
             for lesson_id in args.ids:
-                if await poison.forget(tx, lesson_id, time()):
-                    await events.record(tx, "forgotten", "lesson", lesson_id, actor="user", reason=args.reason)
+                await poison.forget(tx, lesson_id, args.reason)
         return await self.cmd_lessons(args)
 
     async def cmd_rollback(self, args: Args) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from subconscious.client import newer
 from subconscious.settings import load_settings
 from subconscious.store import asked, captures, jobs, memories, model_readings, sessions
 
-from .. import redacting
 from ..accepted import accept
+from ..in_force import put_in_force
 from ..spool import entry_names
 from .args import Args
 from .room import Room
@@ -86,17 +86,9 @@ class Running(Room):
     async def cmd_accept_settings(self, args: Args) -> dict[str, Any]:
         """A person lets what stands in config.toml, or in the daemon's environment, take effect."""
         wanted = load_settings(self.core.home.root)
-        before = self.core.accepted
-        self.core.accepted = await accept(self.core.database, wanted, args.reason)
+        values = await accept(self.core.database, wanted, args.reason, self.core.accepted)
         self.core.settings = wanted
-        await redacting.adopt(self.core)
-        await self.core.calibrate()
-        self.core.reconfigure()
-        after = self.core.accepted
-        changed = {name: [before.get(name), after[name]] for name in after if after[name] != before.get(name)}
-        if any(name.startswith("embedder") for name in changed):
-            self.core.stopping.set()  # embedders are opened by the next daemon, which the next hook or command starts
-        return {"changed": changed}
+        return {"changed": await put_in_force(self.core, values)}
 
     async def cmd_drain(self, args: Args) -> dict[str, Any]:
         """Wait until everything that was handed over is worked off and embedded."""

@@ -14,9 +14,10 @@ from typing import Any
 
 import aiosqlite
 
+from subconscious.store import events
 from subconscious.store.connect import Database
 from subconscious.store.jobs import FAR
-from subconscious.store.rows import insertion, marks
+from subconscious.store.rows import Diff, alter, insertion, marks
 
 DAY = 86_400.0
 
@@ -159,20 +160,30 @@ async def open_of(tx: aiosqlite.Connection, session_id: str) -> int:
 
 async def withdraw(tx: aiosqlite.Connection, session_id: str, reason: str) -> None:
     """Ask nothing more about a session; an answer that is on its way finds no open question. The words stay."""
-    await tx.execute(
-        "UPDATE llm_requests SET state = 'buried', batch_id = NULL, reason = ?"
-        " WHERE session_id = ? AND state IN ('waiting', 'sent')",
-        (reason, session_id),
+    rows = await tx.execute_fetchall(
+        "SELECT id, reason FROM llm_requests WHERE session_id = ? AND state IN ('waiting', 'sent')", (session_id,)
     )
+    for row in rows:
+        await alter(tx, "llm_requests", row["id"], {"state": "buried", "batch_id": None, "reason": reason})
+        # Put back, one that was sent is asked anew: its batch may be gone by then.
+        before, after = {"state": "waiting", "reason": row["reason"]}, {"state": "buried", "reason": reason}
+        await _tell(tx, "withdraw", row["id"], session_id, (before, after))
 
 
 async def put_back(tx: aiosqlite.Connection, session_id: str, reason: str) -> None:
     """Let the questions that were withdrawn for this reason wait again."""
-    await tx.execute(
-        "UPDATE llm_requests SET state = 'waiting', run_after = 0 WHERE session_id = ? AND state = 'buried'"
-        " AND reason = ? AND text <> ''",
+    rows = await tx.execute_fetchall(
+        "SELECT id FROM llm_requests WHERE session_id = ? AND state = 'buried' AND reason = ? AND text <> ''",
         (session_id, reason),
     )
+    for row in rows:
+        diff = await alter(tx, "llm_requests", row["id"], {"state": "waiting", "run_after": 0.0})
+        await _tell(tx, "put back", row["id"], session_id, diff)
+
+
+async def _tell(tx: aiosqlite.Connection, action: str, request_id: int, session_id: str, diff: Diff) -> None:
+    who = {"actor": "user", "session_id": session_id}
+    await events.record(tx, action, "question", request_id, before=diff[0], after=diff[1], **who)
 
 
 async def intend(tx: aiosqlite.Connection, provider: str, model: str, ids: Sequence[int], now: float) -> int:

@@ -24,8 +24,9 @@ from subconscious.model import (
 )
 from subconscious.store import events
 from subconscious.store.connect import Database
-from subconscious.store.rows import content_hash, insertion, marks, plain, stored
+from subconscious.store.rows import Diff, alter, content_hash, insertion, marks, plain, stored
 
+TABLE = "implicit_captures"
 DAY = 86_400.0
 SAME_NAME = (
     "kind",
@@ -65,9 +66,17 @@ def capture_key(candidate: Candidate) -> str:
 
 
 async def insert(
-    tx: aiosqlite.Connection, candidate: Candidate, admission: Admission, place: Place, expiry_days: float
+    tx: aiosqlite.Connection,
+    candidate: Candidate,
+    admission: Admission,
+    place: Place,
+    expiry_days: float,
+    actor: str = "daemon",
 ) -> int | None:
-    """Keep a judged candidate; its id, or None when the same was read before, or purged."""
+    """Keep a judged candidate; its id, or None when the same was read before, or purged.
+
+    What is discarded is its own record: nothing came of it that could be taken back.
+    """
     now, key = time(), capture_key(candidate)
     if list(await tx.execute_fetchall("SELECT 1 FROM purged_captures WHERE capture_key = ?", (key,))):
         return None
@@ -82,7 +91,18 @@ async def insert(
         **_said(candidate),
     }
     cursor = await tx.execute(*insertion("implicit_captures", values, "ON CONFLICT (capture_key) DO NOTHING"))
-    return int(cursor.lastrowid or 0) if cursor.rowcount else None
+    if not cursor.rowcount:
+        return None
+    number = int(cursor.lastrowid or 0)
+    if admission.decision is not Decision.DISCARD:
+        await _made(tx, number, values, actor)
+    return number
+
+
+async def _made(tx: aiosqlite.Connection, capture_id: int, values: dict[str, Any], actor: str = "daemon") -> None:
+    told = {"status": QUARANTINED if values["quarantined"] else values["status"], "quarantined": values["quarantined"]}
+    session = values["session_id"]
+    await events.record(tx, "create", "capture", capture_id, actor=actor, session_id=session, after=told)
 
 
 def outcome(admission: Admission) -> dict[str, Any]:
@@ -148,7 +168,16 @@ def candidate_of(capture: dict[str, Any]) -> Candidate:
 
 async def bind(tx: aiosqlite.Connection, capture_id: int, memory_id: int) -> None:
     """Note which memory a capture became, or repeated."""
-    await tx.execute("UPDATE implicit_captures SET memory_id = ? WHERE id = ?", (memory_id, capture_id))
+    await _tell(tx, "bind", capture_id, await alter(tx, TABLE, capture_id, {"memory_id": memory_id}))
+
+
+async def _tell(
+    tx: aiosqlite.Connection, action: str, capture_id: int, diff: Diff, actor: str = "daemon", reason: str = ""
+) -> None:
+    if diff[1]:
+        await events.record(
+            tx, action, "capture", capture_id, actor=actor, reason=reason, before=diff[0], after=diff[1]
+        )
 
 
 async def get(database: Database, capture_id: int) -> dict[str, Any]:
@@ -204,10 +233,7 @@ async def decide(
     **told: Any,
 ) -> None:
     """Set what became of a capture; ``told`` joins the event (``action``, or else the status) for who undoes it."""
-    await tx.execute(
-        "UPDATE implicit_captures SET status = ?, quarantined = ?, decided_at = ? WHERE id = ?",
-        (*_written(status), time(), capture["id"]),
-    )
+    before, after = await alter(tx, TABLE, capture["id"], _written(status) | {"decided_at": time()})
     await events.record(
         tx,
         action or status,
@@ -215,8 +241,8 @@ async def decide(
         capture["id"],
         actor=actor,
         reason=reason,
-        before={"status": capture["status"]},
-        after={"status": status, **told},
+        before=before | {"status": capture["status"]},
+        after=told | after | {"status": status},
     )
 
 
@@ -231,12 +257,10 @@ async def reopen(
 ) -> None:
     """A person takes a capture back to ``status``; one that waits again waits as long as a new one."""
     expires = time() + expiry_days * DAY if status == "review" else None
-    kept = "" if status == QUARANTINED else " memory_id = NULL,"
-    await tx.execute(
-        f"UPDATE implicit_captures SET{kept} status = ?, quarantined = ?, decided_at = NULL, expires_at = ?"
-        " WHERE id = ?",
-        (*_written(status), expires, capture["id"]),
-    )
+    values = _written(status) | {"decided_at": None, "expires_at": expires}
+    if status != QUARANTINED:
+        values["memory_id"] = None
+    before, after = await alter(tx, TABLE, capture["id"], values)
     await events.record(
         tx,
         action,
@@ -244,8 +268,8 @@ async def reopen(
         capture["id"],
         actor=actor,
         reason=reason,
-        before={"status": capture["status"]},
-        after={"status": status},
+        before=before | {"status": capture["status"]},
+        after=after | {"status": status},
     )
 
 
@@ -275,28 +299,13 @@ async def reword(
         "content_hash": content_hash(worded.content),
         "expires_at": expires if capture["status"] != status else capture["expires_at"],
     }
-    settings = ", ".join(f"{name} = :{name}" for name in values)
-    await tx.execute(
-        f"UPDATE implicit_captures SET {settings} WHERE id = :id",  # noqa: S608 - names of our own
-        values | {"id": capture["id"]},
-    )
-    told = (*REWORDED, "confidence", "status")
-    after = asdict(worded) | {"confidence": admission.confidence, "status": status}
-    await events.record(
-        tx,
-        "refined",
-        "capture",
-        capture["id"],
-        session_id=capture["session_id"],
-        reason=admission.reason,
-        before={name: capture[name] for name in told},
-        after={name: after[name] for name in told},
-    )
+    await _tell(tx, "refined", capture["id"], await alter(tx, TABLE, capture["id"], values), reason=admission.reason)
 
 
 async def release(tx: aiosqlite.Connection, capture_id: int, at: float | None) -> None:
     """Note when a person let a capture go: no later check holds it again. None: they took that back."""
-    await tx.execute("UPDATE implicit_captures SET released_at = ? WHERE id = ?", (at, capture_id))
+    action = "unreleased" if at is None else "let go"
+    await _tell(tx, action, capture_id, await alter(tx, TABLE, capture_id, {"released_at": at}), "user")
 
 
 async def insert_held(
@@ -314,13 +323,19 @@ async def insert_held(
         "created_at": time(),
         **_said(candidate),
     }
-    await tx.execute(*insertion("implicit_captures", values, "ON CONFLICT (capture_key) DO UPDATE SET quarantined = 1"))
+    known = "SELECT id FROM implicit_captures WHERE capture_key = ?"
+    for row in await tx.execute_fetchall(known, (values["capture_key"],)):
+        diff = await alter(tx, TABLE, row[0], {"status": "discarded", "quarantined": 1})
+        await _tell(tx, QUARANTINED, row[0], diff, reason=reason)
+        return
+    cursor = await tx.execute(*insertion(TABLE, values))
+    await _made(tx, int(cursor.lastrowid or 0), values)
 
 
 async def quarantine(tx: aiosqlite.Connection, capture: dict[str, Any], verdict: Verdict, reason: str) -> None:
     """Set a capture apart that a later look found dangerous; its memory, if it has one, is archived by the caller."""
     await rejudge(tx, capture["id"], verdict)
-    await tx.execute("UPDATE implicit_captures SET reason = ? WHERE id = ?", (reason, capture["id"]))
+    await _tell(tx, "reasoned", capture["id"], await alter(tx, TABLE, capture["id"], {"reason": reason}))
     await decide(tx, capture, QUARANTINED, "daemon", reason)
 
 
@@ -328,12 +343,8 @@ async def rejudge(
     tx: aiosqlite.Connection, capture_id: int, verdict: Verdict, seconded_with: int | None = None
 ) -> None:
     """Keep what a later look said of a capture; ``seconded_with`` is the prompt of a model's opinion."""
-    values = judged(verdict)
-    await tx.execute(
-        "UPDATE implicit_captures SET level = :level, verdict = :verdict, rules = :rules,"
-        " seconded_with = coalesce(:prompt, seconded_with) WHERE id = :id",
-        values | {"prompt": seconded_with, "id": capture_id},
-    )
+    values = judged(verdict) | ({} if seconded_with is None else {"seconded_with": seconded_with})
+    await _tell(tx, "judged", capture_id, await alter(tx, TABLE, capture_id, values))
 
 
 async def of_memory(tx: aiosqlite.Connection, memory_id: int) -> list[dict[str, Any]]:
@@ -377,9 +388,10 @@ async def of_whole_session(tx: aiosqlite.Connection, session_id: str) -> list[di
     return [opened(row) for row in rows]
 
 
-def _written(status: str) -> tuple[str, int]:
+def _written(status: str) -> dict[str, Any]:
     """A status as the table has it, and the mark beside it."""
-    return ("discarded", 1) if status == QUARANTINED else (status, 0)
+    held = status == QUARANTINED
+    return {"status": "discarded" if held else status, "quarantined": int(held)}
 
 
 async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
@@ -394,13 +406,10 @@ async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str
 
 async def displace(tx: aiosqlite.Connection, capture_id: int, reason: str) -> None:
     """Take a waiting capture out of the queue; it can be restored like any that was discarded."""
-    changed = await tx.execute(
-        "UPDATE implicit_captures SET status = 'discarded', reason = ? || ': ' || reason"
-        " WHERE id = ? AND status = 'review'",
-        (reason, capture_id),
-    )
-    if changed.rowcount:
-        await events.record(tx, "displace", "capture", capture_id, reason=reason, before={"status": "review"})
+    capture = await held(tx, capture_id)
+    if capture["status"] == "review":
+        values = {"status": "discarded", "reason": f"{reason}: {capture['reason']}"}
+        await _tell(tx, "displace", capture_id, await alter(tx, TABLE, capture_id, values), reason=reason)
 
 
 async def expire(tx: aiosqlite.Connection, now: float) -> int:

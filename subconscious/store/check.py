@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from subconscious.errors import NewerStoreError, StoreError
+from subconscious.store import backups
 from subconscious.store.migrate import migrations
 
 UPDATE = "claude plugin update subconscious@subconscious"
@@ -39,23 +40,23 @@ def check(path: Path) -> Health:
     Raises NewerStoreError when a newer program wrote it, StoreError when it is damaged or no database at all.
     """
     try:
-        with _reading(path) as connection:
+        with reading(path) as connection:
             return _health(path, connection)
     except sqlite3.Error as error:
         raise StoreError(f"{path} is damaged or no database: {error}", restoring(path)) from error
 
 
 def restoring(path: Path) -> str:
-    """The command that sets a broken database aside and puts the newest kept copy in its place."""
+    """The command that puts the newest sound copy in a broken database's place."""
+    if backups.listing(path) or any(path.parent.glob(f"{path.stem}-schema*.db")):
+        return "subconscious restore latest # `subconscious restore` lists the copies"
     aside = f"cd {shlex.quote(str(path.parent))} && mkdir -p broken && mv {path.name}* broken/"
-    copies = sorted(path.parent.glob(f"{path.stem}-schema*.db"), key=lambda copy: copy.stat().st_mtime)
-    if copies:
-        return f"subconscious daemon stop; {aside} && cp {copies[-1].name} {path.name}"
     return f"subconscious daemon stop; {aside} # no copy was kept; transcripts: subconscious capture"
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a database to read it, without leaving a trace beside it."""
     # Even a reader makes the files -wal and -shm, unless it is told that nobody writes; and nobody does where
     # there is no -wal: the daemon removes it as it leaves.
     live = path.with_name(f"{path.name}-wal").exists()

@@ -10,14 +10,19 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import aiosqlite
 
 from subconscious.errors import StoreError
 
 Connector = Callable[[], sqlite3.Connection]
+
+ACT: ContextVar[str] = ContextVar("act", default="")
+"""What the running transaction's events are known by as one act."""
 
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
@@ -49,6 +54,7 @@ class Database:
     async def write(self) -> AsyncIterator[aiosqlite.Connection]:
         """One transaction: all of the block's changes or none. Blocks wait for each other."""
         async with self._turn:
+            token = ACT.set(uuid4().hex)
             # The connection's thread works its queue off in order, whoever still waits for it: should we be cancelled
             # while it begins, the rollback comes after, and the next block never meets a transaction left open.
             try:
@@ -58,6 +64,8 @@ class Database:
                 # Also when cancelled: the next writer must not find this one's half.
                 await self.writer.rollback()
                 raise
+            finally:
+                ACT.reset(token)
             await self.writer.commit()
 
     async def compact(self) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from time import time
 from typing import Any
 
 import aiosqlite
 
-from subconscious.store.connect import Database
+from subconscious.errors import NotFoundError
+from subconscious.store.connect import ACT, Database
+from subconscious.store.rows import marks
 
 
 async def record(
@@ -28,12 +31,23 @@ async def record(
     """Append one event, in the transaction of the change it tells of.
 
     ``before`` and ``after`` are the columns that changed, with their values; None before: it was made; None after: it
-    was taken away. Changes that belong together have one ``act``.
+    was taken away. Changes that belong together have one ``act``: those of one transaction, unless it is given.
     """
     await tx.execute(
         "INSERT INTO events (at, actor, action, subject, subject_id, session_id, reason, before, after, act)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (time(), actor, action, subject, str(subject_id), session_id, reason, _json(before), _json(after), act),
+        (
+            time(),
+            actor,
+            action,
+            subject,
+            str(subject_id),
+            session_id,
+            reason,
+            _json(before),
+            _json(after),
+            act or ACT.get(),
+        ),
     )
 
 
@@ -45,15 +59,60 @@ async def history(database: Database, subject: str, subject_id: int | str) -> li
     return [_opened(row) for row in rows]
 
 
-async def latest(tx: aiosqlite.Connection, subject: str, subject_id: int | str) -> dict[str, Any] | None:
-    """The newest event of one subject, as the running transaction sees it."""
+async def latest(tx: aiosqlite.Connection, subject: str, subject_id: int | str, but: str = "") -> dict[str, Any] | None:
+    """The newest event of one subject, as the running transaction sees it; ``but`` is an action to pass over."""
     rows = list(
         await tx.execute_fetchall(
-            "SELECT * FROM events WHERE subject = ? AND subject_id = ? ORDER BY id DESC LIMIT 1",
-            (subject, str(subject_id)),
+            "SELECT * FROM events WHERE subject = ? AND subject_id = ? AND action <> ? ORDER BY id DESC LIMIT 1",
+            (subject, str(subject_id), but),
         )
     )
     return _opened(rows[0]) if rows else None
+
+
+async def page(database: Database, before: int, limit: int, subjects: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Events older than one, the latest first; all but the marks of what was typed, or those of some subjects."""
+    which = f"subject IN ({marks(subjects)})" if subjects else "subject NOT IN ('typed', 'prompt')"
+    rows = await database.rows(
+        f"SELECT * FROM events WHERE id < ? AND {which} ORDER BY id DESC LIMIT ?",  # noqa: S608
+        (before, *subjects, limit),
+    )
+    return [_opened(row) for row in rows]
+
+
+async def of_session(database: Database, session_id: str) -> list[dict[str, Any]]:
+    """What a session brought about, and what happened to what is told of it, oldest first."""
+    rows = await database.rows(
+        "SELECT * FROM events WHERE subject NOT IN ('typed', 'prompt')"
+        " AND (session_id = ?1 OR (subject = 'session' AND subject_id = ?1)) ORDER BY id",
+        (session_id,),
+    )
+    return [_opened(row) for row in rows]
+
+
+async def held(tx: aiosqlite.Connection, event_id: int) -> dict[str, Any]:
+    """One event, as the running transaction sees it. Raises NotFoundError."""
+    rows = list(await tx.execute_fetchall("SELECT * FROM events WHERE id = ?", (event_id,)))
+    if not rows:
+        raise NotFoundError(f"there is no event {event_id}", "`subconscious history` lists the latest")
+    return _opened(rows[0])
+
+
+async def of_act(tx: aiosqlite.Connection, event: dict[str, Any]) -> list[dict[str, Any]]:
+    """The events that belong together with one, oldest first; itself, where it stands alone."""
+    if not event["act"]:
+        return [event]
+    rows = await tx.execute_fetchall("SELECT * FROM events WHERE act = ? AND act <> '' ORDER BY id", (event["act"],))
+    return [_opened(row) for row in rows]
+
+
+async def after(tx: aiosqlite.Connection, event: dict[str, Any]) -> list[dict[str, Any]]:
+    """What happened to an event's subject since, the latest first."""
+    rows = await tx.execute_fetchall(
+        "SELECT * FROM events WHERE subject = ? AND subject_id = ? AND id > ? ORDER BY id DESC",
+        (event["subject"], event["subject_id"], event["id"]),
+    )
+    return [_opened(row) for row in rows]
 
 
 def _opened(row: sqlite3.Row) -> dict[str, Any]:

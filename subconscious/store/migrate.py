@@ -1,6 +1,6 @@
 """Numbered SQL, each file in one transaction with its record (SPEC A16).
 
-Before a database that holds anything is changed, a verified copy is kept beside it; a database that a newer program
+Before a database that holds anything is changed, a verified copy of it is kept; a database that a newer program
 has written is refused rather than guessed at.
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from time import time
 
 from subconscious.errors import NewerStoreError, StoreError
+from subconscious.store.backups import keep_copy
 from subconscious.store.connect import Database
 
 RECORD = (
@@ -106,25 +107,3 @@ def statements(sql: str) -> list[str]:
     if pending.strip() and not all(line.lstrip().startswith("--") for line in pending.splitlines() if line.strip()):
         found.append(pending)
     return found
-
-
-def keep_copy(path: Path, version: int) -> Path:
-    """Keep a verified copy of a database beside it, by SQLite's own backup (it includes what is in the WAL).
-
-    Returns the copy's path; raises StoreError when the copy is not sound, and then nothing has been changed.
-    """
-    copy = path.with_name(f"{path.stem}-schema{version:04d}-{int(time())}.db")
-    copy.touch(mode=0o600)
-    source, target = sqlite3.connect(path), sqlite3.connect(copy)
-    try:
-        source.backup(target)
-        verdict = target.execute("PRAGMA quick_check").fetchone()[0]
-    except sqlite3.Error as error:
-        verdict = str(error)
-    finally:
-        source.close()
-        target.close()
-    if verdict != "ok":
-        copy.unlink()
-        raise StoreError(f"no sound copy of {path} could be made: {verdict}", "run `subconscious doctor`")
-    return copy

@@ -10,6 +10,7 @@ from typing import Any
 
 import aiosqlite
 
+from subconscious.store import events
 from subconscious.store.connect import Database
 from subconscious.store.rows import insertion
 
@@ -234,11 +235,22 @@ async def unread(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, An
     return [dict(row) for row in rows]
 
 
-async def put_back(tx: aiosqlite.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Let what was forgotten wait again, but for what is on record anew."""
+async def withdraw(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
+    """A person wants nothing more read of a session; return the rows, for who wants them back."""
+    rows = await unread(tx, session_id)
+    await forget_unread(tx, session_id)
     for row in rows:
-        values = {name: value for name, value in row.items() if name != "id"}
-        await tx.execute(*insertion("model_readings", values, "ON CONFLICT DO NOTHING"))
+        await events.record(tx, "withdraw", "reading", row["id"], actor="user", session_id=session_id, before=row)
+    return rows
+
+
+async def put_back(tx: aiosqlite.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Let what was withdrawn wait again, but for what is on record anew."""
+    for row in rows:
+        done = await tx.execute(*insertion("model_readings", row, "ON CONFLICT DO NOTHING"))
+        if done.rowcount:
+            who = {"actor": "user", "session_id": row["session_id"]}
+            await events.record(tx, "put back", "reading", row["id"], after=dict(row), **who)
 
 
 async def counts(database: Database) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from typing import Any
 import aiosqlite
 
 from subconscious.model import Level, Memory, Verdict
+from subconscious.store import events
 from subconscious.store.connect import Database
-from subconscious.store.rows import marks, memory_from
+from subconscious.store.rows import alter, marks, memory_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +81,19 @@ async def learn(tx: aiosqlite.Connection, capture_id: int, prints: Sequence[int]
         "INSERT INTO poison_lessons (capture_id, prints, threat, created_at) VALUES (?, ?, ?, ?)",
         (capture_id, json.dumps(list(prints)), threat, time()),
     )
-    return int(cursor.lastrowid or 0)
+    lesson = int(cursor.lastrowid or 0)
+    made = {"capture_id": capture_id, "removed_at": None}
+    await events.record(tx, "learned", "lesson", lesson, actor="user", after=made)
+    return lesson
 
 
-async def forget(tx: aiosqlite.Connection, lesson_id: int, at: float | None) -> bool:
-    """Take a lesson out of use, or back into it with None; False if there was nothing to change."""
-    done = await tx.execute(
-        "UPDATE poison_lessons SET removed_at = ? WHERE id = ? AND (removed_at IS NULL) = ?",
-        (at, lesson_id, at is not None),
-    )
-    return bool(done.rowcount)
+async def forget(tx: aiosqlite.Connection, lesson_id: int, reason: str = "") -> None:
+    """Take a lesson out of use, if it is in use."""
+    rows = await tx.execute_fetchall("SELECT 1 FROM poison_lessons WHERE id = ? AND removed_at IS NULL", (lesson_id,))
+    if not list(rows):
+        return
+    before, after = await alter(tx, "poison_lessons", lesson_id, {"removed_at": time()})
+    await events.record(tx, "forgotten", "lesson", lesson_id, actor="user", reason=reason, before=before, after=after)
 
 
 async def lessons(database: Database) -> list[Lesson]:

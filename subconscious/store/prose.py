@@ -20,7 +20,15 @@ from subconscious.store.rows import content_hash
 Change = Callable[[str], str]
 
 APART = frozenset(
-    {"schema_migrations", "projects", "project_paths", "redactions", "redactions_allowed", "redaction_state"}
+    {
+        "schema_migrations",
+        "projects",
+        "project_paths",
+        "redactions",
+        "redactions_allowed",
+        "redaction_state",
+        "maintenance_runs",
+    }
 )
 """Tables without people's words."""
 
@@ -158,13 +166,13 @@ async def rewrite(tx: aiosqlite.Connection, row: Row, new: dict[str, str]) -> No
     sets = ", ".join(f'"{name}" = ?' for name in new)
     await tx.execute(f"UPDATE {row.table.name} SET {sets} WHERE {where}", (*new.values(), *row.key))  # noqa: S608
     if row.table.name == "memories" and INDEXED & new.keys():
-        await _derive(tx, int(row.key[0]))
+        await derive(tx, int(row.key[0]))
     elif row.table.name == "implicit_captures" and "content" in new:
         digest = content_hash(new["content"])
         await tx.execute("UPDATE implicit_captures SET content_hash = ? WHERE id = ?", (digest, row.key[0]))
 
 
-async def _derive(tx: aiosqlite.Connection, memory_id: int) -> None:
+async def derive(tx: aiosqlite.Connection, memory_id: int) -> None:
     """Make a memory's hash, full text and embedding anew from the words that it has now."""
     memory = await memories.held(tx, memory_id)
     digest = content_hash(memory.content)

@@ -15,6 +15,7 @@ from subconscious.store import events, prose
 from subconscious.store.connect import Database
 from subconscious.store.filters import FULL_TEXT
 from subconscious.store.rows import marks
+from subconscious.store.subjects import SUBJECTS
 from subconscious.store.wordings import Wordings
 
 PORTION = 500
@@ -173,6 +174,10 @@ async def _delete_loose(tx: aiosqlite.Connection, doomed: Doomed) -> None:
             await tx.execute(f"DELETE FROM redactions WHERE place IN ({marks(places)})", places)  # noqa: S608
     for portion in _portions(doomed.memories):
         await _forget_relations(tx, portion)
+    for name, sort in SUBJECTS.items():
+        if sort.withdrawn is not None:  # its rows go by a purge alone; links go with the memories at their ends
+            gone = f'subject_id NOT IN (SELECT CAST("{sort.key}" AS TEXT) FROM {sort.table})'  # noqa: S608
+            await tx.execute(f"DELETE FROM events WHERE subject = ? AND {gone}", (name,))  # noqa: S608
     for portion in _portions(doomed.whole):
         for table in ("prompts", "surfaces", "events"):
             await tx.execute(f"DELETE FROM {table} WHERE session_id IN ({marks(portion)})", portion)  # noqa: S608

@@ -59,16 +59,19 @@ async def allow(tx: aiosqlite.Connection, digest: str, reason: str) -> None:
     """Let a finding pass from now on. Raises NotFoundError where nothing of that hash was ever found."""
     if not list(await tx.execute_fetchall("SELECT 1 FROM redactions WHERE hash = ? LIMIT 1", (digest,))):
         raise NotFoundError(f"nothing of hash {digest} was found", "`subconscious redactions` lists what was")
-    await tx.execute("INSERT OR IGNORE INTO redactions_allowed VALUES (?, ?, ?)", (digest, time(), reason))
-    await events.record(tx, "allow", "redaction", digest, actor="user", reason=reason)
+    row = {"hash": digest, "at": time(), "reason": reason}
+    done = await tx.execute(*insertion("redactions_allowed", row, "ON CONFLICT DO NOTHING"))
+    if done.rowcount:
+        await events.record(tx, "allow", "redaction", digest, actor="user", reason=reason, after=row)
 
 
 async def disallow(tx: aiosqlite.Connection, digest: str) -> None:
     """Take out again what was let pass. Raises NotFoundError where it was not."""
-    done = await tx.execute("DELETE FROM redactions_allowed WHERE hash = ?", (digest,))
-    if not done.rowcount:
+    rows = list(await tx.execute_fetchall("SELECT * FROM redactions_allowed WHERE hash = ?", (digest,)))
+    if not rows:
         raise NotFoundError(f"{digest} is not let pass", "`subconscious redactions` lists what is")
-    await events.record(tx, "disallow", "redaction", digest, actor="user")
+    await tx.execute("DELETE FROM redactions_allowed WHERE hash = ?", (digest,))
+    await events.record(tx, "disallow", "redaction", digest, actor="user", before=dict(rows[0]))
 
 
 async def state(database: Database) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
+import aiosqlite
+
 from subconscious.model import EngineHit, Memory, Origin, Scope, Session, Surface
 
 LISTS = ("tags", "files")
@@ -58,6 +60,23 @@ def insertion(table: str, values: Mapping[str, Any], conflict: str = "") -> tupl
     columns = ", ".join(f'"{name}"' for name in values)
     holders = ", ".join(f":{name}" for name in values)
     return f"INSERT INTO {table} ({columns}) VALUES ({holders}) {conflict}", dict(values)  # noqa: S608
+
+
+Diff = tuple[dict[str, Any], dict[str, Any]]
+"""The columns that changed, before and after, as an event keeps them."""
+
+
+async def alter(
+    tx: aiosqlite.Connection, table: str, key: int | str, values: Mapping[str, Any], name: str = "id"
+) -> Diff:
+    """Give a row other values; return those that were different, before and after."""
+    rows = list(await tx.execute_fetchall(f'SELECT * FROM {table} WHERE "{name}" = ?', (key,)))  # noqa: S608
+    before = {column: rows[0][column] for column, value in values.items() if rows and rows[0][column] != value}
+    after = {column: values[column] for column in before}
+    if after:
+        sets = ", ".join(f'"{column}" = ?' for column in after)
+        await tx.execute(f'UPDATE {table} SET {sets} WHERE "{name}" = ?', (*after.values(), key))  # noqa: S608
+    return before, after
 
 
 def marks(items: Iterable[Any]) -> str:

@@ -9,8 +9,9 @@ from time import time
 import aiosqlite
 
 from subconscious.model import Session
+from subconscious.store import events
 from subconscious.store.connect import Database
-from subconscious.store.rows import insertion, session_from, stored
+from subconscious.store.rows import alter, insertion, session_from, stored
 
 CLEARING_SECONDS = 5.0
 """Time that a client takes from the end of a session that was cleared to the beginning of the next."""
@@ -156,7 +157,10 @@ class Told:
 
 
 async def summarise(tx: aiosqlite.Connection, session_id: str, told: Told) -> None:
-    """Keep what a session was about in place of what was known before."""
+    """Keep what a session was about in place of what was known before.
+
+    No event tells of it: it is derived from the transcript, and made anew whenever the session goes on.
+    """
     await tx.execute(
         "UPDATE sessions SET title = :title, summary = :summary, tags = :tags, left_open = :left_open,"
         " sketch = :sketch WHERE id = :id",
@@ -177,11 +181,10 @@ async def untell(tx: aiosqlite.Connection, session_id: str) -> dict[str, str]:
 
 async def retell(tx: aiosqlite.Connection, session_id: str, told: Mapping[str, str]) -> None:
     """Tell of a session what was told before."""
-    if told:
-        await tx.execute(
-            "UPDATE sessions SET title = :title, summary = :summary, tags = :tags, left_open = :left_open"
-            " WHERE id = :id",
-            {**told, "id": session_id},
+    before, after = await alter(tx, "sessions", session_id, told)
+    if after:
+        await events.record(
+            tx, "retell", "session", session_id, actor="user", session_id=session_id, before=before, after=after
         )
 
 

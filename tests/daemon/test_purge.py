@@ -14,7 +14,7 @@ import pytest
 from bench.sessions import Speaker
 from subconscious import client
 from subconscious.home import Home
-from subconscious.store.migrate import keep_copy
+from subconscious.store.backups import keep_copy
 from tests import terminal
 from tests.daemon.conftest import configure, drained, eventually, new_session
 

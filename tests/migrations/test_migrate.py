@@ -44,7 +44,7 @@ async def test_keeps_a_copy_before_it_changes_a_database(home: Home) -> None:
         await tx.execute("INSERT INTO projects VALUES ('p', 'kept', '/', '', '', 0)")
     await migrate(database, [*migrations(), Migration(99, "more", "CREATE TABLE more (a)")])
     await database.close()
-    (copy,) = home.root.glob("memory-schema*.db")
+    (copy,) = home.root.glob("backups/memory-*.db")
     assert copy.stat().st_mode & 0o077 == 0
     with sqlite3.connect(copy) as old:
         assert old.execute("SELECT name FROM projects").fetchall() == [("kept",)]

@@ -14,13 +14,14 @@ import pytest
 
 from cli.__main__ import main
 from cli.holder import kill
-from subconscious import doctor
+from subconscious import doctor, restore
 from subconscious.client import hello
 from subconscious.doctor import Finding, examine, filesystem
 from subconscious.home import Home
+from subconscious.store.backups import keep_copy
 from subconscious.store.check import check
 from subconscious.store.connect import open_database
-from subconscious.store.migrate import keep_copy, migrate
+from subconscious.store.migrate import migrate
 from tests.unit.stub_daemon import StubDaemon
 
 MOUNTS = """\
@@ -238,19 +239,12 @@ def test_a_daemon_of_another_version(home: Home, version: str, remedy: str) -> N
 
 
 def test_a_damaged_database(home: Home) -> None:
-    keep_copy(home.database, 1)
-    copy = next(home.root.glob("memory-schema*.db"))
+    copy = keep_copy(home.database, 1)
     home.database.write_bytes(b"not a database" * 1000)
-    found = faults(home)["database"]
-    assert f"cp {copy.name} memory.db" in found.remedy
-
-
-def test_the_remedy_for_a_damaged_database_works(home: Home) -> None:
-    keep_copy(home.database, 1)
-    home.database.write_bytes(b"not a database" * 1000)
-    remedy = faults(home)["database"].remedy.removeprefix("subconscious daemon stop; ")
-    assert os.system(remedy) == 0
+    assert faults(home)["database"].remedy.startswith("subconscious restore latest")
+    restore.put_back(home, restore.find(home, "latest"))
     assert faults(home) == {}
+    assert copy.exists()
 
 
 def test_a_damaged_database_without_a_copy(home: Home) -> None:
@@ -322,9 +316,12 @@ def test_fix_lets_the_daemon_try_again(
     home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SUBCONSCIOUS_HOME", str(home.root))
-    with StubDaemon(home, {"embed": {"pending": 3}}) as daemon:
+    replies = {"embed": {"pending": 3}, "mend": {"mended": {"full text of no active memory": 2}}}
+    with StubDaemon(home, replies) as daemon:
         main(["doctor", "--fix"])
-        assert "Embedding 3 memories anew" in capsys.readouterr().out
+        told = capsys.readouterr().out
+        assert "Mended: full text of no active memory (2)" in told
+        assert "Embedding 3 memories anew" in told
         main(["doctor", "--fix", "--json"])
         json.loads(capsys.readouterr().out)
         assert [request.cmd for request in daemon.requests].count("embed") == 2

@@ -15,13 +15,13 @@ PURE = {
 }
 GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
 WORKSHOP = {"capture", "llm", "poisoning", "repute", "search", "sources"}
-SHOWS = {"doctor", "review", "rollback", "summaries", "surfacing"}
+SHOWS = {"doctor", "restore", "review", "rollback", "summaries", "surfacing"}
 LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"}, {"refining"})
 """From the ground up. A room sees those below it; the pure ones see each other too."""
 
 # `__version__` belongs to everybody.
 FREE = {"subconscious"}
-CLI_MAY = {"client", "demo", "doctor", "errors", "home", "quoting", "settings"}
+CLI_MAY = {"client", "demo", "doctor", "errors", "home", "quoting", "restore", "settings"}
 
 
 def _room(path: Path, root: Path) -> str:

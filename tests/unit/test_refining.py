@@ -88,7 +88,7 @@ async def test_what_waits_is_worded_better_and_keeps_its_evidence_and_history(mi
     assert (after["evidence"], after["origin"], after["extractor"]) == (SAID, "user", "model-1:openai/tiny")
     assert after["expires_at"] == before["expires_at"]
     assert len(await all_of(mind)) == 1
-    (told,) = await events.history(mind.database, "capture", after["id"])
+    _, told = await events.history(mind.database, "capture", after["id"])
     assert (told["action"], told["before"]["content"], told["after"]["content"]) == ("refined", SAID, WORDED)
     assert told["before"]["extractor"] == "offline-1"
 

@@ -79,7 +79,7 @@ async def test_all_of_a_session_goes_and_comes_back(database: Database, project:
     assert again == found
     assert await picture(database, project) == before
     actions = [event["action"] for event in await events.history(database, "capture", own)]
-    assert actions == ["rollback", "rollback undone"]
+    assert actions == ["create", "bind", "rollback", "rollback undone"]
     async with database.write() as tx:
         assert (await rollback.put_back(tx, "bad"))[0].empty
 

@@ -136,7 +136,12 @@ class SqliteVecIndex:
 
 def file_of(database: Database, model: str) -> Path:
     """Where the index over a model's vectors lies: one may serve while another is filled."""
-    return database.path.with_name(f"vectors-{hashlib.sha256(model.encode()).hexdigest()[:8]}.db")
+    return index_path(database.path, model)
+
+
+def index_path(path: Path, model: str) -> Path:
+    """The same, by the database's path."""
+    return path.with_name(f"vectors-{hashlib.sha256(model.encode()).hexdigest()[:8]}.db")
 
 
 def sweep(database: Database, models: Sequence[str]) -> None:

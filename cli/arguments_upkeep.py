@@ -1,0 +1,20 @@
+"""The command line of upkeep: maintenance, backup, restore (SPEC D12, D19)."""
+
+from __future__ import annotations
+
+from .options import Verbs, add_verb, positive
+
+
+def add(verbs: Verbs) -> None:
+    """Add the verbs."""
+    verb = add_verb(verbs, "maintenance", "upkeep:status", "when upkeep was done, and what waits", listing=True)
+    choices = verb.add_subparsers(title="deeds", metavar="DEED")
+    add_verb(choices, "status", "upkeep:status", "when upkeep was done, and what waits", listing=True)
+    log = add_verb(choices, "log", "upkeep:log", "what the latest runs did", listing=True)
+    log.add_argument("--limit", type=positive, default=20, help="at most so many (20)")
+    deed = add_verb(choices, "run", "upkeep:run", "do it now", listing=True)
+    deed.add_argument("job", nargs="?", default="nightly", choices=("nightly", "weekly", "monthly"))
+    add_verb(verbs, "backup", "upkeep:backup", "keep a verified copy of the database now", listing=True)
+    verb = add_verb(verbs, "restore", "upkeep:restore", "the copies that are kept; puts one back", listing=True)
+    verb.add_argument("file", metavar="COPY", nargs="?", help="a name that is listed, `latest`, or a file's path")
+    verb.add_argument("--yes", action="store_true", help="don't ask")

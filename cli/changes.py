@@ -1,0 +1,130 @@
+"""What was changed, and taking it back: history, undo (SPEC N10)."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterable
+from typing import Any
+
+from . import screen
+from .ask import ask
+from .origin import origin, require_person
+
+LONGEST_VALUE = 60
+ACTORS = {"user": "you", "assistant": "the assistant", "daemon": "the daemon"}
+TIMES = frozenset({"archived_at", "decided_at", "released_at", "removed_at", "expires_at", "said_at"})
+"""Columns that are shown as dates."""
+
+
+def history(options: Namespace) -> None:
+    """Print events: all of one thing from the first on, or the latest of everything."""
+    subject, about = _meant(options)
+    told = ask("history", subject=subject, about=about, limit=options.limit, origin=origin())["events"]
+    if options.json:
+        screen.as_json(told)
+        return
+    for event in told:
+        _tell_event(event, whole=options.event is not None)
+    if not told:
+        print("Nothing was changed yet." if not subject else f"Nothing is on record of this {subject}.")
+    elif not subject:
+        print("\nThe latest first. Take one back: subconscious undo --event ID")
+
+
+def _meant(options: Namespace) -> tuple[str, str]:
+    chosen = {"memory": options.id, "capture": options.capture, "link": options.link}
+    chosen |= {"session": options.session, "event": options.event}
+    return next(((name, str(value)) for name, value in chosen.items() if value is not None), ("", ""))
+
+
+def _tell_event(event: dict[str, Any], *, whole: bool) -> None:
+    who = ACTORS.get(event["actor"], event["actor"])
+    reason = f": {screen.line(event['reason'])}" if event["reason"] else ""
+    told = f"{event['action']} of {_thing(event)} by {who}{reason}"
+    print(screen.wrapped(told, 31, f"{event['id']:>8}  {screen.stamp(event['at'])}"))
+    if event["change"] or whole:
+        for line in _differences(event["before"], event["after"], whole=whole):
+            print(screen.paint(screen.wrapped(line, 35, ""), "dim"))
+
+
+def _thing(event: dict[str, Any]) -> str:
+    name = f"{event['subject']} {event['subject_id']}"
+    return f"{name} ({screen.line(event['about'])})" if event["about"] else name
+
+
+def _differences(before: dict[str, Any] | None, after: dict[str, Any] | None, *, whole: bool) -> Iterable[str]:
+    """What was changed, a line for each column; of what was made or taken away the columns only if wanted."""
+    if before is not None and after is not None:
+        names = [name for name in after if before.get(name) != after[name]]
+        return [f"{name}: {_value(name, before.get(name))} -> {_value(name, after[name])}" for name in names]
+    if not whole:
+        return []
+    return [f"{name}: {_value(name, value)}" for name, value in (before or after or {}).items() if value]
+
+
+def _value(name: str, value: Any) -> str:
+    if value is None:
+        return "none"
+    if name in TIMES and isinstance(value, (int, float)):
+        return screen.stamp(value)
+    text = screen.line(value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
+
+
+def undo(options: Namespace) -> None:
+    """Show what would be taken back, ask, and do exactly that."""
+    require_person("take changes back")
+    asked: dict[str, Any] = {"reason": options.reason, "origin": "user"}
+    found = ask("undo_acts", ids=options.event, limit=options.number, daemon=options.daemon, preview=True, **asked)
+    if not options.json and (not options.yes or not found["acts"]):
+        _preview(found["acts"])
+    if not _wanted(options, found["acts"]):
+        if options.json:
+            screen.as_json(found)
+        return
+    # By their events, not by their number: what came meanwhile was not shown.
+    done = ask("undo_acts", ids=[act["id"] for act in found["acts"]], **asked)
+    if options.json:
+        screen.as_json(done)
+    else:
+        print(f"{screen.counted(_steps(done['acts']), 'change')} taken back. Undo this in turn: subconscious undo")
+
+
+def _steps(acts: list[dict[str, Any]]) -> int:
+    return sum(len(act["steps"]) for act in acts)
+
+
+def _wanted(options: Namespace, acts: list[dict[str, Any]]) -> bool:
+    if not acts:
+        return False
+    if options.yes or options.json or not sys.stdin.isatty():
+        return bool(options.yes)
+    try:
+        return input("Take this back? It can be undone in turn. [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+def _preview(acts: list[dict[str, Any]]) -> None:
+    if not acts:
+        print("There is nothing to take back.\n  what the daemon did by itself: subconscious undo --daemon")
+        return
+    for act in acts:
+        print(f"What {ACTORS.get(act['actor'], act['actor'])} did {screen.when(act['at'])}:")
+        for step in act["steps"]:
+            _tell_step(step)
+    if not sys.stdin.isatty():
+        print("Nothing was changed. Add --yes to take it back.")
+
+
+def _tell_step(step: dict[str, Any]) -> None:
+    print(screen.wrapped(f"{step['action']} of {_thing(step)}", 4, "  -"))
+    for line in _differences(step["before"], step["after"], whole=False):
+        print(screen.paint(screen.wrapped(line, 8, ""), "dim"))
+    if step["before"] is None or step["after"] is None:
+        print(
+            screen.paint(
+                "        put on record again" if step["before"] is None else "        taken off the record", "dim"
+            )
+        )

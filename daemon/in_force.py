@@ -1,0 +1,20 @@
+"""Lets what a person has accepted, or taken back, hold from now on, in every part of the daemon."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import redacting
+from .core import Core
+
+
+async def put_in_force(core: Core, accepted: dict[str, Any]) -> dict[str, list[Any]]:
+    """Let these values count as accepted; return those that are others than before, as [before, after]."""
+    before, core.accepted = core.accepted, accepted
+    await redacting.adopt(core)
+    await core.calibrate()
+    core.reconfigure()
+    changed = {name: [before.get(name), accepted[name]] for name in accepted if accepted[name] != before.get(name)}
+    if any(name.startswith("embedder") for name in changed):
+        core.stopping.set()  # embedders are opened by the next daemon, which the next hook or command starts
+    return changed

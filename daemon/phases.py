@@ -1,0 +1,175 @@
+"""What the nightly, weekly and monthly jobs consist of. To add a phase, write its step and a row in ``PHASES``.
+
+A step does a portion and says how to go on; it may be done twice (the daemon may be killed before its place is saved),
+so doing it again must change nothing. What a phase did stands in the run's report, by its name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from subconscious.store import backups, captures, health, maintenance, memories, migrate
+from subconscious.store.maintenance import Run
+
+from . import fading
+from .core import Core
+
+PORTION = 200
+SLACK = 0.2
+"""Share of empty pages from which the file is written anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How to go on (None: the phase is over), and what was done."""
+
+    cursor: str | None
+    done: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A part of a job; ``work`` does a portion of it, from the run's cursor on ("" at first)."""
+
+    name: str
+    work: Callable[[Core, Run], Awaitable[Step]]
+
+
+async def orphans(core: Core, run: Run) -> Step:
+    """Repair what has drifted apart between tables and indexes: one sort after the other."""
+    number = int(run.cursor or 0)
+    if number == len(health.CHECKS):
+        return Step(None, {"prompts dropped": await _drop_prompts(core)})
+    check = health.CHECKS[number]
+    async with core.database.write() as tx:
+        found = await health.mend(tx, check)
+    if not found:
+        return Step(str(number + 1))
+    await core.embedding.refresh(found)
+    core.embedding.wake()
+    return Step(str(number), {check.name: len(found)})
+
+
+async def _drop_prompts(core: Core) -> int:
+    async with core.database.write() as tx:
+        return await health.forget_prompts(tx)
+
+
+async def integrity(core: Core, run: Run) -> Step:
+    """Look through the whole file; make the full text anew where it contradicts itself."""
+    del run
+    async with core.database.write() as tx:
+        rebuilt = await health.mend_full_text(tx)
+    verdict = await asyncio.to_thread(health.verdict, core.database.path)
+    return Step(None, {"verdict": verdict} | ({"full text": "made anew"} if rebuilt else {}))
+
+
+async def backup(core: Core, run: Run) -> Step:
+    """Keep a copy of this run's day, unless it was made before the run was cut short; let old ones go."""
+    known = await asyncio.to_thread(backups.listing, core.database.path)
+    if known and known[0].at >= int(run.started_at):
+        return Step(None, {"copy": known[0].path.name})
+    return Step(None, await copy(core))
+
+
+async def copy(core: Core) -> dict[str, Any]:
+    """Keep a verified copy now, and let old ones go."""
+    schema = await migrate.schema(core.database)
+    made = await asyncio.to_thread(backups.keep_copy, core.database.path, schema, backups.SPARE)
+    chosen = core.settings
+    gone = await asyncio.to_thread(backups.rotate, core.database.path, chosen.backups_daily, chosen.backups_weekly)
+    return {"copy": made.name, "dropped": len(gone)}
+
+
+async def stats(core: Core, run: Run) -> Step:
+    """Note how large everything is, so that the log tells how it grows."""
+    del run
+    counted = await memories.counts(core.database, None)
+    told = {"active": counted["active"], "archived": counted["archived"]}
+    size = await asyncio.to_thread(core.database.path.stat)
+    return Step(None, told | {"waiting": await captures.waiting(core.database), "bytes": size.st_size})
+
+
+async def optimize(core: Core, run: Run) -> Step:
+    """Merge what many small writes have scattered."""
+    del run
+    async with core.database.write() as tx:
+        await maintenance.optimize(tx)
+    return Step(None)
+
+
+async def compact(core: Core, run: Run) -> Step:
+    """Write the file anew where much of it is empty."""
+    del run
+    slack = await maintenance.slack(core.database)
+    if slack < SLACK:
+        return Step(None)
+    await core.database.compact()
+    return Step(None, {"freed": f"{slack:.0%}"})
+
+
+async def reembed(core: Core, run: Run) -> Step:
+    """Let what has a vector of an older model alone, or could not be given one, wait for one of today's."""
+    del run
+    if core.embedding.sense.model:
+        from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+
+        async with core.database.write() as tx:
+            await vectors.requeue(tx, core.embedding.sense.model)
+    return Step(None, {"pending": await core.embedding.retry()})
+
+
+async def reindex(core: Core, run: Run) -> Step:
+    """Make the full text of every memory anew, then the file of vectors."""
+    ids = await maintenance.ids_after(core.database, int(run.cursor or 0), PORTION)
+    if not ids:
+        if core.embedding.sense.model:
+            await core.embedding.rebuild()
+        return Step(None)
+    async with core.database.write() as tx:
+        for memory_id in ids:
+            await memories.reindex(tx, await memories.held(tx, memory_id))
+    return Step(str(ids[-1]), {"memories": len(ids)})
+
+
+async def report(core: Core, run: Run) -> Step:
+    """Say how healthy all of it is."""
+    del run
+    wrong = await asyncio.to_thread(health.drift, core.database.path)
+    backlog = await memories.embedding_backlog(core.database)
+    verdict = await asyncio.to_thread(health.verdict, core.database.path)
+    copies = await asyncio.to_thread(backups.listing, core.database.path)
+    return Step(
+        None, {"verdict": verdict, "copies": len(copies)} | wrong | {f"embedding {k}": v for k, v in backlog.items()}
+    )
+
+
+async def decay(core: Core, run: Run) -> Step:
+    """Archive what has faded (SPEC A13, A14); a run that dies midway leaves the rest to the next."""
+    del run
+    done = await fading.daily(core)
+    return Step(None, {} if done is None else {"archived": len(done.archived), "left": done.left})
+
+
+PHASES: dict[str, tuple[Phase, ...]] = {
+    "nightly": (
+        Phase("orphans", orphans),
+        Phase("integrity", integrity),
+        Phase("backup", backup),
+        Phase("decay", decay),
+        Phase("stats", stats),
+    ),
+    "weekly": (
+        Phase("optimize", optimize),
+        Phase("compact", compact),
+    ),
+    "monthly": (
+        Phase("reembed", reembed),
+        Phase("reindex", reindex),
+        Phase("health", report),
+    ),
+}
+"""The jobs, in the order in which those that are due are done, each with its phases in theirs."""

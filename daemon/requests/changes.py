@@ -1,0 +1,71 @@
+"""Requests about what was changed: its history, and taking it back (SPEC N10)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from subconscious.errors import RequestError
+from subconscious.model import Origin
+from subconscious.store import events, reversal, sessions, titles
+
+from .. import acts, undoing
+from ..undoing import Wish
+from .args import Args, Name
+from .room import Room
+
+NEWEST = 2**62
+
+
+class ChangesArgs(Args):
+    """``about`` is the id of the ``subject`` whose history is wanted; ``daemon`` lets the daemon's own acts count."""
+
+    subject: Literal["memory", "capture", "link", "session", "event", ""] = ""
+    about: Name = ""
+    daemon: bool = False
+
+
+class Changes(Room):
+    """Requests about what was changed: its history, and taking it back (SPEC N10)."""
+
+    arguments = ChangesArgs
+    decides_on: ClassVar[str] = "what is taken back"
+    personal: ClassVar[frozenset[str]] = frozenset({"undo_acts"})
+
+    async def cmd_history(self, args: ChangesArgs) -> dict[str, Any]:
+        """What happened to one thing, oldest first, or, the latest first, to everything."""
+        person = args.origin is Origin.USER
+        if args.subject == "memory" and not person:
+            await acts.refuse_held(self.core, [int(args.about)])
+        found = await self._found(args)
+        known = await titles.of_events(self.core.database, found) if person else {}
+        told = [
+            event
+            | {"about": known.get((event["subject"], event["subject_id"]), ""), "change": reversal.is_change(event)}
+            # Words of what is in quarantine may stand there, which are for nobody else to read.
+            | ({} if person else {"before": None, "after": None, "reason": ""})
+            for event in found
+        ]
+        return {"events": told}
+
+    async def _found(self, args: ChangesArgs) -> list[dict[str, Any]]:
+        database = self.core.database
+        if not args.subject:
+            return await events.page(database, NEWEST, args.limit)
+        if args.subject == "session":
+            return await events.of_session(database, await self._session(args.about))
+        if args.subject == "event":
+            async with database.write() as tx:
+                return await events.of_act(tx, await events.held(tx, int(args.about)))
+        return await events.history(database, args.subject, int(args.about))
+
+    async def _session(self, beginning: str) -> str:
+        found = await sessions.beginning(self.core.database, beginning)
+        if len(found) != 1 or not beginning:
+            what = "no session" if not found else "more than one session"
+            raise RequestError(f"{what} begins with {beginning!r}", "`subconscious sessions` lists them")
+        return found[0].id
+
+    async def cmd_undo_acts(self, args: ChangesArgs) -> dict[str, Any]:
+        """A person takes acts back, or with ``preview`` sees what that would do."""
+        wish = Wish(args.ids, args.limit, args.daemon, args.reason, args.preview)
+        return await undoing.take_back(self.core, wish)

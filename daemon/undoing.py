@@ -1,0 +1,95 @@
+"""Takes acts back for a person, and lets every part of the daemon know (SPEC N10, N13)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from subconscious.flow import clean
+from subconscious.store import redactions, reversal, titles
+from subconscious.store.reversal import Step
+
+from . import redacting
+from .accepted import accepted
+from .core import Core
+from .in_force import put_in_force
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a person wants taken back: the acts of these events, or else the latest ``number``.
+
+    ``daemon`` lets what the daemon did by itself count among the latest.
+    """
+
+    events: tuple[int, ...] = ()
+    number: int = 1
+    daemon: bool = False
+    reason: str = ""
+    preview: bool = False
+
+
+async def take_back(core: Core, wish: Wish) -> dict[str, Any]:
+    """Do it, or with ``preview`` only find out what that would do; raises RequestError where it can't be done."""
+    chosen = wish.events or await reversal.latest(core.database, wish.number, daemon=wish.daemon)
+    async with core.database.write() as tx:
+        acts = await reversal.acts(tx, chosen)
+        done = await reversal.take_back(tx, acts, clean(wish.reason))
+        if wish.preview:
+            # Done and taken back: nothing else can tell what would happen, refusals included.
+            await tx.rollback()
+    if not wish.preview:
+        await _let_know(core, done)
+    known = await titles.of_events(core.database, [step.event for step in done])
+    return {"acts": [_told(act, done, known) for act in acts], "done": not wish.preview and bool(done)}
+
+
+def _told(
+    act: Sequence[Mapping[str, Any]], done: Sequence[Step], known: Mapping[tuple[str, str], str]
+) -> dict[str, Any]:
+    """One act as it is told to a person, who is known by its newest event."""
+    ids = {event["id"] for event in act}
+    steps = [
+        {name: step.event[name] for name in ("id", "action", "subject", "subject_id")}
+        | {"about": known.get((step.event["subject"], step.event["subject_id"]), "")}
+        | {"before": step.before, "after": step.after}
+        for step in done
+        if step.event["id"] in ids
+    ]
+    first = act[0]
+    return {name: first[name] for name in ("id", "at", "actor", "reason")} | {"steps": steps}
+
+
+async def _let_know(core: Core, done: Sequence[Step]) -> None:
+    if changed := reversal.touched(done):
+        await core.embedding.refresh(list(changed))
+        core.embedding.wake()
+    for subject in {step.event["subject"] for step in done} & EFFECTS.keys():
+        await EFFECTS[subject](core)
+    await core.calibrate()
+
+
+async def _settings(core: Core) -> None:
+    await put_in_force(core, await accepted(core.database, core.settings))
+
+
+async def _allowed(core: Core) -> None:
+    """What is let pass no more is taken out of what was stored meanwhile, too."""
+    async with core.database.write() as tx:
+        await redactions.save_state(tx, {})
+    await redacting.adopt(core)
+
+
+async def _wanted(core: Core) -> None:
+    core.gathered.set()
+    core.questioned.set()
+
+
+EFFECTS: dict[str, Callable[[Core], Awaitable[None]]] = {
+    "settings": _settings,
+    "redaction": _allowed,
+    "reading": _wanted,
+    "question": _wanted,
+}
+"""What else has to know when changes of a subject were taken back."""

@@ -1,0 +1,86 @@
+"""Putting a kept copy in the database's place, while nobody has it open (SPEC A16)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+from contextlib import closing, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from time import time
+
+from subconscious.store.backups import STAMP, Copy, duplicate, listing
+from subconscious.store.check import Health, check
+
+REPLACED = re.compile(r"memory\.db-(\d{8}-\d{6})")
+
+
+def aside(database: Path) -> Path:
+    """Where what was replaced lies."""
+    return database.parent / "broken"
+
+
+def candidates(database: Path) -> list[Copy]:
+    """What can be put back, the latest first: copies that were made, then databases that were replaced."""
+    older = [Copy(path, path.stat().st_mtime, int(path.stem[-15:-11])) for path in _older(database)]
+    found = [(path, REPLACED.fullmatch(path.name)) for path in aside(database).glob(f"{database.name}-*")]
+    replaced = [Copy(path, path.stat().st_mtime, 0) for path, match in found if match]
+    return [*listing(database), *sorted([*older, *replaced], key=lambda copy: -copy.at)]
+
+
+def _older(database: Path) -> list[Path]:
+    """Copies that versions of before kept beside the database."""
+    pattern = re.compile(rf"{database.stem}-schema\d{{4}}-\d{{10}}\.db")
+    return [path for path in database.parent.glob(f"{database.stem}-schema*.db") if pattern.fullmatch(path.name)]
+
+
+def put_back(database: Path, copy: Path) -> tuple[Health, Path | None]:
+    """Let a copy be the database; what it replaces is kept. Return what the copy holds, and where the other lies.
+
+    Raises NewerStoreError or StoreError where the copy is not fit for it; then nothing was changed.
+    """
+    health = check(copy)
+    draft = database.with_name(f".{database.name}.restoring")
+    duplicate(copy, draft)
+    _note(draft, copy.name)
+    kept = _set_aside(database)
+    # In one step: whoever looks finds the one or the other, and never none.
+    draft.replace(database)
+    for index in database.parent.glob("vectors*.db*"):
+        index.unlink(missing_ok=True)
+    return health, kept
+
+
+def _note(draft: Path, name: str) -> None:
+    """Put on record, in the copy, that it was put back."""
+    event = "INSERT INTO events (at, actor, action, subject, subject_id) VALUES (?, 'user', 'restore', 'store', ?)"
+    with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+        connection.execute(event, (time(), name))
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _set_aside(database: Path) -> Path | None:
+    """Keep what is there under another name, with the WAL that belongs to it."""
+    if not database.exists():
+        _discard_wal(database)
+        return None
+    with suppress(sqlite3.Error), closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    aside(database).mkdir(mode=0o700, exist_ok=True)
+    kept = aside(database) / f"{database.name}-{datetime.fromtimestamp(time(), UTC):{STAMP}}"
+    for part in ("-wal", "-shm"):
+        # First: beside another database, a WAL that is left behind would be taken for its own.
+        with suppress(FileNotFoundError):
+            database.with_name(database.name + part).replace(kept.with_name(kept.name + part))
+    try:
+        os.link(database, kept)
+    except OSError:
+        shutil.copy2(database, kept)
+    return kept
+
+
+def _discard_wal(database: Path) -> None:
+    for part in ("-wal", "-shm"):
+        database.with_name(database.name + part).unlink(missing_ok=True)

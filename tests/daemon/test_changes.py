@@ -1,0 +1,98 @@
+"""History and undo through a real daemon, from a person's terminal and from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from bench.sessions import Speaker
+from subconscious import client
+from subconscious.errors import SubconsciousError
+from subconscious.home import Home
+from tests import terminal
+from tests.daemon.test_purge import DECISION, OTHER, learned, person
+
+
+def shown(home: Home, speaker: Speaker, *words: str) -> str:
+    code, text = terminal.run([sys.executable, "-m", "cli", *words], home, speaker.project)
+    assert code == 0, text
+    return text
+
+
+def found(home: Home, speaker: Speaker, query: str) -> list[int]:
+    hits = client.call(home, "search", {"cwd": str(speaker.project), "query": query})["hits"]
+    return [hit["memory"]["id"] for hit in hits]
+
+
+def test_a_person_sees_what_was_done_and_takes_it_back(running: Home, speaker: Speaker) -> None:
+    kept = [learned(running, speaker, text) for text in (OTHER, DECISION)]
+    person(running, "archive", ids=kept, reason="out of date")
+    assert found(running, speaker, "ledger pytest") == []
+    assert "2 changes taken back" in shown(running, speaker, "undo", "--yes")
+    assert sorted(found(running, speaker, "ledger pytest")) == sorted(kept)
+    assert "2 changes taken back" in shown(running, speaker, "undo", "--yes")
+    assert found(running, speaker, "ledger pytest") == []
+    events = json.loads(shown(running, speaker, "history", str(kept[0]), "--json"))
+    assert [event["action"] for event in events] == ["create", "archive", "undo", "undo"]
+    assert events[0]["about"]
+    listed = shown(running, speaker, "history")
+    assert "undo of memory" in listed
+    assert "archive of memory" in listed
+
+
+@pytest.mark.parametrize("yes", [True, False])
+def test_what_is_taken_back_is_shown_and_a_yes_awaited(running: Home, speaker: Speaker, yes: bool) -> None:
+    number = learned(running, speaker, OTHER)
+    person(running, "archive", ids=[number])
+    command = [sys.executable, "-m", "cli", "undo"]
+    with terminal.Terminal(command, terminal.environment(running), speaker.project) as window:
+        window.await_text("archived_at")
+        window.await_text("[y/N]")
+        window.press("y\n" if yes else "\n")
+        assert window.end() == 0
+    assert found(running, speaker, "pytest") == ([number] if yes else [])
+
+
+def test_nobody_else_takes_anything_back(running: Home, speaker: Speaker) -> None:
+    number = learned(running, speaker, OTHER)
+    client.call(running, "archive", {"ids": [number]})
+    with pytest.raises(SubconsciousError, match="a person decides on what is taken back"):
+        client.call(running, "undo_acts", {"origin": "user"})
+    told: list[dict[str, Any]] = client.call(running, "history", {"subject": "memory", "about": str(number)})["events"]
+    assert {event["before"] for event in told} == {None}
+    assert all(not event["about"] for event in told)
+
+
+def test_what_came_since_the_preview_is_not_taken_back_unseen(running: Home, speaker: Speaker) -> None:
+    one, other = learned(running, speaker, OTHER), learned(running, speaker, DECISION)
+    person(running, "archive", ids=[one])
+    seen = person(running, "undo_acts", preview=True)["acts"]
+    person(running, "archive", ids=[other])
+    person(running, "undo_acts", ids=[act["id"] for act in seen])
+    assert found(running, speaker, "ledger pytest") == [one]
+
+
+def test_accepted_settings_hold_no_more(running: Home) -> None:
+    config = running.root / "config.toml"
+    config.write_text(config.read_text() + "auto_threshold = 0.5\n")
+    client.call(running, "stop")
+    client.await_absence(running, 20)
+    client.ensure_daemon(running)
+    assert person(running, "accept_settings")["changed"] == {"auto_threshold": [0.9, 0.5]}
+    person(running, "undo_acts")
+    status = client.call(running, "status")
+    assert status["settings"]["auto_threshold"] == 0.9
+    assert status["unaccepted"] == ["auto_threshold"]
+
+
+def test_a_rollback_is_taken_back_like_anything(running: Home, speaker: Speaker) -> None:
+    number = learned(running, speaker, OTHER)
+    person(running, "rollback", session_id=speaker.id)
+    assert found(running, speaker, "pytest") == []
+    person(running, "undo_acts")
+    assert found(running, speaker, "pytest") == [number]
+    captured = client.call(running, "captures", {"cwd": str(speaker.project)})["captures"]
+    assert [one["status"] for one in captured if one["memory_id"] == number] == ["captured"]

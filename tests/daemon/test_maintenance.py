@@ -1,0 +1,126 @@
+"""Maintenance by real daemons: killed -9 in each phase, taken up by the next, and nothing is lost or done twice."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.sessions import Speaker
+from daemon.phases import PHASES
+from subconscious import client, restore
+from subconscious.home import Home
+from subconscious.store import backups, health
+from subconscious.store.connect import open_database
+from subconscious.store.migrate import migrate
+from tests import terminal
+from tests.conftest import make_memory
+from tests.daemon.conftest import configure, eventually
+from tests.daemon.test_purge import DECISION, MARK, OTHER, knowing, learned, person
+
+ROOT = Path(__file__).resolve().parents[2]
+DYING = ROOT / "tests" / "daemon" / "dying.py"
+MEMORIES = 450
+
+
+async def furnish(home: Home, job: str) -> None:
+    """A store of which one job is due, with drift that its phases have to mend."""
+    from subconscious.store import memories
+
+    database = await open_database(home.database)
+    await migrate(database)
+    async with database.write() as tx:
+        for number in range(MEMORIES):
+            await memories.insert(tx, make_memory(f"Fact {number} of the ledger."))
+        await tx.execute("DELETE FROM memories_fts WHERE rowid % 2")
+        others = [name for name in PHASES if name != job]
+        await tx.executemany(
+            "INSERT INTO maintenance_runs (job, phase, state, started_at, finished_at)"
+            " VALUES (?, '', 'done', 9e9, 9e9)",
+            [(name,) for name in others],
+        )
+        await tx.execute("UPDATE schema_migrations SET applied_at = 1000")
+    await database.close()
+
+
+def rows(home: Home, sql: str, *values: object) -> list[Any]:
+    with closing(sqlite3.connect(home.database)) as connection:
+        return connection.execute(sql, values).fetchall()
+
+
+def kill_in(home: Home, job: str, phase: str, when: str) -> None:
+    environment = os.environ | {"SUBCONSCIOUS_HOME": str(home.root), "PYTHONPATH": str(ROOT)}
+    died = subprocess.run([sys.executable, str(DYING), job, phase, when], env=environment, timeout=50, check=False)
+    assert died.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("job", sorted(PHASES))
+def test_a_job_that_is_killed_in_every_phase_is_completed(stopped: Home, job: str) -> None:
+    configure(stopped, maintenance_quiet_seconds=0, maintenance_share=1)
+    asyncio.run(furnish(stopped, job))
+    for phase in PHASES[job]:
+        for when in ("before", "after"):
+            kill_in(stopped, job, phase.name, when)
+            assert rows(stopped, "SELECT state, phase FROM maintenance_runs WHERE job = ?", job) == [
+                ("running", phase.name)
+            ]
+    client.ensure_daemon(stopped)
+    assert eventually(lambda: rows(stopped, "SELECT state FROM maintenance_runs WHERE job = ?", job) == [("done",)])
+    (run,) = [each for each in client.call(stopped, "maintenance_log")["runs"] if each["job"] == job]
+    assert list(run["report"]) == [phase.name for phase in PHASES[job]]
+    assert not any("failed" in done for done in run["report"].values())
+    assert rows(stopped, "SELECT count(*), count(DISTINCT content) FROM memories") == [(MEMORIES, MEMORIES)]
+    assert rows(stopped, "SELECT count(*) FROM events WHERE subject = 'memory'") == [(MEMORIES,)]
+    copies = list((stopped.root / "backups").glob("*"))
+    assert len(copies) == (1 if job == "nightly" else 0)
+    assert job == "weekly" or health.drift(stopped.database) == {}
+    assert client.call(stopped, "maintenance_status")["jobs"][0]["waits"] is False
+
+
+def test_what_was_missed_is_done_before_an_idle_exit(stopped: Home) -> None:
+    configure(stopped, maintenance_quiet_seconds=1, idle_exit_minutes=0.001, maintenance_share=1)
+    asyncio.run(furnish(stopped, "nightly"))
+    client.start(stopped).wait(timeout=40)
+    assert rows(stopped, "SELECT state FROM maintenance_runs WHERE job = 'nightly'") == [("done",)]
+
+
+def test_a_purged_word_is_in_no_copy(running: Home, speaker: Speaker) -> None:
+    learned(running, speaker, OTHER)
+    gone = learned(running, speaker, DECISION)
+    client.call(running, "maintenance_run", {"job": "nightly"})
+    client.call(running, "backup")
+    aside = running.root / "broken"
+    aside.mkdir()
+    backups.duplicate(running.database, aside / "memory.db-20260101-000000")
+    backups.duplicate(running.database, running.root / "backups" / ".memory-half.db.tmp")
+    assert len(knowing(running, MARK)) > 3
+    person(running, "purge", ids=[gone])
+    assert knowing(running, MARK) == []
+    assert len(backups.listing(running.database)) == 1
+
+
+def test_an_older_database_is_put_back_and_the_newer_is_kept(running: Home, speaker: Speaker) -> None:
+    kept = learned(running, speaker, OTHER)
+    made = client.call(running, "backup")["copy"]
+    later = learned(running, speaker, DECISION)
+    environment = speaker.environment | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "cli", "restore", made, "--yes"]
+    with terminal.Terminal(command, environment, speaker.project) as shown:
+        assert shown.end() == 0, shown.shown
+    client.ensure_daemon(running)
+    assert client.call(running, "show", {"id": kept})["memory"]["content"] == OTHER
+    with pytest.raises(Exception, match=f"no memory {later}"):
+        client.call(running, "show", {"id": later})
+    client.call(running, "stop")
+    client.await_absence(running, 20)
+    replaced = [one for one in restore.choices(running) if one.copy.path.name.startswith("memory.db-")]
+    assert [one.memories for one in replaced] == [2]
+    assert rows(running, "SELECT action, subject_id FROM events WHERE subject = 'store'") == [("restore", made)]

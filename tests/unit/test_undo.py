@@ -1,0 +1,167 @@
+"""What can be taken back, what can't, and what is said of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from daemon import accepted
+from subconscious.errors import RequestError
+from subconscious.model import Link
+from subconscious.settings import Settings
+from subconscious.store import events, links, memories, purge, redactions, reversal
+from subconscious.store.connect import Database
+from subconscious.store.redactions import Finding
+from subconscious.store.rows import alter
+from tests.conftest import make_memory
+
+
+async def remember(database: Database, text: str = "Amounts are integer cents.") -> int:
+    async with database.write() as tx:
+        return (await memories.insert(tx, make_memory(text), "user")).id
+
+
+async def archive(database: Database, *ids: int) -> None:
+    async with database.write() as tx:
+        for number in ids:
+            await memories.archive(tx, await memories.held(tx, number), "user", "old")
+
+
+async def undo(database: Database, *ids: int, number: int = 1) -> list[reversal.Step]:
+    chosen = ids or await reversal.latest(database, number)
+    async with database.write() as tx:
+        return await reversal.take_back(tx, await reversal.acts(tx, chosen), "")
+
+
+async def active(database: Database) -> list[int]:
+    return [row[0] for row in await database.rows("SELECT rowid FROM memories_fts ORDER BY rowid")]
+
+
+async def last(database: Database) -> dict[str, Any]:
+    return (await events.page(database, 2**62, 1))[0]
+
+
+async def test_what_was_done_together_is_taken_back_together(database: Database) -> None:
+    ids = [await remember(database, f"Fact {number}.") for number in range(3)]
+    await archive(database, *ids)
+    assert await active(database) == []
+    assert len(await undo(database)) == 3
+    assert await active(database) == ids
+    assert len(await undo(database)) == 3
+    assert await active(database) == []
+
+
+async def test_several_at_once_are_one_act(database: Database) -> None:
+    ids = [await remember(database, f"Fact {number}.") for number in range(3)]
+    assert len(await undo(database, number=2)) == 2
+    assert await active(database) == ids[:1]
+    await undo(database)
+    assert await active(database) == ids
+
+
+async def test_a_later_change_is_named_and_nothing_is_changed(database: Database) -> None:
+    number = await remember(database)
+    made = (await last(database))["id"]
+    async with database.write() as tx:
+        await memories.recur(tx, await memories.held(tx, number), 2e9, "s")
+    later = (await last(database))["id"]
+    with pytest.raises(RequestError, match=f"event {later} \\(recur\\) came after") as caught:
+        await undo(database, made)
+    assert f"--event {later}" in caught.value.remedy
+    assert await active(database) == [number]
+    await undo(database, later)
+    await undo(database, made)
+    assert await active(database) == []
+
+
+async def test_what_counts_uses_stands_on_nothing(database: Database) -> None:
+    number = await remember(database)
+    async with database.write() as tx:
+        await memories.touch(tx, [number], 5.0)
+        await memories.mark_embedding(tx, [number], "off")
+    await undo(database)
+    assert (await memories.get(database, number)).uses == 1
+
+
+async def test_the_daemons_own_acts_are_left_alone_unless_meant(database: Database) -> None:
+    await remember(database)
+    async with database.write() as tx:
+        second = (await memories.insert(tx, make_memory("The worker retries twice."))).id
+    assert [step.event["actor"] for step in await undo(database)] == ["user"]
+    assert await active(database) == [second]
+    (newest,) = await reversal.latest(database, 1, daemon=True)
+    assert newest == (await last(database))["id"]
+
+
+async def test_a_purge_is_final(database: Database) -> None:
+    kept, gone = await remember(database), await remember(database, "The worker retries twice.")
+    made = (await events.history(database, "memory", kept))[0]["id"]
+    doomed = await purge.of_memories(database, [gone])
+    async with database.write() as tx:
+        await purge.purge(tx, database, doomed, f"memories {gone}")
+    with pytest.raises(RequestError, match="nothing takes back"):
+        await undo(database)
+    await undo(database, made)
+    assert await active(database) == []
+
+
+async def test_the_history_of_a_link_goes_with_a_memory_at_its_end(database: Database) -> None:
+    one, other = await remember(database), await remember(database, "The worker retries twice.")
+    async with database.write() as tx:
+        new = Link(0, one, other, "SUPPORTS", "active", 0.8, "user", "a telling word", 1.0)
+        link = await links.add(tx, new, "user")
+    assert link is not None
+    doomed = await purge.of_memories(database, [other])
+    async with database.write() as tx:
+        await purge.purge(tx, database, doomed, "it")
+    assert await events.history(database, "link", link.id) == []
+    assert await events.history(database, "memory", one)
+
+
+async def test_words_come_back_with_their_index(database: Database) -> None:
+    number = await remember(database)
+    async with database.write() as tx:
+        before, after = await alter(tx, "memories", number, {"content": "Amounts are floats.", "tags": '["money"]'})
+        await memories.reindex(tx, await memories.held(tx, number))
+        await events.record(tx, "edit", "memory", number, actor="user", before=before, after=after)
+    await undo(database)
+    assert await memories.search_text(database, ["integer"], [], 9)
+    assert not await memories.search_text(database, ["floats"], [], 9)
+    assert (await memories.get(database, number)).tags == ()
+
+
+async def test_what_is_let_pass_and_what_is_accepted(database: Database) -> None:
+    async with database.write() as tx:
+        await redactions.record(tx, [Finding(1.0, "", "key", "secrets", "redact", "aa", 9)], 9)
+    async with database.write() as tx:
+        await redactions.allow(tx, "aa", "no secret")
+    held = await accepted.accepted(database, Settings())
+    await accepted.accept(database, Settings(auto_threshold=0.5), "", held)
+    await undo(database)
+    assert (await accepted.accepted(database, Settings()))["auto_threshold"] == held["auto_threshold"]
+    await undo(database, number=2)
+    assert (await accepted.accepted(database, Settings()))["auto_threshold"] == held["auto_threshold"]
+    first = (await events.history(database, "redaction", "aa"))[0]["id"]
+    await undo(database, first)
+    assert await redactions.allowed(database) == frozenset()
+    await undo(database)
+    assert await redactions.allowed(database) == {"aa"}
+
+
+async def test_the_first_settings_have_nothing_before_them(database: Database) -> None:
+    await accepted.accepted(database, Settings())
+    with pytest.raises(RequestError, match="what was before"):
+        await undo(database, (await last(database))["id"])
+
+
+async def test_what_was_decided_before_acts_were_known_is_refused(database: Database) -> None:
+    sql = (
+        "INSERT INTO events (at, actor, action, subject, subject_id, before, after)"
+        " VALUES (1, 'user', 'approved', 'capture', '1', '{\"status\": \"review\"}', '{\"status\": \"approved\"}')"
+    )
+    async with database.write() as tx:
+        await tx.execute(sql)
+    with pytest.raises(RequestError, match="version") as caught:
+        await undo(database)
+    assert "review undo 1" in caught.value.remedy

@@ -1,0 +1,378 @@
+"""Whatever is done, and however much of it is taken back and put back in turn: the store returns to what it was."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Callable, Coroutine
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from daemon import accepted
+from subconscious import review, rollback
+from subconscious.flow import Provenance, keep, memory_of
+from subconscious.model import Admission, Decision, Link, Origin, Verdict
+from subconscious.settings import Settings
+from subconscious.store import (
+    captures,
+    events,
+    links,
+    memories,
+    model_readings,
+    poison,
+    redactions,
+    reversal,
+    sessions,
+    vectors,
+)
+from subconscious.store.captures import Place
+from subconscious.store.connect import Database, open_database
+from subconscious.store.migrate import migrate
+from subconscious.store.model_readings import Gathered
+from subconscious.store.redactions import Finding
+from subconscious.store.rows import alter
+from subconscious.store.vectors import Row
+from tests.unit.test_flow import make_mind
+from tests.unit.test_poisoning_rules import of
+
+PROJECT, SESSIONS = "p", ("s1", "s2")
+TEXTS = ("Amounts are integer cents.", "The worker retries twice.", "Tests run on port 5433.", "Logs are kept a week.")
+HASHES = ("aa11", "bb22")
+ORDER = {"memories": "id", "implicit_captures": "id", "memory_links": "id", "poison_lessons": "id"}
+GONE: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "memories": lambda row: row["archived_at"] is not None,
+    "implicit_captures": lambda row: row["status"] == "discarded" and not row["quarantined"],
+    "memory_links": lambda row: row["status"] == "withdrawn",
+    "poison_lessons": lambda row: row["removed_at"] is not None,
+}
+COUNTERS = ("uses", "last_used_at", "embedding_status")
+SESSION = "SELECT id, title, summary, tags, left_open FROM sessions ORDER BY id"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """All that may be changed: rows by table and id, and what is held without a number."""
+
+    rows: dict[str, dict[int, dict[str, Any]]]
+    others: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+    def returned(self, now: Picture) -> None:
+        """Hold that what stands now is this, but for rows made since, all of which are out of use."""
+        assert now.others == self.others
+        for table, rows in self.rows.items():
+            held = {number: row for number, row in now.rows[table].items() if number in rows}
+            assert held == rows, table
+            since = [row for number, row in now.rows[table].items() if number not in rows]
+            assert all(GONE[table](row) for row in since), (table, since)
+
+
+@cache
+def furnished() -> Path:
+    """A store with two sessions, to begin from: made once."""
+    path = Path(tempfile.mkdtemp(), "memory.db")
+    asyncio.run(_furnish(path))
+    return path
+
+
+async def _furnish(path: Path) -> None:
+    database = await open_database(path)
+    await migrate(database)
+    async with database.write() as tx:
+        await tx.execute("INSERT INTO projects VALUES (?, 'demo', '/', '', '', 0)", (PROJECT,))
+        for number, session in enumerate(SESSIONS):
+            await sessions.note(tx, session, PROJECT, 1.0, transcript=f"/{session}", cwd="/")
+            await sessions.summarise(tx, session, sessions.Told(f"Title {number}", "told", ("x",), "", "{}"))
+            await model_readings.gather(tx, Gathered(f"/{session}", session, PROJECT, 0, "", 9, 9), 1)
+        found = [Finding(1.0, "", "key", "secrets", "redact", digest, 9) for digest in HASHES]
+        await redactions.record(tx, found, 99)
+    await accepted.accepted(database, Settings())
+    await database.close()
+
+
+class Store(RuleBasedStateMachine):
+    """A store that everything is done to that people and the daemon may do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name, "memory.db")
+        self.before: list[Picture] = []
+        self.acts = 0
+        self.said = 0
+
+    def do(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return self.runner.run(work)
+
+    @initialize()
+    def begin(self) -> None:
+        shutil.copy(furnished(), self.path)
+        self.database: Database = self.do(open_database(self.path))
+        self.acts = len(self.do(reversal.latest(self.database, 10_000, daemon=True)))
+        self.start = self.do(self.picture())
+
+    async def picture(self) -> Picture:
+        rows = {}
+        for table in ORDER:
+            found = [dict(row) for row in await self.database.rows(f"SELECT * FROM {table}")]
+            rows[table] = {row["id"]: {n: v for n, v in row.items() if n not in COUNTERS} for row in found}
+        others = {}
+        for sql in (
+            SESSION,
+            "SELECT * FROM redactions_allowed ORDER BY hash",
+            "SELECT * FROM model_readings ORDER BY id",
+        ):
+            others[sql] = [dict(row) for row in await self.database.rows(sql)]
+        others["settings"] = [(await events.history(self.database, *accepted.SUBJECT))[-1]["after"]]
+        return Picture(rows, others)
+
+    def act(self, work: Callable[[Any], Coroutine[Any, Any, object]]) -> None:
+        """Do something in one transaction; what stood before is remembered if that changed anything."""
+
+        async def done() -> None:
+            before = await self.picture()
+            async with self.database.write() as tx:
+                await work(tx)
+            await self._note(before)
+
+        self.do(done())
+
+    async def _note(self, before: Picture) -> None:
+        found = len(await reversal.latest(self.database, 10_000, daemon=True))
+        assert found in (self.acts, self.acts + 1)
+        if found > self.acts:
+            self.before.append(before)
+        else:
+            before.returned(await self.picture())
+        self.acts = found
+
+    @invariant()
+    def what_is_derived_follows(self) -> None:
+        if hasattr(self, "database"):
+            self.do(self._derived())
+
+    async def _derived(self) -> None:
+        rows = await self.database.rows("SELECT id, summary, content FROM memories WHERE archived_at IS NULL")
+        words = await self.database.rows("SELECT rowid, summary, content FROM memories_fts ORDER BY rowid")
+        assert [tuple(row) for row in words] == [tuple(row) for row in rows]
+        wrong = "SELECT 1 FROM embeddings JOIN memories ON id = memory_id WHERE active <> (archived_at IS NULL)"
+        assert not await self.database.rows(wrong)
+
+    # What people and the daemon do
+
+    @rule(text=st.sampled_from(TEXTS), session=st.sampled_from(SESSIONS), what=st.sampled_from(list(Decision)))
+    def learn(self, text: str, session: str, what: Decision) -> None:
+        self.said += 1
+        said = of(text, Origin.USER)
+        said = replace(said, evidence=replace(said.evidence, turn_id=f"{session}-{self.said}"), time=float(self.said))
+
+        async def work(tx: Any) -> None:
+            admission = Admission(what, 0.9, "said", Verdict())
+            kept = await keep(
+                make_mind(self.database, session_captures=2, poisoning=False),
+                tx,
+                [(said, admission)],
+                Provenance(Place(PROJECT, session)),
+            )
+            for _, memory in kept:
+                if memory is not None:
+                    import numpy
+
+                    await vectors.save(tx, "m", [Row(memory.id, PROJECT, numpy.ones(2, numpy.float32), "")])
+
+        self.act(work)
+
+    @rule(number=st.integers(1, 8), out=st.booleans())
+    def archive(self, number: int, out: bool) -> None:
+        async def work(tx: Any) -> None:
+            if memory := await self._memory(tx, number):
+                held = await captures.in_quarantine(tx, [number])
+                if held:
+                    return
+                done = await (memories.archive if out else memories.unarchive)(tx, memory, "user", "")
+                if done:
+                    await vectors.activate(tx, [number], not out)
+
+        self.act(work)
+
+    async def _memory(self, tx: Any, number: int) -> Any:
+        rows = list(await tx.execute_fetchall("SELECT id FROM memories WHERE id = ?", (number,)))
+        return await memories.held(tx, number) if rows else None
+
+    @rule(number=st.integers(1, 8), text=st.sampled_from(TEXTS))
+    def edit(self, number: int, text: str) -> None:
+        """Whoever comes to change a memory's words or pins it tells of it like this."""
+
+        async def work(tx: Any) -> None:
+            if await self._memory(tx, number):
+                values = {"content": text, "summary": text[:9], "pinned": 1}
+                before, after = await alter(tx, "memories", number, values)
+                if after:
+                    await memories.reindex(tx, await memories.held(tx, number))
+                    await events.record(tx, "edit", "memory", number, actor="user", before=before, after=after)
+
+        self.act(work)
+
+    @rule(
+        number=st.integers(1, 12),
+        deed=st.sampled_from(["approve", "edit", "reject", "teach", "release", "restore", "undo"]),
+    )
+    def decide(self, number: int, deed: str) -> None:
+        async def work(tx: Any) -> None:
+            rows = list(await tx.execute_fetchall("SELECT id FROM implicit_captures WHERE id = ?", (number,)))
+            if rows:
+                await self._decide(tx, number, deed)
+
+        self.act(work)
+
+    async def _decide(self, tx: Any, number: int, deed: str) -> None:
+        capture = await captures.held(tx, number)
+        if deed in ("approve", "edit"):
+            said = captures.candidate_of(capture)
+            said = replace(said, content=TEXTS[0]) if deed == "edit" else said
+            where = Provenance(Place(PROJECT, capture["session_id"]), actor="user", verified=True)
+            await review.approve(tx, number, memory_of(said, Admission(Decision.AUTO, 1.0, ""), where), "yes")
+        elif deed in ("reject", "teach"):
+            await review.reject(tx, number, "no", teach=deed == "teach")
+        elif deed == "release":
+            if memory := await review.release(tx, number, 7, "fine"):
+                await vectors.activate(tx, [memory.id], True)
+        elif deed == "restore":
+            await review.restore(tx, number, 7, "back")
+        elif memory := await review.undo(tx, number, 7):
+            await vectors.activate(tx, [memory.id], False)
+
+    @rule(number=st.integers(1, 12))
+    def set_apart(self, number: int) -> None:
+        """A later look finds a memory dangerous."""
+
+        async def work(tx: Any) -> None:
+            memory = await self._memory(tx, number)
+            bound = await captures.of_memory(tx, number) if memory else []
+            if memory and bound and memory.archived_at is None:
+                await captures.quarantine(tx, bound[0], Verdict(), "looked at again")
+                await memories.archive(tx, memory, "daemon", "looked at again")
+                await vectors.activate(tx, [number], False)
+
+        self.act(work)
+
+    @rule()
+    def expire(self) -> None:
+        self.act(lambda tx: captures.expire(tx, 2e10))
+
+    @rule(session=st.sampled_from(SESSIONS), back=st.booleans())
+    def roll_back(self, session: str, back: bool) -> None:
+        async def work(tx: Any) -> None:
+            if back:
+                _, changed = await rollback.put_back(tx, session)
+            else:
+                found = await rollback.extent(tx, session)
+                changed = [] if found.empty else await rollback.withdraw(tx, found, "")
+            await vectors.activate(tx, [memory.id for memory in changed], back)
+
+        self.act(work)
+
+    @rule(one=st.integers(1, 4), other=st.integers(1, 4))
+    def link(self, one: int, other: int) -> None:
+        async def work(tx: Any) -> None:
+            both = [await self._memory(tx, number) for number in (one, other)]
+            if all(both) and one != other:
+                new = Link(0, one, other, "SUPPORTS", "active", 0.8, "user", "said so", 1.0)
+                await links.add(tx, new, "user")
+
+        self.act(work)
+
+    @rule(number=st.integers(1, 6), status=st.sampled_from(["active", "refused", "withdrawn"]))
+    def relink(self, number: int, status: str) -> None:
+        async def work(tx: Any) -> None:
+            rows = list(await tx.execute_fetchall("SELECT id FROM memory_links WHERE id = ?", (number,)))
+            if rows:
+                await links.change(tx, await links.held(tx, number), "user", status=status, confidence=0.5)
+
+        self.act(work)
+
+    @rule(digest=st.sampled_from(HASHES))
+    def let_pass(self, digest: str) -> None:
+        async def work(tx: Any) -> None:
+            known = list(await tx.execute_fetchall("SELECT 1 FROM redactions_allowed WHERE hash = ?", (digest,)))
+            await (redactions.disallow(tx, digest) if known else redactions.allow(tx, digest, "no secret"))
+
+        self.act(work)
+
+    @rule(number=st.integers(1, 3))
+    def forget_lesson(self, number: int) -> None:
+        self.act(lambda tx: poison.forget(tx, number))
+
+    @rule(threshold=st.sampled_from([0.9, 0.8, 0.7]))
+    def accept(self, threshold: float) -> None:
+        async def done() -> None:
+            before = await self.picture()
+            held = before.others["settings"][0]
+            await accepted.accept(self.database, Settings(auto_threshold=threshold), "", held)
+            await self._note(before)
+
+        self.do(done())
+
+    # What is taken back
+
+    @precondition(lambda self: self.before)
+    @rule(number=st.integers(1, 5))
+    def undo(self, number: int) -> None:
+        self._undo(min(number, len(self.before)))
+
+    def _undo(self, number: int) -> None:
+        async def done() -> None:
+            before = await self.picture()
+            chosen = await reversal.latest(self.database, number, daemon=True)
+            async with self.database.write() as tx:
+                steps = await reversal.take_back(tx, await reversal.acts(tx, chosen), "")
+            assert steps
+            now = await self.picture()
+            self.before[-number].returned(now)
+            await self._note(before)
+
+        self.do(done())
+
+    def teardown(self) -> None:
+        try:
+            if self.before:
+                self._undo(len(self.before))
+                self.start.returned(self.do(self.picture()))
+                self._undo(1)  # the undo of all of it, undone
+                self._undo(1)
+                self.start.returned(self.do(self.picture()))
+        finally:
+            if hasattr(self, "database"):
+                self.do(self.database.close())
+            self.runner.close()
+            self.folder.cleanup()
+
+
+TestStore = Store.TestCase
+TestStore.settings = settings(
+    max_examples=20,
+    stateful_step_count=30,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.generate,),
+)
+
+
+def test_a_picture_tells_when_something_did_not_return() -> None:
+    row = {"id": 1, "archived_at": None}
+    before = Picture({"memories": {1: row}})
+    for other in ({1: row | {"archived_at": 1.0}}, {1: row, 2: row | {"id": 2}}):
+        try:
+            before.returned(Picture({"memories": other}))
+        except AssertionError:
+            continue
+        raise RuntimeError("it was not told")
+    before.returned(Picture({"memories": {1: row, 2: {"id": 2, "archived_at": 1.0}}}))
+    assert asdict(before)["others"] == {}
