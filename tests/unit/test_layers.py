@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "subconscious"
 PURE = {"decay", "errors", "home", "kinds", "link_types", "model", "quoting", "settings"}
 GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
-WORKSHOP = {"capture", "llm", "poisoning", "search", "sources"}
+WORKSHOP = {"capture", "links", "llm", "poisoning", "search", "sources"}
 SHOWS = {"doctor", "review", "rollback", "summaries", "surfacing"}
 LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"}, {"refining"})
 """From the ground up. A room sees those below it; the pure ones see each other too."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from subconscious.store.connect import Database
 from subconscious.store.rows import marks
-from subconscious.store.vectors.shelf import STORED, Row
+from subconscious.store.vectors.shelf import STORED, Row, Vector
 
 FROM = "FROM embeddings WHERE active AND model = ?"
 
@@ -64,6 +64,12 @@ async def digests(database: Database, model: str, ids: Sequence[int]) -> dict[in
         (model, *ids),
     )
     return {row[0]: row[1] for row in rows}
+
+
+async def vector_of(database: Database, model: str, memory_id: int) -> Vector | None:
+    """The vector by which a memory is found; None where it has none of this model."""
+    rows = await database.rows("SELECT vector FROM embeddings WHERE model = ? AND memory_id = ?", (model, memory_id))
+    return np.frombuffer(rows[0][0], STORED).astype(np.float32) if rows else None
 
 
 class Table:
