@@ -129,6 +129,11 @@ async def _delete(tx: aiosqlite.Connection, table: str, keys: Iterable[Any]) -> 
                 rows = await tx.execute_fetchall(f'SELECT "{key}" FROM {child} WHERE {held}', portion)  # noqa: S608
                 await _delete(tx, child, [row[0] for row in rows])
             await tx.execute(f"DELETE FROM {child} WHERE {held}", portion)  # noqa: S608
+        if table == "memory_links":
+            # What links rest on is quoted from memories.
+            numbers = [str(key) for key in portion]
+            within = f"subject = 'link' AND subject_id IN ({marks(numbers)})"
+            await tx.execute(f"DELETE FROM events WHERE {within}", numbers)  # noqa: S608
         if table == "memories":
             await tx.execute(f"DELETE FROM memories_fts WHERE rowid IN ({marks(portion)})", portion)  # noqa: S608
         await tx.execute(f"DELETE FROM {table} WHERE id IN ({marks(portion)})", portion)  # noqa: S608
@@ -162,6 +167,7 @@ async def _delete_loose(tx: aiosqlite.Connection, doomed: Doomed) -> None:
             await tx.execute(f"DELETE FROM {table} WHERE session_id IN ({marks(portion)})", portion)  # noqa: S608
     for portion in _portions(doomed.sessions):
         await _unask(tx, portion)
+    await _unask_of_links(tx, set(doomed.memories))
 
 
 async def _unask(tx: aiosqlite.Connection, sessions: Sequence[str]) -> None:
@@ -176,6 +182,18 @@ async def _unask(tx: aiosqlite.Connection, sessions: Sequence[str]) -> None:
         f" state = CASE WHEN state = 'done' THEN 'done' ELSE 'buried' END WHERE {within}",
         sessions,
     )
+
+
+async def _unask_of_links(tx: aiosqlite.Connection, gone: set[int]) -> None:
+    """Nor is it asked about links of these memories: the question about another one quotes them too."""
+    rows = await tx.execute_fetchall("SELECT id, payload FROM llm_requests WHERE purpose = 'links' AND payload <> '{}'")
+    for row in rows:
+        payload = json.loads(row["payload"])
+        if gone & {payload["memory"], *payload["others"]}:
+            await tx.execute(
+                "UPDATE llm_requests SET system = '', text = '', payload = '{}', state = 'buried' WHERE id = ?",
+                (row["id"],),
+            )
 
 
 async def _forget_sessions(tx: aiosqlite.Connection, doomed: Doomed) -> None:

@@ -21,7 +21,7 @@ from subconscious.links.opinions import Opinions
 from subconscious.model import Link, Memory, Origin
 from subconscious.projects import Identity
 from subconscious.settings import Settings
-from subconscious.store import asked, events, link_searches, links, memories
+from subconscious.store import asked, events, link_searches, links, memories, purge
 from subconscious.store.asked import Asked
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project, settle
@@ -275,3 +275,20 @@ def test_a_daemon_finds_what_it_was_told(running: Home, speaker: Speaker) -> Non
 
     assert eventually(lambda: bool(found()))
     assert found() == [(MEMCACHED, "SUPERSEDES", REDIS)]
+
+
+async def test_a_purged_memory_takes_along_what_its_links_quoted(
+    home: Home, database: Database, project: Project
+) -> None:
+    core = core_of(home, database, provider="scripted")
+    link_model.register(core)
+    old, _ = await stored(database, project, REDIS, MEMCACHED)
+    (link,) = await searched(core)
+    doomed = await purge.of_memories(database, [old.id])
+    async with database.write() as tx:
+        await purge.purge(tx, database, doomed, f"memory {old.id}")
+    assert await every(database) == []
+    assert await events.history(database, "link", link.id) == []
+    assert await asked.waiting(database, [opinions.PURPOSE], NOON, 9) == []
+    (row,) = await database.rows("SELECT text, payload, state FROM llm_requests")
+    assert tuple(row) == ("", "{}", "buried")
