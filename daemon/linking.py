@@ -43,7 +43,10 @@ NEIGHBOURS = 10
 A_ROUND = 20
 """Memories that are taken up at once."""
 
-A_SEARCH = 5
+NEIGHBOURS_ODDS = -1.3
+"""What is added to the log odds: of a score of neighbours fewer are linked than of the pairs the model learned from."""
+
+A_SEARCH = 3
 """Links that one search brings, the surest: what one memory is about is not two dozen others."""
 
 BY_HAND = ("user", "assistant")
@@ -132,7 +135,9 @@ async def search(core: Core, memory: Memory) -> int:
     near = await neighbours(core, memory)
     known = await memories.get_many(core.database, list(near))
     found = await asyncio.to_thread(
-        compare, memory, [(known[one], cosine) for one, cosine in near.items() if one in known]
+        compare,
+        memory,
+        [(known[one], cosine) for one, cosine in near.items() if one in known and not _of_one(memory, known[one])],
     )
     bearing = [one for one in found if one.found.linked >= settings.link_proposal_threshold]
     bearing.sort(key=lambda one: (-one.found.linked, one.memory.id))
@@ -182,10 +187,15 @@ def _measured(core: Core) -> bool:
     return known is not None and core.embedding.sense.model == known.name
 
 
+def _of_one(memory: Memory, other: Memory) -> bool:
+    """Whether both are parts of one utterance, a plan, say: they stand together as they were said, and say no more."""
+    return bool(memory.turn_id) and memory.turn_id == other.turn_id
+
+
 def compare(memory: Memory, near: Sequence[tuple[Memory, float | None]]) -> list[Near]:
     """Judge a memory and each of its neighbours."""
     own = reading_of(note_of(memory))
-    return [Near(other, judge(own, reading_of(note_of(other)), cosine)) for other, cosine in near]
+    return [Near(other, judge(own, reading_of(note_of(other)), cosine, odds=NEIGHBOURS_ODDS)) for other, cosine in near]
 
 
 @lru_cache(maxsize=256)

@@ -16,8 +16,11 @@ from subconscious.links.reading import Reading, Sentence, stems, worth
 VERSION = 1
 """Raised with every change of rules or weights: memories are searched again."""
 
-LONGEST = 60
+LONGEST = 40
 """Words up to which a text states one thing; what long documents mention in passing is no relation."""
+
+TOUCHED = 0.3
+"""Share of what the older one speaks of that a statement must touch to take its place."""
 
 CLAUSE = 90
 """Characters beside a cue that can name what it is about."""
@@ -171,7 +174,7 @@ def stated(new: Reading, old: Reading) -> list[Hit]:
     if max(new.words, old.words) > LONGEST:
         return []
     hits = [*_cued(new, old, late=True), *_cued(old, new, late=False)]
-    if _FOUND.search(old.note.text):
+    if _FOUND.search(old.note.text) or common(new, old) < TOUCHED:
         hits = [hit for hit in hits if hit.type != "SUPERSEDES"]  # what was found out is not taken back by a choice
     if not any(hit.type == "SUPERSEDES" for hit in hits):
         hits += _opposed(new, old)

@@ -38,15 +38,20 @@ class Found:
     stated: bool
 
 
-def judge(one: Reading, other: Reading, cosine: float | None = None, weights: Weights | None = None) -> Found:
-    """Compare two memories; ``cosine`` None where their embeddings are not known."""
+def judge(
+    one: Reading, other: Reading, cosine: float | None = None, weights: Weights | None = None, odds: float = 0.0
+) -> Found:
+    """Compare two memories; ``cosine`` None where their embeddings are not known.
+
+    ``odds`` are added to the log odds where links are rarer, or commoner, than one in four, as they were in training.
+    """
     weights = weights or shipped()
     new, old = ordered(one, other)
     numbers = features(new, old, 0.0 if cosine is None else cosine)
     if cosine is None:
         numbers["cosine"] = weights.assumed(numbers["lexical"])
     same = new.note.files & old.note.files
-    likely = weights.likelihood(numbers, SAME_FILES if same else 0.0)
+    likely = weights.likelihood(numbers, odds + (SAME_FILES if same else 0.0))
     hits = cues.stated(new, old)
     if hits:
         best = hits[0]

@@ -94,6 +94,11 @@ async def test_projects_know_nothing_of_each_other_but_share_the_users_own(
     assert (new.id, own.id) in {(link.source_id, link.target_id) for link in await searched(core)}
 
 
+async def test_parts_of_one_utterance_are_not_linked(core: Core, project: Project) -> None:
+    await stored(core.database, project, REDIS, MEMCACHED, turn_id="one-plan")
+    assert await searched(core) == []
+
+
 async def test_what_is_archived_has_no_part_in_it(core: Core, project: Project) -> None:
     old, _ = await stored(core.database, project, REDIS, MEMCACHED)
     async with core.database.write() as tx:
