@@ -27,13 +27,14 @@ from subconscious.links.reading import Note, Reading, read
 ROOT = Path(__file__).parent.parent
 WEIGHTS = ROOT / "subconscious" / "links" / "weights.json"
 CASES = ROOT / "tests" / "fixtures" / "links" / "cases.tsv"
-TYPES = ("SUPERSEDES", "EXTENDS", "REQUIRES", "SUPPORTS", "CONTRADICTS")
+TYPES = ("SUPERSEDES", "EXTENDS", "REQUIRES", "SUPPORTS")
+"""What likeness may be taken for. That two can't hold together must be read in their words: a conflict is shown."""
 NONE = "NONE"
 BRIEF = 350
 """Characters of a record that is cut down to the length of a memory."""
 
-BRIEF_WEIGHT, CASE_WEIGHT = 0.3, 0.5
-RIDGE, TYPE_RIDGE = 60.0, 12.0
+BRIEF_WEIGHT, CASE_WEIGHT = 0.3, 0.2
+RIDGE, TYPE_RIDGE = 60.0, 5.0
 STEPS = 60
 CASE_TIME = 1_700_000_000.0
 DIGITS = 4
