@@ -86,8 +86,10 @@ class Linking:
         return not self._busy
 
     async def run(self) -> None:
-        """Work off whatever waits, until cancelled."""
+        """Work off whatever waits, until cancelled; not before there is an index to look for neighbours in."""
         while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._core.embedding.settled.wait(), LONGEST_REST)
             self._core.embedding.settled.clear()
             try:
                 self._busy = True
@@ -98,8 +100,6 @@ class Linking:
                 await asyncio.sleep(WORLD_PAUSE)
             finally:
                 self._busy = False
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._core.embedding.settled.wait(), LONGEST_REST)
 
     async def round(self) -> int:
         """Search for some memories; how many waited."""
