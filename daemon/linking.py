@@ -21,6 +21,7 @@ from uuid import uuid4
 import aiosqlite
 
 from subconscious.embeddings import FALLBACK, NONE, model_of
+from subconscious.errors import NotFoundError
 from subconscious.links import gate
 from subconscious.links.judge import VERSION, Found, judge
 from subconscious.links.reading import Note, Reading, read
@@ -216,8 +217,10 @@ async def _keep(tx: aiosqlite.Connection, memory: Memory, near: Sequence[Near], 
     act = uuid4().hex
     ids = [memory.id, *(one.memory.id for one in near)]
     counts = await link_searches.found(tx, ids, BY_HAND)
-    now = {one.id: one for one in [await memories.held(tx, number) for number in ids]}
+    now = await _held(tx, ids)
     for one in near:
+        if not {memory.id, one.memory.id} <= now.keys():
+            continue  # purged meanwhile
         ends = now[memory.id], now[one.memory.id]
         full = any(counts[end.id] >= settings.link_limit for end in ends)
         if full or any(end.archived_at for end in ends) or await links.between(tx, ends[0].id, ends[1].id):
@@ -230,6 +233,15 @@ async def _keep(tx: aiosqlite.Connection, memory: Memory, near: Sequence[Near], 
         if len(kept) >= A_SEARCH:
             break
     return kept
+
+
+async def _held(tx: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, Memory]:
+    """Those of some memories that are still there, as the running transaction sees them."""
+    found: dict[int, Memory] = {}
+    for number in ids:
+        with suppress(NotFoundError):
+            found[number] = await memories.held(tx, number)
+    return found
 
 
 async def _add(
