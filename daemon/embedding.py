@@ -74,6 +74,8 @@ class Embedding:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._loaded = asyncio.Event()
         self._wanted = asyncio.Event()
+        # Set after each round, also one that had nothing to do: what was stored has its vector, or will have none soon.
+        self.settled = asyncio.Event()
         self._aside: set[asyncio.Task[None]] = set()
 
     @property
@@ -189,6 +191,7 @@ class Embedding:
             if self._writer is None:
                 self.sense.awake(None)
             self._loaded.set()
+            self.settled.set()
             await self._rest()
 
     async def _rest(self) -> None:

@@ -22,11 +22,12 @@ from subconscious.settings import Settings
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 
-from . import import_model, maintenance, redacting
+from . import import_model, link_model, maintenance, redacting
 from .accepted import accepted, refused, with_tuples
 from .asking import Asking
 from .core import Core
 from .embedding import Embedding
+from .linking import Linking
 from .lock import Lock
 from .paying import Account
 from .refining import Refining
@@ -125,9 +126,10 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
     """Run every loop; if one fails, the daemon leaves as if told to, and the next hook starts a new one."""
     schedule = Schedule(core, spool)
     import_model.register(core)
-    asking, reader = Asking(core), Refining(core)
+    link_model.register(core)
+    asking, reader, linking = Asking(core), Refining(core), Linking(core)
     # What these are at can be broken off at any time, and is taken up again.
-    loops = (core.embedding.run(), asking.run(), reader.run(), maintenance.run(core))
+    loops = (core.embedding.run(), asking.run(), reader.run(), linking.run(), maintenance.run(core))
     interruptible = [asyncio.create_task(_part(core, loop)) for loop in loops]
     parts = [
         asyncio.create_task(_part(core, part))
@@ -135,7 +137,13 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
             spool.watch(),
             workers.run(),
             schedule.run(),
-            _leave_in_time(core, workers, asking, reader, schedule, lambda: lock.held and server.reachable),
+            _leave_in_time(
+                core,
+                lambda: workers.idle and asking.idle and linking.idle,
+                reader,
+                schedule,
+                lambda: lock.held and server.reachable,
+            ),
         )
     ]
     await core.stopping.wait()
@@ -158,7 +166,7 @@ async def _part(core: Core, part: Coroutine[Any, Any, None]) -> None:
 
 
 async def _leave_in_time(
-    core: Core, workers: Workers, asking: Asking, reader: Refining, schedule: Schedule, sound: Callable[[], bool]
+    core: Core, idle: Callable[[], bool], reader: Refining, schedule: Schedule, sound: Callable[[], bool]
 ) -> None:
     """Leave when nobody needs us, after the upkeep that is due, or at once when nobody can reach us any more."""
     while not core.stopping.is_set():
@@ -169,7 +177,7 @@ async def _leave_in_time(
             return
         quiet = time() - core.last_heard > core.settings.idle_exit_minutes * 60
         # An entry that came this very moment keeps us here; one that comes later finds no socket and wakes another.
-        if quiet and workers.idle and asking.idle and not entry_names(core.home.spool):
+        if quiet and idle() and not entry_names(core.home.spool):
             await schedule.round()
             if await maintenance.catch_up(core) or not await reader.idle():
                 continue  # that took its time, or the round has closed a session, say, which a model is to read

@@ -85,6 +85,13 @@ class Settings(BaseSettings):
     prompt_memories: int = Field(default=3, ge=0, le=10, description="memories given to one prompt")
     prompt_tokens: int = Field(default=500, ge=0, le=2300, description="budget of what one prompt is given")
 
+    links: bool = Field(default=True, description="find out how memories bear on each other, let it count, mark it (A9, A12)")
+    link_threshold: float = Field(default=0.7, ge=0, le=1, description="confidence from which a found link counts")
+    link_proposal_threshold: float = Field(
+        default=0.35, ge=0, le=1, description="likelihood from which one is proposed: shown, but counted in nothing"
+    )
+    link_limit: int = Field(default=20, ge=0, le=100, description="links that are found for one memory at most (B14)")
+
     embedder: Literal["local", "openai", "ollama", "none"] = Field(
         default="local", description="what makes embeddings (B23)"
     )
@@ -148,7 +155,6 @@ class Settings(BaseSettings):
     ranking_decay: float = Field(default=0.01, ge=0, description="a day's decay in the ranking (D8)")
     stale_days: float = Field(default=90, gt=0, description="days without recall after which x 0.5 (D13)")
     stale_factor: float = Field(default=0.5, ge=0, le=1, description="what a stale memory's rank is multiplied by")
-    links: bool = Field(default=True, description="let links between memories count and be marked (A9, A12)")
     superseded_factor: float = Field(
         default=0.5, ge=0, le=1, description="what the rank of a memory is multiplied by whose place another has taken"
     )

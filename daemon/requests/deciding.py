@@ -17,7 +17,6 @@ from .room import Room
 class Deciding(Room):
     """Requests about captures: what waits for a person, and what they decide (SPEC A4, N13, N6)."""
 
-    decides_on: ClassVar[str] = "captures"
     personal: ClassVar[frozenset[str]] = frozenset(
         {"approve", "edit", "forget_lesson", "reject", "release", "restore", "rollback", "undo"}
     )

@@ -29,9 +29,6 @@ class Room:
     decides_on: ClassVar[str] = "what is deleted and what is let pass"
     """What a person decides here, as who is refused is told."""
 
-    decides_on: ClassVar[str] = "what is deleted and what is let pass"
-    """What only a person decides on here, for who is refused."""
-
     def __init__(self, core: Core, spool: Spool) -> None:
         self.core = core
         self.spool = spool

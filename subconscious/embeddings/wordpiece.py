@@ -122,5 +122,11 @@ class WordPiece:
 @cache
 def bert_uncased() -> WordPiece:
     """The tokenizer of bert-base-uncased, whose 30,522 pieces MiniLM shares."""
+    return WordPiece(vocabulary())
+
+
+@cache
+def vocabulary() -> tuple[str, ...]:
+    """Its pieces by id. Behind the signs and letters stand the words, the most frequent first."""
     text = (resources.files(__package__) / "vocab.txt").read_text(encoding="utf-8")
-    return WordPiece(text.rstrip("\n").split("\n"))
+    return tuple(text.rstrip("\n").split("\n"))

@@ -183,6 +183,7 @@ async def _delete_loose(tx: aiosqlite.Connection, doomed: Doomed) -> None:
             await tx.execute(f"DELETE FROM {table} WHERE session_id IN ({marks(portion)})", portion)  # noqa: S608
     for portion in _portions(doomed.sessions):
         await _unask(tx, portion)
+    await _unask_of_links(tx, set(doomed.memories))
 
 
 async def _forget_relations(tx: aiosqlite.Connection, ids: Sequence[int]) -> None:
@@ -207,6 +208,18 @@ async def _unask(tx: aiosqlite.Connection, sessions: Sequence[str]) -> None:
         f" state = CASE WHEN state = 'done' THEN 'done' ELSE 'buried' END WHERE {within}",
         sessions,
     )
+
+
+async def _unask_of_links(tx: aiosqlite.Connection, gone: set[int]) -> None:
+    """Nor is it asked about links of these memories: the question about another one quotes them too."""
+    rows = await tx.execute_fetchall("SELECT id, payload FROM llm_requests WHERE purpose = 'links' AND payload <> '{}'")
+    for row in rows:
+        payload = json.loads(row["payload"])
+        if gone & {payload["memory"], *payload["others"]}:
+            await tx.execute(
+                "UPDATE llm_requests SET system = '', text = '', payload = '{}', state = 'buried' WHERE id = ?",
+                (row["id"],),
+            )
 
 
 async def _forget_sessions(tx: aiosqlite.Connection, doomed: Doomed) -> None:

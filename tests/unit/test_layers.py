@@ -14,7 +14,7 @@ PURE = {
     *("decay", "errors", "graph", "home", "kinds", "link_types", "model", "quoting", "reasons", "settings", "trust")
 }
 GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
-WORKSHOP = {"capture", "llm", "poisoning", "repute", "search", "sources"}
+WORKSHOP = {"capture", "links", "llm", "poisoning", "repute", "search", "sources"}
 SHOWS = {"doctor", "restore", "review", "rollback", "summaries", "surfacing"}
 LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"}, {"refining"})
 """From the ground up. A room sees those below it; the pure ones see each other too."""

@@ -66,6 +66,12 @@ async def digests(database: Database, model: str, ids: Sequence[int]) -> dict[in
     return {row[0]: row[1] for row in rows}
 
 
+async def vector_of(database: Database, model: str, memory_id: int) -> Vector | None:
+    """The vector by which a memory is found; None where it has none of this model."""
+    rows = await database.rows("SELECT vector FROM embeddings WHERE model = ? AND memory_id = ?", (model, memory_id))
+    return np.frombuffer(rows[0][0], STORED).astype(np.float32) if rows else None
+
+
 class Table:
     """The vectors of one model's active memories, as the database has them."""
 

@@ -1,0 +1,244 @@
+"""Links that words state outright: a cue, and beside it what the other memory is about (SPEC A12). Pure.
+
+A row of CUES says what relation a cue states, whose it is, and where the thing stands that it is about. Rules see one
+sentence of one memory at a time and are believed as far as the other memory is about that thing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from subconscious.links.reading import Reading, Sentence, stems, worth
+
+VERSION = 1
+"""Raised with every change of rules or weights: memories are searched again."""
+
+LONGEST = 40
+"""Words up to which a text states one thing; what long documents mention in passing is no relation."""
+
+TOUCHED = 0.3
+"""Share of what the older one speaks of that a statement must touch to take its place."""
+
+CLAUSE = 90
+"""Characters beside a cue that can name what it is about."""
+
+Side = Literal["after", "before", "whole"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """One row. ``holder`` is who says it: the ``source`` of the link, or its ``target``; ``late``: only the later."""
+
+    type: str
+    words: re.Pattern[str]
+    side: Side
+    sure: float
+    holder: Literal["source", "target"] = "source"
+    late: bool = False
+    least: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A relation that is stated: whether the later one is its source, how sure that is, the words."""
+
+    type: str
+    from_new: bool
+    sure: float
+    evidence: str
+
+
+def _cue(words: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+
+
+CUES = (
+    Cue(
+        "SUPERSEDES",
+        _cue(
+            r"instead of|in place of|rather than|no longer (?:use|run|need|support|rely on|store)?|stop(?:ped)? using"
+            r"|replac(?:es?|ed|ing)|supersed(?:es?|ed|ing)|switch(?:ed|ing)? (?:\w+ ){0,3}from"
+            r"|mov(?:ed|e|ing) (?:\w+ ){0,2}(?:away )?from|migrat(?:ed|e|ing) (?:\w+ ){0,2}(?:away )?from"
+            r"|drop(?:ped|ping)?|remov(?:ed|e|ing)|got rid of|abandon(?:ed|ing)?|deprecat(?:ed|e|es|ing)"
+            r"|revert(?:ed|ing)?|(?<=, )not(?: from| with| in)?|undo(?:es|ing)?"
+        ),
+        "after",
+        0.9,
+        late=True,
+    ),
+    Cue(
+        "SUPERSEDES",
+        _cue(
+            r"(?:is|are|was|were|has been|have been|gets?) (?:now )?(?:replaced|superseded|deprecated|obsolete|gone|off"
+            r"|removed|dropped|retired)|goes away|go away"
+        ),
+        "before",
+        0.9,
+        late=True,
+    ),
+    Cue(
+        "SUPERSEDES",
+        _cue(
+            r"(?:is|are) now|now|from now on|as of (?:today|now)|since today|actually|raised|lowered|increased|reduced"
+            r"|bumped|changed|set to|renamed"
+        ),
+        "whole",
+        0.72,
+        late=True,
+        least=0.62,
+    ),
+    Cue(
+        "REQUIRES",
+        _cue(
+            r"requires?|required|depends? (?:up)?on|relies on|rely on|needs?|presuppos\w+|assum(?:es?|ing)"
+            r"|only works? (?:when|if|with|while)|can(?:'t| ?not) \w+ without|needed|built on top of|prerequisites?"
+        ),
+        "after",
+        0.85,
+    ),
+    Cue(
+        "EXTENDS",
+        _cue(
+            r"in addition(?: to)?|additionally|also|as well|too|more precisely|more exactly|further(?:more)?|extends?"
+            r"|extended|building on|builds on|on top of|exceptions? (?:to|from)|except(?:ion)?|applies to|new field"
+            r"|amend(?:s|ed)?|refines?|specifically"
+        ),
+        "whole",
+        0.75,
+        late=True,
+        least=0.4,
+    ),
+    Cue(
+        "SUPPORTS",
+        _cue(
+            r"benchmark\w*|profil(?:ing|ed?)|measur(?:ed|ements?)|load tests?|confirm(?:s|ed)?|prov(?:es?|ed)"
+            r"|show(?:s|ed)|found that|surveys?|experiments?|a/b test|evidence|outage|incident|reviewers?"
+            r"|caught|failed|traces"
+        ),
+        "whole",
+        0.7,
+        least=0.3,
+    ),
+    Cue("SUPPORTS", _cue(r"because(?! of)|since|so that|which is why|given that"), "after", 0.75, "target", least=0.6),
+    Cue(
+        "CAUSED", _cue(r"caused by|because of|because|due to|broke (?:after|since)"), "after", 0.8, "target", least=0.6
+    ),
+    Cue("ENABLED", _cue(r"made it possible|thanks to|unblocked by|enabled by|possible since"), "whole", 0.8, "target"),
+    Cue(
+        "DERIVED_FROM",
+        _cue(r"lesson (?:from|of)|learned from|as a (?:consequence|result) of|conclusion from|following the|after the"),
+        "after",
+        0.8,
+        least=0.5,
+    ),
+)
+
+OPPOSITES = tuple(
+    frozenset(pair.split())
+    for pair in (
+        "always never",
+        "tabs spaces",
+        "enabled disabled",
+        "enable disable",
+        "allowed forbidden",
+        "sensitive insensitive",
+        "synchronous asynchronous",
+        "sync async",
+        "optional required",
+        "manual automatic",
+        "manually automatically",
+        "float integer",
+        "local utc",
+        "push pull",
+        "safe unsafe",
+        "mutable immutable",
+        "public private",
+    )
+)
+_NEGATION = re.compile(r"\b(?:not|no|never|none|nothing|without|forbidden|avoid|\w+n['\u2019]t)\b", re.IGNORECASE)
+_TURNED = re.compile(r"\b(?:instead|rather|no longer|anymore|any more)\b", re.IGNORECASE)
+_FOUND = re.compile(
+    r"\b(?:because|confirm\w*|prov(?:es?|ed)|show(?:s|ed)|found|measured|failed|caught|missed|asks?|review|outage"
+    r"|incident|survey|benchmark)\b",
+    re.IGNORECASE,
+)
+_UNIT = re.compile(r"\d|(?:second|minut|hour|day|week|month|year|mb|gb|kb|ms|percent|request)")
+_WORD = re.compile(r"[a-z]+")
+
+
+def stated(new: Reading, old: Reading) -> list[Hit]:
+    """The relations that either memory states of the other, the surest first."""
+    if max(new.words, old.words) > LONGEST:
+        return []
+    hits = [*_cued(new, old, late=True), *_cued(old, new, late=False)]
+    if _FOUND.search(old.note.text) or common(new, old) < TOUCHED:
+        hits = [hit for hit in hits if hit.type != "SUPERSEDES"]  # what was found out is not taken back by a choice
+    if not any(hit.type == "SUPERSEDES" for hit in hits):
+        hits += _opposed(new, old)
+    return sorted(hits, key=lambda hit: -hit.sure)
+
+
+def _cued(one: Reading, other: Reading, *, late: bool) -> Iterator[Hit]:
+    for sentence in one.sentences:
+        for cue in CUES:
+            found = cue.words.search(sentence.text) if late or not cue.late else None
+            if found is None:
+                continue
+            about = meets(_beside(sentence, found, cue.side), other)
+            if about >= cue.least:
+                yield Hit(cue.type, (cue.holder == "source") == late, cue.sure * (0.6 + 0.4 * about), sentence.text)
+
+
+def _beside(sentence: Sentence, found: re.Match[str], side: Side) -> frozenset[str]:
+    """The terms of what a cue is about."""
+    if side == "whole":
+        rest = f"{sentence.text[: found.start()]} {sentence.text[found.end() :]}"
+    elif side == "after":
+        rest = re.split(r"[,;:()]|\bto\b|\bwith\b|\band\b|\bby\b", sentence.text[found.end() :][:CLAUSE].strip())[0]
+    else:
+        rest = sentence.text[: found.start()][-CLAUSE:]
+    return frozenset(term for term in stems(rest) if worth(term))
+
+
+def meets(terms: frozenset[str], other: Reading) -> float:
+    """Share of the terms that another memory has, by what they are worth, 0..1."""
+    whole = sum(map(worth, terms))
+    return sum(worth(term) for term in terms if term in other.terms) / whole if whole else 0.0
+
+
+def _opposed(new: Reading, old: Reading) -> Iterator[Hit]:
+    """Two that speak of the same and can't both hold: one denies what the other says, or says its opposite."""
+    texts = new.note.text, old.note.text
+    if any(_TURNED.search(text) or _FOUND.search(text) for text in texts):
+        return
+    alike = common(new, old)
+    if alike >= _enough(new, old) and len(new.terms.keys() & old.terms.keys()) > 1:
+        yield Hit("CONTRADICTS", True, min(0.9, 0.45 + 0.5 * alike), " / ".join(texts))
+
+
+def _enough(new: Reading, old: Reading) -> float:
+    """How much two must have in common for what they differ in to make them contrary; above 1 where nothing does."""
+    texts = [reading.note.text.casefold() for reading in (new, old)]
+    words = [frozenset(_WORD.findall(text)) for text in texts]
+    if any(len(pair & words[0]) == 1 == len(pair & words[1]) and pair <= words[0] | words[1] for pair in OPPOSITES):
+        return 0.5
+    if bool(_NEGATION.search(texts[0])) != bool(_NEGATION.search(texts[1])):
+        return 0.55
+    if new.numbers and old.numbers and not new.numbers & old.numbers and _subject(new) == _subject(old):
+        return 0.3
+    return 2.0
+
+
+def _subject(reading: Reading) -> frozenset[str]:
+    """What a statement with a number is about."""
+    return frozenset(term for term in reading.terms if not _UNIT.match(term))
+
+
+def common(one: Reading, other: Reading) -> float:
+    """Share of the shorter one's terms that the other has too, by what they are worth, 0..1."""
+    masses = [sum(map(worth, reading.terms)) for reading in (one, other)]
+    shared = sum(worth(term) for term in one.terms.keys() & other.terms.keys())
+    return shared / min(masses) if min(masses) else 0.0

@@ -1,0 +1,100 @@
+"""What a model says of links that were found offline (SPEC A12): asked as fixed choices, believed as far as it quotes.
+
+The schema that goes out is strict; of what comes back, what is out of bounds costs one entry its place and no other.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from subconscious.link_types import DISCOVERABLE, LINK_TYPES
+from subconscious.model import Memory
+from subconscious.prompts import prompt
+from subconscious.providers import Request
+
+PURPOSE = "links"
+VERSION = 1
+NONE = "NONE"
+LONGEST = 2_000
+"""Characters of each note that are sent."""
+
+ANSWER_TOKENS = 150
+"""Tokens for each entry."""
+
+SHORTEST_QUOTE = 8
+TRUST = 0.95
+"""The most a model's confidence counts for: nobody is sure of everything."""
+
+FORWARD, BACKWARD = "forward", "backward"
+
+
+def _text(value: Any) -> Any:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: Any) -> Any:
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else -1
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+
+
+class Opinion(BaseModel):
+    """What it says of one of the others."""
+
+    number: Annotated[int, BeforeValidator(_number)] = -1
+    type: Annotated[Text, Field(json_schema_extra={"enum": [*DISCOVERABLE, NONE]})] = ""
+    direction: Annotated[Text, Field(json_schema_extra={"enum": [FORWARD, BACKWARD]})] = ""
+    confidence: Annotated[float, BeforeValidator(_number), Field(json_schema_extra={"minimum": 0, "maximum": 1})] = -1.0
+    quote: Annotated[Text, Field(json_schema_extra={"maxLength": 300})] = ""
+
+
+def _listed(value: Any) -> Any:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+class Opinions(BaseModel):
+    """A model's answer about one memory and its neighbours."""
+
+    links: Annotated[list[Opinion], BeforeValidator(_listed)] = []
+
+
+def request(memory: Memory, others: Sequence[Memory]) -> Request:
+    """The question about one memory and the others that it may be linked with."""
+    asked = prompt(PURPOSE, VERSION)
+    notes = {"note": _shown(memory), "others": [{"number": at} | _shown(one) for at, one in enumerate(others, start=1)]}
+    # Escaped to ASCII: no invisible sign, no other direction of writing, no line of its own.
+    text = asked.text.format_map({"nonce": secrets.token_hex(16), "notes": json.dumps(notes, ensure_ascii=True)})
+    system = asked.system.replace("{types}", _types())
+    return Request(PURPOSE, system, text, Opinions, max_tokens=ANSWER_TOKENS * (len(others) + 1))
+
+
+def _shown(memory: Memory) -> dict[str, Any]:
+    return {"kind": memory.kind, "text": words_of(memory)[:LONGEST], "said_at": round(memory.said_at)}
+
+
+def _types() -> str:
+    return "\n".join(f"- {name}: the source {LINK_TYPES[name].meaning} the target." for name in DISCOVERABLE)
+
+
+def words_of(memory: Memory) -> str:
+    """What of a memory may be quoted."""
+    return f"{memory.content}\n{memory.rationale}".strip()
+
+
+def valid(opinion: Opinion, memory: Memory, other: Memory) -> bool:
+    """Whether an entry keeps to what was asked, and quotes one of the two."""
+    if opinion.type == NONE:
+        return True
+    fixed = opinion.type in DISCOVERABLE and opinion.direction in (FORWARD, BACKWARD) and 0 <= opinion.confidence <= 1
+    quote = _plain(opinion.quote)
+    return fixed and len(quote) >= SHORTEST_QUOTE and any(quote in _plain(words_of(one)) for one in (memory, other))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())

@@ -1,0 +1,204 @@
+"""Whether and how two memories bear on each other, told from the two alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from bench.links_train import CASES, NONE
+from subconscious.link_types import DISCOVERABLE
+from subconscious.links import gate, opinions
+from subconscious.links.features import covered, features, likeness, ordered
+from subconscious.links.judge import EVIDENCE, Found, judge
+from subconscious.links.linear import shipped
+from subconscious.links.opinions import Opinion
+from subconscious.links.reading import Note, Reading, read, stems, worth
+from subconscious.model import Origin
+from subconscious.settings import Settings
+from tests.conftest import NOON, make_memory
+
+DAY = 86_400.0
+SETTINGS = Settings()
+TEXTS = some.text(max_size=300)
+TIMES = some.none() | some.floats(0, 4e9)
+NOTES = some.builds(Note, TEXTS, TEXTS, TIMES, files=some.frozensets(some.sampled_from(["a.py", "b.py"])))
+
+
+def said(text: str, days: float = 0.0, **changes: object) -> Reading:
+    return read(replace(Note(text[:100], text, NOON + days * DAY), **changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "type_", "from_newer"),
+    [
+        (
+            "We use Redis for the session cache",
+            "Use Memcached instead of Redis for sessions",
+            "SUPERSEDES",
+            True,
+        ),
+        ("CI runs on Jenkins", "Moved CI from Jenkins to GitHub Actions", "SUPERSEDES", True),
+        ("The event log is append-only", "The audit export relies on the append-only event log", "REQUIRES", True),
+        ("The export needs the fonts package", "The fonts package is part of the base image", "REQUIRES", False),
+        ("The import wizard accepts CSV files", "The import wizard also accepts XLSX files", "EXTENDS", True),
+        ("Null is forbidden in the email column", "Null is allowed in the email column", "CONTRADICTS", True),
+        ("Never squash commits of a branch", "Always squash the commits of a branch", "CONTRADICTS", True),
+        ("The cron job deleted the temp folder", "Uploads failed due to the deleted temp folder", "CAUSED", False),
+    ],
+)
+def test_what_words_state_is_found_with_its_direction(older: str, newer: str, type_: str, from_newer: bool) -> None:
+    first, second = said(older), said(newer, 3)
+    found = judge(first, second)
+    assert (found.type, found.stated, found.forward) == (type_, True, not from_newer)
+    back = judge(second, first)
+    assert (back.type, back.forward, back.linked) == (type_, from_newer, found.linked)
+    assert found.evidence in f"{older} / {newer} / {older}"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("We now use ruff instead of flake8", "The importer uses a generator instead of a list"),
+        ("Redis runs on port 6380 in staging", "The invoice template uses the Inter font"),
+        ("Rate limit of the search is 20 requests a minute", "Rate limit of the login is 5 requests a minute"),
+        ("Never log personal data", "Never push to main directly"),
+    ],
+)
+def test_a_cue_alone_states_nothing(one: str, other: str) -> None:
+    found = judge(said(one), said(other, 1))
+    assert not found.stated
+    assert found.confidence < SETTINGS.link_threshold / 2
+
+
+def test_an_older_memory_does_not_supersede_a_newer_one() -> None:
+    found = judge(said("We use Postgres instead of MongoDB for events"), said("Events are stored in MongoDB", 5))
+    assert found.type != "SUPERSEDES" or found.forward is False
+
+
+def test_our_cases_name_types_that_can_be_found() -> None:
+    rows = [line.split("\t") for line in CASES.read_text(encoding="utf-8").splitlines()]
+    assert {row[0] for row in rows} <= {*DISCOVERABLE, NONE}
+    assert {len(row) for row in rows} == {4}
+    assert all(sum(row[0] == type_ for row in rows) >= 30 for type_ in ("SUPPORTS", "CONTRADICTS", NONE))
+
+
+def test_same_files_make_a_link_likelier_and_are_named() -> None:
+    one, other = "Rounding happens in the ledger", "The tax table is read once"
+    apart = judge(said(one), said(other, 1))
+    files = frozenset({"src/ledger.py"})
+    together = judge(said(one, files=files), said(other, 1, files=files))
+    assert together.linked > apart.linked
+    assert "src/ledger.py" in together.evidence
+
+
+def test_without_an_embedding_the_cosine_is_assumed() -> None:
+    alike = judge(said("The upload worker retries twice"), said("The upload worker retries three times", 1))
+    unlike = judge(said("The upload worker retries twice"), said("Lunch is at noon", 1))
+    assert alike.linked > unlike.linked
+    assert "cosine" not in alike.evidence
+
+
+@given(NOTES, NOTES, some.none() | some.floats(-1, 1))
+def test_whatever_is_compared_the_answer_is_in_bounds(one: Note, other: Note, cosine: float | None) -> None:
+    found = judge(read(one), read(other), cosine)
+    assert 0 <= found.confidence <= found.linked + 1e-9 <= 1 + 2e-9
+    assert found.type in DISCOVERABLE
+    assert len(found.evidence) <= EVIDENCE
+
+
+@given(NOTES, NOTES)
+def test_likeness_and_cover_are_shares(one: Note, other: Note) -> None:
+    first, second = read(one), read(other)
+    assert 0 <= likeness(first, second) <= 1 + 1e-9
+    assert likeness(first, second) == pytest.approx(likeness(second, first))
+    assert 0 <= covered(first.title, second.terms) <= 1 + 1e-9
+
+
+@given(NOTES, NOTES)
+def test_the_later_one_comes_first(one: Note, other: Note) -> None:
+    new, old = ordered(read(one), read(other))
+    if new.note.time is not None and old.note.time is not None:
+        assert new.note.time >= old.note.time
+    assert not (new.note.time is None and old.note.time is not None)
+
+
+@given(some.text(max_size=20))
+def test_a_terms_worth_is_a_share(term: str) -> None:
+    assert 0 <= worth(term) <= 1
+
+
+def test_rare_words_are_worth_more() -> None:
+    the, house, turbine, memcached = map(worth, stems("the house turbine memcached"))
+    assert the == 0 < house < turbine < memcached == 1
+
+
+def test_the_weights_are_those_of_the_features() -> None:
+    weights = shipped()
+    found = features(said("One thing"), said("Another thing", 1), 0.3)
+    assert set(weights.names) == set(found)
+    assert len(weights.linked) == len(weights.names) + 1 == len(weights.mean) + 1 == len(weights.scale) + 1
+    assert sum(weights.shares(found).values()) == pytest.approx(1)
+    assert set(weights.types) <= set(DISCOVERABLE)
+
+
+def found_of(type_: str, confidence: float, linked: float = 0.99) -> Found:
+    return Found(type_, True, linked, confidence, "because", stated=True)
+
+
+def test_the_gate_lets_pass_proposes_or_drops() -> None:
+    memory = make_memory()
+    assert gate.status(found_of("EXTENDS", SETTINGS.link_threshold), memory, memory, SETTINGS) == "active"
+    assert gate.status(found_of("EXTENDS", SETTINGS.link_threshold - 0.01), memory, memory, SETTINGS) == "proposed"
+    unlikely = found_of("EXTENDS", 0.9, SETTINGS.link_proposal_threshold - 0.01)
+    assert gate.status(unlikely, memory, memory, SETTINGS) == ""
+
+
+@pytest.mark.parametrize(("source", "target"), list(product(Origin, Origin)))
+def test_the_less_trusted_binds_and_overturns_nothing(source: Origin, target: Origin) -> None:
+    one, other = make_memory(origin=source), make_memory(origin=target)
+    of_tool = Origin.TOOL in (source, target)
+    expected = "proposed" if of_tool else "active"
+    assert gate.status(found_of("EXTENDS", 1.0), one, other, SETTINGS) == expected
+    weaker = source.distrust > target.distrust
+    assert gate.status(found_of("SUPERSEDES", 1.0), one, other, SETTINGS) == ("proposed" if weaker else expected)
+    unequal = "proposed" if source is not target else expected
+    assert gate.status(found_of("CONTRADICTS", 1.0), one, other, SETTINGS) == unequal
+
+
+def test_what_nobody_verified_does_not_overturn_what_somebody_did() -> None:
+    verified = make_memory(verified=True)
+    assert gate.status(found_of("SUPERSEDES", 1.0), make_memory(), verified, SETTINGS) == "proposed"
+    assert gate.status(found_of("SUPERSEDES", 1.0), verified, verified, SETTINGS) == "active"
+
+
+@pytest.mark.parametrize(
+    ("changes", "good"),
+    [
+        ({}, True),
+        ({"type": "NONE", "quote": ""}, True),
+        ({"type": "CONSOLIDATES"}, False),
+        ({"type": "LIKES"}, False),
+        ({"direction": "sideways"}, False),
+        ({"confidence": 8}, False),
+        ({"quote": "words of nobody here"}, False),
+        ({"quote": "use"}, False),
+        ({"quote": "USE  Memcached\ninstead"}, True),
+    ],
+)
+def test_a_models_entry_keeps_to_what_was_asked_and_quotes(changes: dict[str, object], good: bool) -> None:
+    values = {"number": 1, "type": "SUPERSEDES", "direction": "forward", "confidence": 0.8, "quote": "use Memcached"}
+    one, other = make_memory("We use Memcached instead of Redis"), make_memory("We use Redis")
+    assert opinions.valid(Opinion.model_validate(values | changes), one, other) is good
+
+
+def test_a_question_holds_the_notes_as_data_and_every_type() -> None:
+    asked = opinions.request(make_memory("Ignore \u201cthis\u201d }}{nonce}"), [make_memory("We use Redis")])
+    assert all(f"- {name}: " in asked.system for name in DISCOVERABLE)
+    assert "CONSOLIDATES" not in asked.system
+    assert asked.text.isascii()
+    assert "{types}" not in asked.system
+    assert "}}{nonce}" in asked.text
