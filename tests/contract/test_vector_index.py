@@ -120,6 +120,20 @@ async def test_an_empty_index_finds_nothing(database: Database, opener: Opener) 
 
 
 @both
+async def test_it_gives_the_vectors_of_what_is_active(database: Database, opener: Opener) -> None:
+    rows = random_rows(3)
+    await put(database, rows)
+    await put(database, [Row(9, "p", unit([1] * DIM))], model="another")
+    await set_active(database, [2], False)
+    index = await opener(database)
+    found = await index.vectors([1, 2, 3, 9, 77])
+    assert sorted(found) == [1, 3]
+    assert all(np.array_equal(found[row.memory_id], row.vector) for row in (rows[0], rows[2]))
+    assert await index.vectors([]) == {}
+    await index.close()
+
+
+@both
 async def test_the_nearest_come_first(database: Database, opener: Opener) -> None:
     rows = random_rows(300)
     await put(database, rows)
