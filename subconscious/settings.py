@@ -85,7 +85,9 @@ class Settings(BaseSettings):
     prompt_memories: int = Field(default=3, ge=0, le=10, description="memories given to one prompt")
     prompt_tokens: int = Field(default=500, ge=0, le=2300, description="budget of what one prompt is given")
 
-    links: bool = Field(default=True, description="find out how memories bear on each other, let it count, mark it (A9, A12)")
+    links: bool = Field(
+        default=True, description="find out how memories bear on each other, let it count, mark it (A9, A12)"
+    )
     link_threshold: float = Field(default=0.7, ge=0, le=1, description="confidence from which a found link counts")
     link_proposal_threshold: float = Field(
         default=0.35, ge=0, le=1, description="likelihood from which one is proposed: shown, but counted in nothing"
