@@ -57,20 +57,28 @@ class Task(Arguments):
     tier: TierName = "standard"
 
 
-class Query(Paged):
+class Narrowed(Paged):
+    """What narrows a search or a list."""
+
+    kind: str = Field(default="", max_length=40, description="decision, preference, lesson, dead_end, ...")
+    file: str = Field(default="", max_length=WORDY)
+    branch: str = Field(default="", max_length=1000)
+    since: str = Field(default="", max_length=200, description="date, or: last week")
+    tier: TierName = "minimal"
+
+    def filters(self) -> dict[str, str | None]:
+        """What narrows, as the daemon is asked for it."""
+        return {name: getattr(self, name) or None for name in ("kind", "file", "branch", "since")}
+
+
+class Query(Narrowed):
     """A search."""
 
     query: Words
-    kind: str = Field(default="", max_length=40, description="decision, preference, lesson, dead_end, ...")
-    tier: TierName = "minimal"
 
 
-class Listing(Paged):
+class Listing(Narrowed):
     """A page of memories."""
-
-    kind: str = Field(default="", max_length=40)
-    branch: str = Field(default="", max_length=1000, description="learned on it")
-    tier: TierName = "minimal"
 
 
 class Ids(Arguments):

@@ -31,7 +31,7 @@ def matters(wish: Task, daemon: Asking) -> Context:
 def search(wish: Query, daemon: Asking) -> Notes:
     """A page of what fits a query, the best first."""
     last = wish.offset + wish.limit
-    hits = daemon.ask("search", query=wish.query, kind=wish.kind or None, limit=last + 1)["hits"]
+    hits = daemon.ask("search", query=wish.query, limit=last + 1, **wish.filters())["hits"]
     page = [note(hit["memory"], wish.tier, hit["relevance"]) for hit in hits[wish.offset : last]]
     kept = fitting(page, Layer.DISCOVERY)
     seen = wish.offset + len(kept)
@@ -40,9 +40,7 @@ def search(wish: Query, daemon: Asking) -> Notes:
 
 def listing(wish: Listing, daemon: Asking) -> Notes:
     """A page of memories, the newest first."""
-    answer = daemon.ask(
-        "list", kind=wish.kind or None, branch=wish.branch or None, limit=wish.limit, offset=wish.offset
-    )
+    answer = daemon.ask("list", limit=wish.limit, offset=wish.offset, **wish.filters())
     kept = fitting([note(memory, wish.tier) for memory in answer["memories"]], Layer.DISCOVERY)
     seen, total = wish.offset + len(kept), answer["total"]
     return Notes(memories=kept, next=seen if kept and seen < total else 0, total=total)

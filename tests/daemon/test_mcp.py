@@ -88,12 +88,20 @@ async def test_every_tool_answers_by_its_schema(running: Home, remembered: Speak
         "memory_sessions": {},
         "memory_session": {"session_id": remembered.id[:8]},
         "memory_status": {},
+        "memory_links": {"id": 1},
+        "memory_why": {"query": "amounts in cents"},
+        "memory_graph": {"id": 1},
+        "memory_conflicts": {},
         "memory_remember": {"text": "Invoices are numbered by year.", "tags": ["billing"]},
     }
     async with connected(server(running, remembered.project)) as session:
         tools = (await session.list_tools()).tools
         assert [tool.name for tool in tools] == list(BY_NAME)
         assert set(asked) == set(BY_NAME)
+        narrowed = {"query": "amounts", "kind": "decision", "branch": "main", "since": "yesterday"}
+        assert (await told(session, "memory_search", **narrowed))["memories"]
+        assert not (await told(session, "memory_search", **narrowed | {"file": "nowhere.py"}))["memories"]
+        assert not (await told(session, "memory_list", file="nowhere.py"))["memories"]
         answers = {name: await told(session, name, **arguments) for name, arguments in asked.items()}
     for name in ("memory_context", "memory_search", "memory_list", "memory_get", "memory_show"):
         assert [memory["id"] for memory in answers[name]["memories"]] == [1], name
