@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,13 @@ def why_surfaced(options: Namespace) -> None:
         return
     for surface in surfaces:
         _tell_surface(surface)
+    for one in answer.get("held", []):
+        when = f"{one['event']}, {screen.when(one['at'])}, session {one['session_id']}"
+        print(
+            screen.paint(
+                screen.wrapped(screen.line(f"held back: {one['why']} ({when})"), 6, f"{one['memory_id']:>4}"), "dim"
+            )
+        )
     if not surfaces:
         print("Nothing was given to a session yet. Memories surface when a session starts.")
 
@@ -101,8 +109,12 @@ def _tell_surface(surface: dict[str, Any]) -> None:
         f"place {surface['position']}",
         f"relevance {surface['relevance']:.2f}",
         f"decay {surface['decay']:.2f}",
+        *([f"priority {surface['priority']:+.2f}"] if surface["priority"] else []),
         *ranks,
     ]
     given = f"{surface['event']}, {screen.when(surface['at'])}, session {surface['session_id']}"
-    for words in (given, f"why: {surface['reason']}", screen.listed(told)):
+    stood = [f"{name} {how}" for name, how in json.loads(surface["limits"]).items()]
+    about = f"file: {surface['about']}" if surface["about"] else ""
+    limits = f"limits: {', '.join(stood)}" if stood else ""
+    for words in filter(None, (given, f"why: {surface['reason']}", screen.listed(told), about, limits)):
         print(screen.paint(screen.wrapped(screen.line(words), 6), "dim"))

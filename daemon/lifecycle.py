@@ -127,7 +127,7 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
     import_model.register(core)
     asking, reader = Asking(core), Refining(core)
     # What these are at can be broken off at any time, and is taken up again.
-    loops = (core.embedding.run(), asking.run(), reader.run())
+    loops = (core.embedding.run(), asking.run(), reader.run(), core.standings.run(core))
     interruptible = [asyncio.create_task(_part(core, loop)) for loop in loops]
     parts = [
         asyncio.create_task(_part(core, part))

@@ -5,7 +5,9 @@ Read from the file system, as Git lays it out; only the first commit takes a `gi
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +83,19 @@ def _linked(mark: Path) -> Path | None:
     return found if found.is_dir() else None
 
 
+def within(file: str, folder: str) -> tuple[str, str]:
+    """The checkout that a file lies in and its path there, by the project that ``folder`` is of; "", "" elsewhere.
+
+    A worktree counts as its repository does, wherever it lies.
+    """
+    place, base = Path(os.path.realpath(file)), Path(os.path.realpath(folder))
+    checkout = next((parent for parent in place.parents if (parent / ".git").exists()), None)
+    if checkout is not None and git_folder(checkout) == git_folder(base):
+        return str(checkout), str(place.relative_to(checkout))
+    outside = checkout is not None or not place.is_relative_to(base)
+    return ("", "") if outside else (str(base), str(place.relative_to(base)))
+
+
 def head(folder: str) -> tuple[str, str]:
     """Branch and commit checked out in ``folder`` ("", "" outside of Git); no process is started."""
     for place in (Path(folder), *Path(folder).parents):
@@ -138,11 +153,12 @@ def holds_commit(root: str, commit: str) -> bool:
     return common is not None and _git(common, 5.0, "cat-file", "-t", commit).strip() == "commit"
 
 
-def _git(common: Path, seconds: float, *words: str) -> str:
-    """What git says; "" if there is none, it fails, or it takes too long."""
+def _git(common: Path, seconds: float, *words: str, failed: str = "", root: Path | None = None) -> str:
+    """What git says; ``failed`` if there is none, it fails, or takes too long. ``root`` is a worktree to stand in."""
+    place = ["-C", str(root)] if root else ["--git-dir", str(common)]
     try:
         done = subprocess.run(  # noqa: S603 - a fixed program; the folder is an argument of its own
-            ["git", "--git-dir", str(common), *words],  # noqa: S607 - the person's own git
+            ["git", *place, *words],  # noqa: S607 - the person's own git
             capture_output=True,
             text=True,
             timeout=seconds,
@@ -150,8 +166,8 @@ def _git(common: Path, seconds: float, *words: str) -> str:
             stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout if done.returncode == 0 else ""
+        return failed
+    return done.stdout if done.returncode == 0 else failed
 
 
 def _text(file: Path) -> str:
@@ -159,3 +175,97 @@ def _text(file: Path) -> str:
         return file.read_text(encoding="utf-8", errors="surrogateescape")[:1_000_000]
     except OSError:
         return ""
+
+
+LARGEST_FILE = 4 << 20
+MOST_PATHS = 200_000
+LOOK_SECONDS = 5.0
+"""Time that one question to git may take where nobody waits."""
+
+
+class Checkout:
+    """A working copy, as it is at one moment: what its files are like, and what its branch has (SPEC N8, N9).
+
+    Everything here may start `git`, and is not for a hook that somebody waits for.
+    """
+
+    def __init__(self, root: Path, common: Path | None, commit: str) -> None:
+        self.root = root
+        self._common = common
+        self._commit = commit
+        self._paths: dict[str, list[str]] | None = None
+        self._committed: dict[str, float] = {}
+
+    @classmethod
+    def at(cls, folder: str) -> Checkout | None:
+        """The checkout around ``folder``, or the folder itself; None where there is none any more."""
+        place = Path(os.path.realpath(folder))
+        if not place.is_dir():
+            return None
+        root = next((one for one in (place, *place.parents) if (one / ".git").exists()), place)
+        return cls(root, git_folder(place), head(folder)[1])
+
+    def find(self, named: str) -> str:
+        """The one path, within the checkout, of a file that is named in whole or by its end; "" for none or several."""
+        bare = named.removeprefix(f"{self.root}/").removeprefix("./")
+        if not bare.startswith("/") and (self.root / bare).is_file():
+            return bare
+        parts = bare.strip("/").split("/")
+        found = [path for path in self._named(parts[-1]) if _ends_alike(path.split("/"), parts)]
+        return found[0] if len(found) == 1 else ""
+
+    def digest(self, path: str) -> str:
+        """What a file is like; "" for one that is gone or very large."""
+        try:
+            file = self.root / path
+            return hashlib.sha256(file.read_bytes()).hexdigest() if file.stat().st_size <= LARGEST_FILE else ""
+        except OSError:
+            return ""
+
+    def committed_at(self, path: str) -> float:
+        """When a file was last changed by a commit; 0.0 if never."""
+        if path not in self._committed:
+            told = self._ask("log", "-1", "--format=%ct", self._commit, "--", path).strip() if self._commit else ""
+            self._committed[path] = float(told or 0)
+        return self._committed[path]
+
+    def has_merged(self, branch: str, commit: str) -> bool:
+        """Whether what was said on ``branch``, at ``commit``, holds for what is checked out.
+
+        A branch that has nothing of its own yet is not merged, though all it has is here: what was said on it is about
+        what will come. Of a branch that is gone its commit speaks.
+        """
+        if self._common is None or not self._commit:
+            return False
+        ref = f"refs/heads/{branch}"
+        tip = _tip(self._common, ref) or _tip(self._common, f"refs/remotes/origin/{branch}")
+        if not tip:
+            return self._has(commit)
+        born = _text(self._common / "logs" / ref).split(" ")[1:2]
+        grown = {one for one in (commit, tip) if one and one not in born}
+        return any(self._has(one) for one in (grown if born else {tip}))
+
+    def _has(self, commit: str) -> bool:
+        """Whether a commit is part of the history of what is checked out."""
+        if not re.fullmatch(r"[0-9a-f]{40,64}", commit):
+            return False
+        return self._ask("rev-list", "-1", f"{self._commit}..{commit}", failed="?") == ""
+
+    def _named(self, name: str) -> list[str]:
+        if self._paths is None:
+            self._paths = {}
+            for path in self._ask("ls-files", "-z").split("\0")[:MOST_PATHS]:
+                self._paths.setdefault(path.rpartition("/")[2], []).append(path)
+        return self._paths.get(name, [])
+
+    def _ask(self, *words: str, failed: str = "") -> str:
+        return _git(self._common, LOOK_SECONDS, *words, failed=failed, root=self.root) if self._common else failed
+
+
+def _tip(common: Path, ref: str) -> str:
+    return _text(common / ref).strip() or _packed(common, ref)
+
+
+def _ends_alike(path: list[str], named: list[str]) -> bool:
+    short = min(len(path), len(named))
+    return path[-short:] == named[-short:]

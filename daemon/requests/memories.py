@@ -9,12 +9,13 @@ from uuid import uuid4
 
 from subconscious import surfacing
 from subconscious.errors import RequestError
-from subconscious.flow import Provenance, clean, recall
+from subconscious.flow import Provenance, clean, priorities, recall
 from subconscious.model import Hit, Origin
 from subconscious.projects import head
 from subconscious.store import events, memories, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.memories import Filter
+from subconscious.surfacing.marks import marks_of
 
 from .. import acts
 from .args import Args
@@ -55,7 +56,8 @@ class Memories(Room):
         hits = await recall(mind, args.query, project.id, args.limit)
         budget = surfacing.Budget(args.tokens, args.tokens * surfacing.CHARACTERS_A_TOKEN, args.limit)
         branch, _ = head(args.cwd)
-        context = surfacing.compose(hits, budget, branch)
+        standing = mind.standing
+        context = surfacing.compose(hits, budget, branch, (), lambda memory: marks_of(memory, branch, standing))
         async with mind.database.write() as tx:
             await memories.touch(tx, [hit.memory.id for hit in context.hits], time())
         return {"text": context.text, "hits": told(context.hits)}
@@ -66,7 +68,11 @@ class Memories(Room):
             return {"hits": await self._search_archived(args)}
         project = None if args.everywhere else (await self.here(args)).id
         # The kind is filtered after the engines answered: ask them for everything they would rank.
-        return {"hits": told(await recall(self.core.mind(asked=True), args.query, project, args.limit, args.kind))}
+        mind = self.core.mind(asked=True)
+        hits = await recall(mind, args.query, project, args.limit, args.kind)
+        branch, _ = head(args.cwd) if args.cwd else ("", "")
+        marks = (list(marks_of(hit.memory, branch, mind.standing)) for hit in hits)
+        return {"hits": [one | {"marks": beside} for one, beside in zip(told(hits), marks, strict=True)]}
 
     async def _search_archived(self, args: Args) -> list[dict[str, Any]]:
         """Archived memories stand in no index: every word of the query must stand in the text."""
@@ -88,8 +94,11 @@ class Memories(Room):
         if args.origin is not Origin.USER:
             await acts.refuse_held(self.core, [memory.id])
         given = await surfaces.listing(self.core.database, memory_id=memory.id)
+        branch, _ = head(args.cwd) if args.cwd else ("", "")
         return {
             "memory": asdict(memory),
+            "marks": list(marks_of(memory, branch, self.core.standings.known)),
+            "priority": (await priorities(self.core.mind(), [memory.id])).get(memory.id, 0.0),
             "history": await events.history(self.core.database, "memory", memory.id),
             "surfaces": [asdict(surface) for surface in given],
         }

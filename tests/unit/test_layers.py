@@ -14,7 +14,7 @@ PURE = {"decay", "errors", "home", "kinds", "link_types", "model", "quoting", "s
 GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
 WORKSHOP = {"capture", "llm", "poisoning", "search", "sources"}
 SHOWS = {"doctor", "review", "rollback", "summaries", "surfacing"}
-LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"}, {"refining"})
+LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"}, {"refining", "unasked"})
 """From the ground up. A room sees those below it; the pure ones see each other too."""
 
 # `__version__` belongs to everybody.

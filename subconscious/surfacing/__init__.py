@@ -7,12 +7,14 @@ begins with an id in brackets; a line below it that begins with spaces gives its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from subconscious.model import Hit, Memory, Origin, Session
 from subconscious.quoting import CLOSING, OPENING, TAG, quote, within_quotes, word
+from subconscious.surfacing.limits import Held
+from subconscious.surfacing.marks import marks_of
 
 SURVIVORS = (
     f"<{TAG}>\n"
@@ -49,10 +51,11 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A framed text and the hits that stand in it; empty text means silence."""
+    """A framed text and the hits that stand in it; empty text means silence. ``held`` is what limits kept back."""
 
     text: str
     hits: tuple[Hit, ...]
+    held: tuple[Held, ...] = ()
 
 
 SILENCE = Context("", ())
@@ -66,11 +69,14 @@ def date_of(at: float) -> str:
     return datetime.fromtimestamp(max(0.0, at), UTC).strftime("%Y-%m-%d")
 
 
-def line_of(memory: Memory, branch: str) -> str:
-    """How one memory is told: id, kind, date, origin, branch where it is another, the words, the why."""
+Marks = Callable[[Memory], Iterable[str]]
+"""What is told beside a memory, besides what it is."""
+
+
+def line_of(memory: Memory, branch: str, further: Iterable[str] | None = None) -> str:
+    """How one memory is told: id, kind, date, origin, what is told beside it, the words, the why."""
     marks = [word(memory.kind), date_of(memory.said_at), SPEAKER[memory.origin]]
-    if memory.branch and branch and memory.branch != branch:
-        marks.append(f"on branch {word(memory.branch)}")
+    marks += marks_of(memory, branch) if further is None else further
     if memory.recurrence > 1:
         marks.append(f"said {memory.recurrence} times")
     known = not memory.rationale or memory.rationale in memory.content
@@ -78,7 +84,9 @@ def line_of(memory: Memory, branch: str) -> str:
     return f"[{memory.id}] {', '.join(marks)}: {quote(memory.content, LONGEST_CONTENT)}\n{why}"
 
 
-def compose(hits: Sequence[Hit], budget: Budget, branch: str, extra: Iterable[str] = ()) -> Context:
+def compose(
+    hits: Sequence[Hit], budget: Budget, branch: str, extra: Iterable[str] = (), marks: Marks | None = None
+) -> Context:
     """Frame as many hits as fit, in their order; a memory that does not fit leaves room for a shorter one.
 
     ``extra`` lines are our own words with anything quoted already neutralised; they go last and only if they fit.
@@ -87,7 +95,7 @@ def compose(hits: Sequence[Hit], budget: Budget, branch: str, extra: Iterable[st
     lines: list[str] = []
     given: list[Hit] = []
     for hit in hits:
-        line = line_of(hit.memory, branch)
+        line = line_of(hit.memory, branch, marks(hit.memory) if marks else None)
         if len(given) < budget.memories and len(line) <= room:
             lines.append(line)
             given.append(hit)
@@ -98,6 +106,16 @@ def compose(hits: Sequence[Hit], budget: Budget, branch: str, extra: Iterable[st
             lines.append(line)
             room -= len(line)
     return Context(OPENING + "".join(lines) + CLOSING if lines else "", tuple(given))
+
+
+def due_mark(due_at: float | None) -> str:
+    """What is told beside a memory whose time has come (SPEC D21a)."""
+    return "due now" if due_at is None else f"due since {date_of(due_at)}"
+
+
+def due_reason(words: str, due_at: float | None) -> str:
+    """The same for `why-surfaced`, with the memory's words that say so."""
+    return f"{due_mark(due_at)}: it says {within_quotes(words, 120)}"
 
 
 def interruption(session: Session, limit: int = 200) -> str:
