@@ -142,11 +142,10 @@ class Sessions(RuleBasedStateMachine):
             prompt_memories=at_once,
             surface_cooldown_minutes=minutes,
             surface_kinds_off=off,
-            start_memories=3,
+            start_memories=1,
         )
         self.mind = Mind(self.world.database, None, self.settings, no_embedding)
-        for number in range(8):
-            self._learn(number % len(TEXTS), number, "dead_end", "")
+        self._learn(*((number % len(TEXTS), number, "dead_end", "") for number in range(12)))
 
     @rule(
         text=st.integers(0, len(TEXTS) - 1),
@@ -156,7 +155,7 @@ class Sessions(RuleBasedStateMachine):
     )
     def learn(self, text: int, number: int, kind: str, session: str) -> None:
         """Something more becomes known."""
-        self._learn(text, number, kind, session)
+        self._learn((text, number, kind, session))
 
     @rule(session=SESSIONS, source=st.sampled_from(("startup", "resume")))
     def start(self, session: str, source: str) -> None:
@@ -291,9 +290,21 @@ class Sessions(RuleBasedStateMachine):
             )
         )
 
-    def _learn(self, text: int, number: int, kind: str, session: str) -> None:
+    def _learn(self, *told: tuple[int, int, str, str]) -> None:
+        made = [self._memory(*one) for one in told]
+
+        async def stored() -> None:
+            async with self.world.database.write() as tx:
+                for memory in made:
+                    kept = await memories.insert(tx, memory)
+                    found = [(one.words, one.due_at) for one in due.triggers_of(memory.content, memory.said_at)]
+                    await triggers.keep(tx, kept, due.VERSION, found)
+
+        self.world.run(stored())
+
+    def _memory(self, text: int, number: int, kind: str, session: str) -> Memory:
         content = TEXTS[text].format(n=number)
-        memory = Memory(
+        return Memory(
             id=0,
             project_id=self.world.project.id,
             scope=Scope.PROJECT,
@@ -312,14 +323,6 @@ class Sessions(RuleBasedStateMachine):
             files=tuple(file for file in FILES if file in content),
         )
 
-        async def stored() -> None:
-            async with self.world.database.write() as tx:
-                kept = await memories.insert(tx, memory)
-                told = [(one.words, one.due_at) for one in due.triggers_of(content, memory.said_at)]
-                await triggers.keep(tx, kept, due.VERSION, told)
-
-        self.world.run(stored())
-
 
 def attempt(sequences: int, steps: int, folder: Path) -> Counter[str]:
     """Try so many sequences; what was given, by event. Raises AssertionError with the shortest that breaks a limit."""
@@ -332,7 +335,7 @@ def attempt(sequences: int, steps: int, folder: Path) -> Counter[str]:
         suppress_health_check=list(HealthCheck),
     )
     try:
-        run_state_machine_as_test(Sessions, settings=tried)  # type: ignore[no-untyped-call]
+        run_state_machine_as_test(Sessions, settings=tried)
     finally:
         Sessions.world.close()
     return Sessions.given
