@@ -301,8 +301,8 @@ class Start:
     """What is known of a session that is given something: enough to guess what it may need.
 
     ``asked`` says in words what the engines were asked, for `why-surfaced`. ``late`` means that the session has begun
-    already: what it brought itself stands in its context. ``about`` and ``limits`` are kept for `why-surfaced`; ``due``
-    are the triggers, by memory, that have brought it (SPEC D21a).
+    already: what it brought itself stands in its context. ``about``, ``limits`` and ``reasons``, by memory, are kept for
+    `why-surfaced`; ``due`` are the triggers, by memory, that have brought it (SPEC D21a).
     """
 
     session_id: str
@@ -315,6 +315,7 @@ class Start:
     late: bool = False
     about: str = ""
     limits: str = "{}"
+    reasons: Mapping[int, str] = field(default_factory=dict)
     due: Mapping[int, Due] = field(default_factory=dict)
 
 
@@ -422,7 +423,7 @@ def _worth(mind: Mind, hit: Hit, branch: str) -> float:
 
 def _why(hit: Hit, start: Start) -> str:
     """The reason of a surface, for `why-surfaced`."""
-    asked = start.asked
+    asked = start.reasons.get(hit.memory.id, start.asked)
     if hit.memory.id in start.due:
         return surfacing.due_reason(start.due[hit.memory.id].words, start.due[hit.memory.id].due_at)
     if hit.memory.pinned:

@@ -46,6 +46,7 @@ class Occasion:
     branch: str = ""
     about: str = ""
     asked: str = ""
+    reasons: Mapping[int, str] = field(default_factory=dict)
     due: Mapping[int, Due] = field(default_factory=dict)
 
 
@@ -92,8 +93,8 @@ async def surface_error(mind: Mind, occasion: Occasion, output: str) -> surfacin
         return surfacing.SILENCE
     alike = await _alike(mind, occasion.project_id, fault)
     hits = await _ranked(mind, occasion, "error", [(memory, sure) for memory, (sure, _) in alike])
-    best = next((shared for memory, (_, shared) in alike if hits and memory.id == hits[0].memory.id), ())
-    return await _give(mind, replace(occasion, asked=f"shares {', '.join(best)} with the error"), hits, seen)
+    reasons = {memory.id: f"shares {', '.join(shared)} with the error" for memory, (_, shared) in alike}
+    return await _give(mind, replace(occasion, reasons=reasons), hits, seen)
 
 
 async def _alike(mind: Mind, project_id: str, fault: Fault) -> list[tuple[Memory, tuple[float, tuple[str, ...]]]]:
@@ -127,6 +128,7 @@ async def _give(mind: Mind, occasion: Occasion, hits: Sequence[Hit], seen: Seen)
         occasion.event,
         occasion.branch,
         asked=occasion.asked,
+        reasons=occasion.reasons,
         about=occasion.about,
         limits=json.dumps(told(chosen, seen, occasion.about)),
         due=occasion.due,

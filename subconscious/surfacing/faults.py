@@ -23,7 +23,8 @@ CONSTANT = -3.0
 SPECIFIC = 3.0
 FURTHER = 1.0
 GENERAL = 1.0
-A_WORD, MOST_WORDS = 0.8, 4
+A_WORD, MOST_WORDS = 0.6, 4
+"""Words alone, however many, are never enough: errors of one sort are told in the same ones."""
 WARNS, WARNING_KINDS = 0.6, frozenset({"dead_end", "blocker", "learning", "lesson"})
 """Kinds that tell of what goes wrong."""
 

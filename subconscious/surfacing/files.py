@@ -25,9 +25,10 @@ IN_PASSING, MANY_FILES = 0.8, 3
 """What the relevance is multiplied by where the file is one of many that were merely changed when it was said."""
 
 COMMON_NAMES = frozenset(
-    "__init__ __main__ app base cargo changelog client common config conftest constants core dockerfile errors go"
-    " helpers index init lib license main makefile mod models package pyproject readme requirements server"
-    " settings setup style styles test tests tsconfig types util utils views".split()
+    "__init__ __main__ agents app base cargo changelog ci claude client common config conftest constants"
+    " contributing copilot-instructions core dockerfile errors go helpers index init lib license main makefile mod"
+    " models package pyproject readme requirements server settings setup skill style styles test tests todo"
+    " tsconfig types util utils views".split()
 )
 
 
