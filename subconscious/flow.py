@@ -301,8 +301,8 @@ class Start:
     """What is known of a session that is given something: enough to guess what it may need.
 
     ``asked`` says in words what the engines were asked, for `why-surfaced`. ``late`` means that the session has begun
-    already: what it brought itself stands in its context. ``about``, ``limits`` and ``reasons``, by memory, are kept for
-    `why-surfaced`; ``due`` are the triggers, by memory, that have brought it (SPEC D21a).
+    already: what it brought itself stands in its context. ``about``, ``limits`` and ``reasons`` are for `why-surfaced`;
+    ``due`` are the triggers that have brought a memory (SPEC D21a).
     """
 
     session_id: str

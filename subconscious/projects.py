@@ -267,5 +267,6 @@ def _tip(common: Path, ref: str) -> str:
 
 
 def _ends_alike(path: list[str], named: list[str]) -> bool:
-    short = min(len(path), len(named))
-    return path[-short:] == named[-short:]
+    if len(named) <= len(path):
+        return path[-len(named) :] == named
+    return len(path) > 1 and named[-len(path) :] == path

@@ -29,6 +29,7 @@ FIXED = frozenset(
         *("status", "decision", "scope", "kind", "category", "origin", "strength", "extractor", "sentiment", "actor"),
         *("action", "subject", "embedding_status", "event", "lane", "capture_key", "turn_id", "content_hash", "commit"),
         *("transcript", "cwd", "end_reason", "project", "project_id", "session_id", "memory_id", "subject_id", "model"),
+        *("sort", "digest", "limits"),
     }
 )
 """Columns that hold a word of a fixed set, a name or a path."""

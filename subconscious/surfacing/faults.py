@@ -22,7 +22,7 @@ MOST = 16
 CONSTANT = -3.0
 SPECIFIC = 3.0
 FURTHER = 1.0
-GENERAL = 1.0
+GENERAL = 1.2
 A_WORD, MOST_WORDS = 0.6, 4
 """Words alone, however many, are never enough: errors of one sort are told in the same ones."""
 WARNS, WARNING_KINDS = 0.6, frozenset({"dead_end", "blocker", "learning", "lesson"})

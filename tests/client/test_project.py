@@ -50,23 +50,30 @@ def test_ten_sessions(furnished: Machine, api: FakeApi) -> None:
     on_milestone = machine.talk("Let us upgrade the project to Python 3.13 today.", "And once more: Python 3.13!")
     on_nothing = machine.talk("Tell me a joke.", "Another one, please.")
     machine.drain()
-    told = {name: given(machine, session.id) for name, session in locals().items() if name.startswith("on_")}
-    for name, surfaces in told.items():
+    sessions = {
+        "on_file": on_file,
+        "on_error": on_error,
+        "on_topic": on_topic,
+        "on_milestone": on_milestone,
+        "on_nothing": on_nothing,
+    }
+    seen = {name: given(machine, session.id) for name, session in sessions.items()}
+    for name, surfaces in seen.items():
         sys.stdout.write("\n  ".join([f"\n{name}:", *(list(map(line, surfaces)) or ["silence"])]))
 
-    assert [(one["event"], one["about"]) for one in told["on_file"]] == [("file", "ledger.py")]
-    assert [one["event"] for one in told["on_error"]] == ["error"]
-    assert "econnrefused" in told["on_error"][0]["reason"]
-    assert [one["event"] for one in told["on_topic"]] == ["prompt"]
-    assert told["on_milestone"][0]["reason"].startswith("due now")
-    assert told["on_nothing"] == []
+    assert [(one["event"], one["about"]) for one in seen["on_file"]] == [("file", "ledger.py")]
+    assert [one["event"] for one in seen["on_error"]] == ["error"]
+    assert "econnrefused" in seen["on_error"][0]["reason"]
+    assert [one["event"] for one in seen["on_topic"]] == ["prompt"]
+    assert seen["on_milestone"][0]["reason"].startswith("due now")
+    assert seen["on_nothing"] == []
     reached = {"Tidy the ledger": LEDGER, "Run the tests": REFUSED, "Why are amounts": CENTS, "Let us upgrade": UPGRADE}
     for prompt, words in reached.items():
         last = api.asked(prompt)[-1].given
         assert last.count(words) == 1, f"{prompt}: {words}"
         assert PORTS not in last
     used = next(
-        row["used"] for row in machine.rows("surface_outcomes") if row["surface_id"] == told["on_error"][0]["id"]
+        row["used"] for row in machine.rows("surface_outcomes") if row["surface_id"] == seen["on_error"][0]["id"]
     )
     assert used == 1, "the answer named the port and what to do"
 
