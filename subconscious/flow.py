@@ -324,9 +324,12 @@ async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
     chosen = mind.settings
     known = await surfaces.ledger(mind.database, start.session_id)
     start = replace(start, due=await due_now(mind, start.project_id))
+    worded: dict[str, Hit] = {}
+    for hit in await _ranked(mind, start):
+        worded.setdefault(hit.memory.content_hash, hit)  # one wording, of two kinds perhaps, is told once
     ranked = [
         hit
-        for hit in await _ranked(mind, start)
+        for hit in worded.values()
         if hit.memory.content_hash not in known and not (start.late and hit.memory.session_id == start.session_id)
     ]
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)

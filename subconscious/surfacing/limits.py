@@ -10,6 +10,8 @@ from subconscious.model import Hit, Memory
 WORTH_TELLING = 0.4
 """Relevance from which it is told why a memory was held back: below, it was not about the same thing."""
 
+TWICE = "another memory says the same in the same words"
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -71,10 +73,12 @@ def sift(hits: Sequence[Hit], limits: Limits, seen: Seen, now: float, about: str
     left = room(limits, seen, about)
     fit: list[Hit] = []
     held: list[Held] = []
+    worded: set[str] = set()  # two memories may have one wording: of two kinds, of the project and of the user
     for hit in hits:
-        why = _against(hit, limits, seen, now)
+        why = _against(hit, limits, seen, now) or (TWICE if hit.memory.content_hash in worded else "")
         if not why and len(fit) < left:
             fit.append(hit)
+            worded.add(hit.memory.content_hash)
         elif hit.relevance >= WORTH_TELLING:
             held.append(Held(hit.memory.id, hit.relevance, why or _full(limits, seen, about)))
     return Sifted(tuple(fit), tuple(held))

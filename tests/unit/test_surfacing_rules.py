@@ -268,6 +268,13 @@ def test_what_is_held_back_says_why(one: Hit, seen: Seen, why: str) -> None:
     assert why in sifted.held[0].why
 
 
+def test_one_wording_is_given_once_however_many_memories_have_it() -> None:
+    same = [hit(1), Hit(make_memory("Memory 1.", id=2, kind="lesson"), 0.8, 1.0)]
+    sifted = sift(same, LIMITS, Seen("s"), 1000.0)
+    assert [one.memory.id for one in sifted.fit] == [1]
+    assert "same words" in sifted.held[0].why
+
+
 @given(
     st.lists(st.tuples(st.integers(1, 30), st.floats(0, 1)), max_size=30),
     st.lists(st.tuples(st.integers(1, 30), st.floats(0, 2000), st.sampled_from(["", "a.py"])), max_size=12),
