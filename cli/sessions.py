@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
@@ -91,15 +90,16 @@ def why_surfaced(options: Namespace) -> None:
         return
     for surface in surfaces:
         _tell_surface(surface)
-    for one in answer.get("held", []):
-        when = f"{one['event']}, {screen.when(one['at'])}, session {one['session_id']}"
-        print(
-            screen.paint(
-                screen.wrapped(screen.line(f"held back: {one['why']} ({when})"), 6, f"{one['memory_id']:>4}"), "dim"
-            )
-        )
+    for one in answer["held"]:
+        _tell_held(one)
     if not surfaces:
         print("Nothing was given to a session yet. Memories surface when a session starts.")
+
+
+def _tell_held(held: dict[str, Any]) -> None:
+    when = f"{held['event']}, {screen.when(held['at'])}, session {held['session_id']}"
+    words = screen.line(f"held back: {held['why']} ({when})")
+    print(screen.paint(screen.wrapped(words, 6, f"{held['memory_id']:>4}"), "dim"))
 
 
 def _tell_surface(surface: dict[str, Any]) -> None:
@@ -113,7 +113,7 @@ def _tell_surface(surface: dict[str, Any]) -> None:
         *ranks,
     ]
     given = f"{surface['event']}, {screen.when(surface['at'])}, session {surface['session_id']}"
-    stood = [f"{name} {how}" for name, how in json.loads(surface["limits"]).items()]
+    stood = [f"{name} {how}" for name, how in surface["limits"].items()]
     about = f"file: {surface['about']}" if surface["about"] else ""
     limits = f"limits: {', '.join(stood)}" if stood else ""
     for words in filter(None, (given, f"why: {surface['reason']}", screen.listed(told), about, limits)):

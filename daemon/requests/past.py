@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -73,4 +74,5 @@ class Past(Room):
         if args.origin is not Origin.USER:
             async with self.core.database.write() as tx:
                 names |= dict.fromkeys(await captures.in_quarantine(tx, list(names)), reviewing.APART)
-        return {"surfaces": [asdict(s) | {"summary": names[s.memory_id]} for s in found], "held": held}
+        told = [asdict(s) | {"summary": names[s.memory_id], "limits": json.loads(s.limits)} for s in found]
+        return {"surfaces": told, "held": held}

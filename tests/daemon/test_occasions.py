@@ -54,7 +54,7 @@ def test_a_file_is_given_what_is_bound_to_it_once(running: Home, speaker: Speake
     (surface,) = why(running, talker)["surfaces"]
     assert (surface["event"], surface["about"]) == ("file", "src/upload/worker.py")
     assert surface["reason"].startswith("bound to the file")
-    assert json.loads(surface["limits"])["file"] == "0 of 2"
+    assert surface["limits"]["file"] == "0 of 2"
 
 
 def test_a_file_is_given_two_and_a_session_so_many(stopped: Home, tmp_path: Path) -> None:
