@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("subconscious.daemon")
 
-PAUSE = 30.0
+PAUSE = 60.0
 """Seconds for which what was seen of a project holds."""
 
 FRESH = 86_400.0
@@ -107,6 +107,7 @@ def _compared(
     outdated: dict[int, tuple[str, ...]] = {}
     fresh: Stamps = {}
     digests: dict[str, str] = {}
+    oldest = min((memory.said_at for memory in bound), default=0.0)
     for memory in bound:
         changed = []
         for file in memory.files:
@@ -116,7 +117,7 @@ def _compared(
             known = stamps.get((memory.id, file))
             young = time() - memory.said_at < FRESH
             if known is None and not young:
-                if checkout.committed_at(path) > memory.said_at:
+                if checkout.committed_at(path, oldest) > memory.said_at:
                     changed.append(file)
                 continue
             if path not in digests and len(digests) >= MOST_DIGESTS:

@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 
@@ -153,8 +154,8 @@ def holds_commit(root: str, commit: str) -> bool:
     return common is not None and _git(common, 5.0, "cat-file", "-t", commit).strip() == "commit"
 
 
-def _git(common: Path, seconds: float, *words: str, failed: str = "", root: Path | None = None) -> str:
-    """What git says; ``failed`` if there is none, it fails, or takes too long. ``root`` is a worktree to stand in."""
+def _git(common: Path, seconds: float, *words: str, root: Path | None = None) -> str:
+    """What git says; "" if there is none, it fails, or it takes too long. ``root`` is a worktree to stand in."""
     place = ["-C", str(root)] if root else ["--git-dir", str(common)]
     try:
         done = subprocess.run(  # noqa: S603 - a fixed program; the folder is an argument of its own
@@ -166,8 +167,8 @@ def _git(common: Path, seconds: float, *words: str, failed: str = "", root: Path
             stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return failed
-    return done.stdout if done.returncode == 0 else failed
+        return ""
+    return done.stdout if done.returncode == 0 else ""
 
 
 def _text(file: Path) -> str:
@@ -177,6 +178,9 @@ def _text(file: Path) -> str:
         return ""
 
 
+DAY = 86_400
+EARLIEST = 200_000_000
+"""The first times of all, in 1976, git takes for something else."""
 LARGEST_FILE = 4 << 20
 MOST_PATHS = 200_000
 LOOK_SECONDS = 5.0
@@ -194,7 +198,6 @@ class Checkout:
         self._common = common
         self._commit = commit
         self._paths: dict[str, list[str]] | None = None
-        self._committed: dict[str, float] = {}
 
     @classmethod
     def at(cls, folder: str) -> Checkout | None:
@@ -203,7 +206,8 @@ class Checkout:
         if not place.is_dir():
             return None
         root = next((one for one in (place, *place.parents) if (one / ".git").exists()), place)
-        return cls(root, git_folder(place), head(folder)[1])
+        commit = head(folder)[1]
+        return cls(root, git_folder(place), commit if re.fullmatch(r"[0-9a-f]{40,64}", commit) else "")
 
     def find(self, named: str) -> str:
         """The one path, within the checkout, of a file that is named in whole or by its end; "" for none or several."""
@@ -217,17 +221,17 @@ class Checkout:
     def digest(self, path: str) -> str:
         """What a file is like; "" for one that is gone or very large."""
         try:
-            file = self.root / path
-            return hashlib.sha256(file.read_bytes()).hexdigest() if file.stat().st_size <= LARGEST_FILE else ""
+            status = (self.root / path).stat()
+            small = status.st_size <= LARGEST_FILE
+            return _digest(self.root / path, status.st_mtime_ns, status.st_size) if small else ""
         except OSError:
             return ""
 
-    def committed_at(self, path: str) -> float:
-        """When a file was last changed by a commit; 0.0 if never."""
-        if path not in self._committed:
-            told = self._ask("log", "-1", "--format=%ct", self._commit, "--", path).strip() if self._commit else ""
-            self._committed[path] = float(told or 0)
-        return self._committed[path]
+    def committed_at(self, path: str, since: float) -> float:
+        """When a file was last changed by a commit after ``since``; 0.0 if by none."""
+        if self._common is None or not self._commit:
+            return 0.0
+        return _commits(self._common, self._commit, int(since // DAY)).get(path, 0.0)
 
     def has_merged(self, branch: str, commit: str) -> bool:
         """Whether what was said on ``branch``, at ``commit``, holds for what is checked out.
@@ -247,19 +251,43 @@ class Checkout:
 
     def _has(self, commit: str) -> bool:
         """Whether a commit is part of the history of what is checked out."""
-        if not re.fullmatch(r"[0-9a-f]{40,64}", commit):
-            return False
-        return self._ask("rev-list", "-1", f"{self._commit}..{commit}", failed="?") == ""
+        return self._common is not None and commit in _history(self._common, self._commit)
 
     def _named(self, name: str) -> list[str]:
         if self._paths is None:
             self._paths = {}
-            for path in self._ask("ls-files", "-z").split("\0")[:MOST_PATHS]:
+            listed = _git(self._common, LOOK_SECONDS, "ls-files", "-z", root=self.root) if self._common else ""
+            for path in listed.split("\0")[:MOST_PATHS]:
                 self._paths.setdefault(path.rpartition("/")[2], []).append(path)
         return self._paths.get(name, [])
 
-    def _ask(self, *words: str, failed: str = "") -> str:
-        return _git(self._common, LOOK_SECONDS, *words, failed=failed, root=self.root) if self._common else failed
+
+@lru_cache(maxsize=4)
+def _history(common: Path, commit: str) -> frozenset[str]:
+    """The commits that lead to one, as far as anybody speaks of them: one process for all questions."""
+    return frozenset(_git(common, LOOK_SECONDS, "rev-list", f"--max-count={MOST_PATHS}", commit).split())
+
+
+@lru_cache(maxsize=4)
+def _commits(common: Path, commit: str, day: int) -> dict[str, float]:
+    """When each file was last changed that commits have changed since a day: one process for all files."""
+    since = f"--since=@{max(day * DAY, EARLIEST)}"
+    told = _git(common, LOOK_SECONDS, "log", since, "--format=%x00%ct", "--name-only", "-z", commit)
+    found: dict[str, float] = {}
+    at = 0.0
+    for part in told.replace("\n", "\0").split("\0"):
+        if re.fullmatch(r"\d{9,11}", part):
+            at = float(part)
+        elif part:
+            found.setdefault(part, at)  # the latest come first
+    return found
+
+
+@lru_cache(maxsize=2000)
+def _digest(file: Path, changed: int, size: int) -> str:
+    """What a file is like that was changed then; read once."""
+    del changed, size
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _tip(common: Path, ref: str) -> str:

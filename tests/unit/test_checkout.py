@@ -95,8 +95,10 @@ def test_a_change_shows(repository: Path) -> None:
     (repository / "src" / "upload" / "worker.py").write_text("retries = 3\n")
     assert checkout.digest("src/upload/worker.py") not in ("", before)
     assert checkout.digest("nowhere") == ""
-    assert checkout.committed_at("src/upload/worker.py") > 1e9
-    assert checkout.committed_at("nowhere") == 0.0
+    at = float(git(repository, "log", "-1", "--format=%ct"))
+    assert checkout.committed_at("src/upload/worker.py", 0.0) == at
+    assert checkout.committed_at("src/upload/worker.py", at + 200_000) == 0.0
+    assert checkout.committed_at("nowhere", 0.0) == 0.0
 
 
 def test_a_file_belongs_to_its_checkout_worktrees_too(repository: Path, tmp_path: Path) -> None:
@@ -118,7 +120,7 @@ def test_where_there_is_no_git_nothing_is_told(tmp_path: Path) -> None:
     checkout = Checkout.at(str(tmp_path))
     assert checkout is not None
     assert not checkout.has_merged("feature", "0" * 40)
-    assert checkout.committed_at("a") == 0.0
+    assert checkout.committed_at("a", 0.0) == 0.0
     shutil.rmtree(tmp_path)
     assert Checkout.at(str(tmp_path)) is None
     assert head(str(tmp_path)) == ("", "")
