@@ -11,7 +11,7 @@ from time import time
 from subconscious import surfacing
 from subconscious.flow import Start, clean, surface_start
 from subconscious.model import Session
-from subconscious.projects import head, within
+from subconscious.projects import head, latest_commits, within
 from subconscious.store import captures, events, jobs, memories, sessions, surfaces
 from subconscious.store.projects import Project
 from subconscious.surfacing.files import Touched
@@ -154,7 +154,8 @@ class Answers:
         if not text or text.startswith(NOT_TYPED):
             return ""
         branch, _ = await asyncio.to_thread(head, entry.payload.cwd or entry.folder)
-        prompt = Prompt(entry.payload.session_id, project.id, text, branch)
+        commits = await asyncio.to_thread(latest_commits, entry.payload.cwd or entry.folder)
+        prompt = Prompt(entry.payload.session_id, project.id, text, branch, tuple(commits))
         return self._told(prompt.session_id, PROMPTED, await surface_prompt(mind, prompt))
 
     def _told(self, session_id: str, event: str, context: surfacing.Context) -> str:

@@ -41,6 +41,9 @@ def identify(folder: str, seconds: float) -> Identity:
     )
 
 
+COMMITS, LINES_END = 5, 4096
+"""How many of the latest commits are looked at, and the bytes of the log that they stand in."""
+
 WORKTREES = ("/.claude/worktrees/", "/.worktrees/")
 """Where checkouts for a task lie, within the repository they belong to."""
 
@@ -105,6 +108,27 @@ def head(folder: str) -> tuple[str, str]:
             own = mark if mark.is_dir() else Path(mark.parent, _text(mark).removeprefix("gitdir:").strip())
             return _head_of(own, git_folder(place) or own)
     return "", ""
+
+
+def latest_commits(folder: str) -> list[tuple[float, str]]:
+    """What was committed in ``folder`` lately, and when, as the log of its HEAD has it; no process is started."""
+    for place in (Path(folder), *Path(folder).parents):
+        mark = place / ".git"
+        if mark.exists():
+            own = mark if mark.is_dir() else Path(mark.parent, _text(mark).removeprefix("gitdir:").strip())
+            found = re.finditer(r"> (\d{9,11}) [+-]\d{4}\tcommit[^:\n]*: (.+)", _end(own / "logs" / "HEAD"))
+            return [(float(one[1]), one[2]) for one in found][-COMMITS:]
+    return []
+
+
+def _end(file: Path) -> str:
+    """The last lines of a file that only grows."""
+    try:
+        with file.open("rb") as log:
+            log.seek(max(0, file.stat().st_size - LINES_END))
+            return log.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def _head_of(own: Path, common: Path) -> tuple[str, str]:

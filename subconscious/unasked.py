@@ -52,12 +52,13 @@ class Occasion:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a person has just typed, free of secrets and private spans, and where."""
+    """What a person has just typed, free of secrets and private spans, and where; ``commits`` are the latest there."""
 
     session_id: str
     project_id: str
     text: str
     branch: str = ""
+    commits: tuple[tuple[float, str], ...] = ()
 
 
 async def surface_prompt(mind: Mind, prompt: Prompt) -> surfacing.Context:
@@ -163,5 +164,11 @@ async def _due(mind: Mind, prompt: Prompt) -> dict[int, Due]:
     if not mind.settings.surface_due:
         return {}
     waiting = await triggers.milestones(mind.database, prompt.project_id)
-    come = {one.memory_id: one for one in waiting if comes_about(one.words, prompt.text)}
+    come = {one.memory_id: one for one in waiting if _has_come(one, prompt)}
     return come | await due_now(mind, prompt.project_id)
+
+
+def _has_come(milestone: Due, prompt: Prompt) -> bool:
+    """Whether a prompt tells of a milestone, or a commit that is younger than the memory."""
+    news = [subject for at, subject in prompt.commits if at > milestone.said_at]
+    return any(comes_about(milestone.words, text) for text in (prompt.text, *news))

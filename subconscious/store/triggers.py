@@ -18,12 +18,13 @@ OPEN_MILESTONES = 200
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """One trigger of a memory; ``due_at`` is None for a milestone."""
+    """One trigger of a memory; ``due_at`` is None for a milestone. It was said at ``said_at``."""
 
     id: int
     memory_id: int
     words: str
     due_at: float | None
+    said_at: float = 0.0
 
 
 async def unsearched(database: Database, version: int, limit: int) -> list[Memory]:
@@ -65,7 +66,7 @@ async def keep(
 async def due(database: Database, project_id: str, since: float, until: float) -> list[Due]:
     """Dates of a project's and the user's memories that have come and were told to no session yet, the latest first."""
     rows = await database.rows(
-        "SELECT memory_triggers.id, memory_id, words, due_at"
+        "SELECT memory_triggers.id, memory_id, words, due_at, said_at"
         " FROM memory_triggers JOIN memories ON memories.id = memory_id"
         " WHERE due_at BETWEEN ? AND ? AND archived_at IS NULL AND (project_id = ? OR project_id IS NULL)"
         " AND NOT EXISTS (SELECT 1 FROM surfaces WHERE trigger_id = memory_triggers.id) ORDER BY due_at DESC LIMIT 10",
@@ -77,7 +78,7 @@ async def due(database: Database, project_id: str, since: float, until: float) -
 async def milestones(database: Database, project_id: str) -> list[Due]:
     """What has to come about before memories of a project are due, and has not been told of yet."""
     rows = await database.rows(
-        "SELECT memory_triggers.id, memory_id, words, due_at"
+        "SELECT memory_triggers.id, memory_id, words, due_at, said_at"
         " FROM memory_triggers JOIN memories ON memories.id = memory_id"
         " WHERE sort = 'milestone' AND archived_at IS NULL AND (project_id = ? OR project_id IS NULL)"
         " AND NOT EXISTS (SELECT 1 FROM surfaces WHERE trigger_id = memory_triggers.id)"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.projects import Checkout, head, within
+from subconscious.projects import Checkout, head, latest_commits, within
 
 
 def git(folder: Path, *words: str) -> str:
@@ -114,6 +114,16 @@ def test_a_file_belongs_to_its_checkout_worktrees_too(repository: Path, tmp_path
     plain.mkdir()
     assert within(str(plain / "a.txt"), str(plain)) == (str(plain), "a.txt")
     assert within(str(repository / "src" / "x"), str(tmp_path)) == ("", "")  # another project's
+
+
+def test_the_latest_commits_are_read_without_a_process(repository: Path) -> None:
+    grow(repository, "Upgrade to Python 3.13")
+    told = latest_commits(str(repository / "src"))
+    assert [subject for _, subject in told] == ["first", "Upgrade to Python 3.13"]
+    assert told[-1][0] == float(git(repository, "log", "-1", "--format=%ct"))
+    git(repository, "worktree", "add", "-q", "../tree", "-b", "other")
+    assert latest_commits(str(repository.parent / "tree")) == []
+    assert latest_commits("/nowhere") == []
 
 
 def test_where_there_is_no_git_nothing_is_told(tmp_path: Path) -> None:

@@ -93,6 +93,22 @@ async def test_a_milestone_is_told_once(database: Database, project: Project) ->
     assert "due now" not in again.text
 
 
+async def test_a_milestone_is_told_of_by_a_commit_that_came_after_it(database: Database, project: Project) -> None:
+    number = await store(database, project, "When we upgrade to Python 3.13, the backport goes.")
+    (memory,) = await triggers.unsearched(database, due.VERSION, 10)
+    async with database.write() as tx:
+        await triggers.keep(tx, memory, due.VERSION, [("when we upgrade to Python 3.13", None)])
+
+    async def given(session: str, at: float) -> list[int]:
+        commits = ((at, "Upgrade CI to Python 3.13"),)
+        told = await surface_prompt(make_mind(database), Prompt(session, project.id, "Go on.", commits=commits))
+        return [hit.memory.id for hit in told.hits]
+
+    assert await given("before", NOON - 60) == []
+    assert await given("after", NOON + 60) == [number]
+    assert await given("again", NOON + 60) == []
+
+
 async def test_a_purge_reaches_all_of_it(database: Database, project: Project) -> None:
     number = await store(database, project, SAID, files=("upload/worker.py",))
     kept = await store(database, project, "Amounts are cents.")
