@@ -55,11 +55,11 @@ class Standings:
                     # Marks are a courtesy: what broke here is looked at again the next time.
                     log.exception("files and branches can't be looked at")
 
-    async def look(self, core: Core, project_id: str, folder: str, *, at_once: bool = False) -> None:
+    async def look(self, core: Core, project_id: str, folder: str) -> None:
         """Find out about one project's memories, unless that was done a moment ago."""
         branch, _ = await asyncio.to_thread(head, folder)
         place = (project_id, folder, branch)
-        if not at_once and time() - self._looked.get(place, 0.0) < PAUSE:
+        if time() - self._looked.get(place, 0.0) < PAUSE:
             return
         chosen = core.mind().settings
         self._looked[place] = time()
