@@ -45,7 +45,9 @@ class Stage:
     def commands(self) -> dict[str, list[str]]:
         """Give what is timed, by name."""
         calls = [
-            ("drop", "PostToolUse"),
+            ("drop", "Stop"),
+            ("ask", "PostToolUse"),
+            ("ask", "PostToolUseFailure"),
             ("ask", "UserPromptSubmit"),
             ("ask", "SessionStart"),
             ("wake", "SessionStart"),
@@ -101,14 +103,15 @@ def link_python(home: Path) -> None:
     python.symlink_to(PYTHON)
 
 
-def payload(number: int, rng: random.Random, event: str) -> bytes:
+def payload(number: int, rng: random.Random, event: str, folder: Path) -> bytes:
     """Build a payload; no two prompts are the same, and every start is that of a new session."""
     words = " ".join(
         rng.choice("retry queue invoice cache index upload token billing import".split()) for _ in range(6)
     )
     session = f"bench-{number}" if event == "SessionStart" else "bench"
     said = {"session_id": session, "transcript_path": "/nowhere", "cwd": "/", "prompt": words, "source": "startup"}
-    return json.dumps({**said, "hook_event_name": event}).encode()
+    met = {"tool_input": {"file_path": f"{folder}/src/queue-{number}.py"}, "error": f"ECONNREFUSED {number}: {words}"}
+    return json.dumps({**said, **(met if event.startswith("PostToolUse") else {}), "hook_event_name": event}).encode()
 
 
 def measure(stage: Stage, runs: int) -> dict[str, list[float]]:
@@ -117,7 +120,7 @@ def measure(stage: Stage, runs: int) -> dict[str, list[float]]:
     taken: dict[str, list[float]] = {name: [] for name in stage.commands()}
     for number in range(-WARM_UP, runs):
         for name, command in stage.commands().items():
-            milliseconds = stage.time(command, payload(number, rng, command[-1]))
+            milliseconds = stage.time(command, payload(number, rng, command[-1], stage.project))
             if number >= 0:
                 taken[name].append(milliseconds)
     return taken

@@ -1,7 +1,7 @@
 """Measure what a prompt would be given: `python -m bench.surfacing TRANSCRIPTS LOCOMO`.
 
-False: real prompts of one project against the memories of the others, which can't be what was meant. True: LoCoMo's
-questions as prompts against their conversation; the evidence should be among what is given.
+False: real prompts, errors and touched files of one project against the memories of the others, which can't be what was
+meant. True: LoCoMo's questions as prompts against their conversation; the evidence should be among what is given.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from bench.locomo import Question, embed, furnished, store
 from subconscious.embeddings import Embedder
-from subconscious.flow import Provenance, clean, judge, memory_of, recall
+from subconscious.flow import Mind, Provenance, clean, judge, memory_of, recall
 from subconscious.model import Decision, Hit, Origin, Turn
 from subconscious.projects import Identity
 from subconscious.settings import Settings
@@ -25,7 +25,9 @@ from subconscious.store import memories
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
 from subconscious.store.projects import settle
+from subconscious.surfacing.files import Touched
 from subconscious.transcripts import State, read_turns
+from subconscious.unasked import Occasion, surface_error, surface_file
 
 LONGEST = 4000
 
@@ -74,6 +76,65 @@ async def strangers(database: Database, folder: Path, embedder: Embedder) -> lis
     return asked
 
 
+@dataclass(frozen=True, slots=True)
+class Deeds:
+    """What tools met in a repository: errors, and files, by the folder that the session was in."""
+
+    errors: tuple[str, ...]
+    files: tuple[Touched, ...]
+
+
+def deeds_of(folder: Path) -> dict[str, Deeds]:
+    """What tools met, by repository, read from the raw lines; the store never has it."""
+    errors: dict[str, set[str]] = {}
+    files: dict[str, set[Touched]] = {}
+    for row in json.loads((folder / "INDEX.json").read_text()):
+        for path in folder.rglob(f"*{row['session']}*.jsonl"):
+            for line in path.read_text(errors="replace").splitlines():
+                for kind, found in _met(line):
+                    if isinstance(found, Touched):
+                        files.setdefault(row["repo"], set()).add(found)
+                    elif kind == "error":
+                        errors.setdefault(row["repo"], set()).add(found)
+    return {
+        repo: Deeds(tuple(sorted(errors.get(repo, ()))), tuple(sorted(files.get(repo, ()), key=lambda one: one.path)))
+        for repo in errors | files
+    }
+
+
+def _met(line: str) -> Iterator[tuple[str, str | Touched]]:
+    try:
+        record = json.loads(line)
+        content = record["message"]["content"]
+    except (ValueError, KeyError, TypeError):
+        return
+    for block in content if isinstance(content, list) else []:
+        if block.get("type") == "tool_result" and block.get("is_error") is True:
+            text = block.get("content")
+            yield "error", text if isinstance(text, str) else " ".join(part.get("text", "") for part in text or [])
+        name = (block.get("input") or {}).get("file_path") if block.get("type") == "tool_use" else None
+        root = str(record.get("cwd") or "")
+        if isinstance(name, str) and root and name.startswith(f"{root}/"):
+            yield "file", Touched(name.removeprefix(f"{root}/"), root)
+
+
+async def strange(mind: Mind, deeds: dict[str, Deeds]) -> None:
+    """Print how often an error or a file of one project is given a memory of the others."""
+    wrong = {"errors": [0, 0], "files": [0, 0]}
+    for repo, met in deeds.items():
+        project = await settle(mind.database, Identity(root=f"/not-{repo}", name=f"not {repo}"))
+        for number, error in enumerate(met.errors):
+            occasion = Occasion(f"e{repo}{number}", project.id, "error")
+            wrong["errors"][0] += bool((await surface_error(mind, occasion, error)).hits)
+            wrong["errors"][1] += 1
+        for number, touched in enumerate(met.files):
+            occasion = Occasion(f"f{repo}{number}", project.id, "file")
+            wrong["files"][0] += bool((await surface_file(mind, occasion, touched)).hits)
+            wrong["files"][1] += 1
+    for name, (count, total) in wrong.items():
+        print(f"{name} that were given a stranger's memory: {count}/{total} = {100 * count / max(1, total):.1f} %")
+
+
 def given(hits: list[Hit], settings: Settings) -> list[Hit]:
     """What of a recall would be given to the prompt."""
     return [hit for hit in hits if hit.relevance >= settings.surface_relevance][: settings.prompt_memories]
@@ -96,6 +157,7 @@ async def run(transcripts: Path, locomo: Path) -> None:
         print(
             f"questions that were given their evidence: {right}/{len(questions)} = {100 * right / len(questions):.1f} %"
         )
+        await strange(mind, deeds_of(transcripts))
         print(f"memories given to a question: {statistics.mean(map(len, true)):.2f}")
 
 

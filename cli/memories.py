@@ -69,7 +69,7 @@ def search(options: Namespace) -> None:
         screen.as_json(hits)
         return
     for hit in hits:
-        card(hit["memory"], f"relevance {hit['relevance']:.2f}")
+        card(hit["memory"], f"relevance {hit['relevance']:.2f}", *hit.get("marks", ()))
         if "told" in hit:
             print(screen.wrapped(hit["told"]["text"], 6))
     if not hits:
@@ -177,13 +177,15 @@ def show(options: Namespace) -> None:
     if options.branch is not None:
         _show_branch(options)
         return
-    answer = ask("show", id=options.id, origin=origin())
+    answer = ask("show", id=options.id, cwd=here(), origin=origin())
     if options.json:
         screen.as_json(answer)
         return
     memory = answer["memory"]
     print(screen.paint(screen.wrapped(f"{memory['id']}  {screen.line(memory['summary'])}"), "bold"))
     _show_content(memory)
+    priority = f"{answer['priority']:+.2f}, from what answers used" if answer["priority"] else ""
+    screen.fields([("beware", screen.listed(answer["marks"])), ("priority", priority)])
     screen.heading("Where it comes from")
     screen.fields(_provenance(memory))
     _show_history(answer["history"])

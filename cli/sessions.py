@@ -90,8 +90,16 @@ def why_surfaced(options: Namespace) -> None:
         return
     for surface in surfaces:
         _tell_surface(surface)
+    for one in answer["held"]:
+        _tell_held(one)
     if not surfaces:
         print("Nothing was given to a session yet. Memories surface when a session starts.")
+
+
+def _tell_held(held: dict[str, Any]) -> None:
+    when = f"{held['event']}, {screen.when(held['at'])}, session {held['session_id']}"
+    words = screen.line(f"held back: {held['why']} ({when})")
+    print(screen.paint(screen.wrapped(words, 6, f"{held['memory_id']:>4}"), "dim"))
 
 
 def _tell_surface(surface: dict[str, Any]) -> None:
@@ -101,8 +109,12 @@ def _tell_surface(surface: dict[str, Any]) -> None:
         f"place {surface['position']}",
         f"relevance {surface['relevance']:.2f}",
         f"decay {surface['decay']:.2f}",
+        *([f"priority {surface['priority']:+.2f}"] if surface["priority"] else []),
         *ranks,
     ]
     given = f"{surface['event']}, {screen.when(surface['at'])}, session {surface['session_id']}"
-    for words in (given, f"why: {surface['reason']}", screen.listed(told)):
+    stood = [f"{name} {how}" for name, how in surface["limits"].items()]
+    about = f"file: {surface['about']}" if surface["about"] else ""
+    limits = f"limits: {', '.join(stood)}" if stood else ""
+    for words in filter(None, (given, f"why: {surface['reason']}", screen.listed(told), about, limits)):
         print(screen.paint(screen.wrapped(screen.line(words), 6), "dim"))

@@ -9,13 +9,24 @@ from contextlib import suppress
 from time import time
 
 from subconscious import surfacing
-from subconscious.flow import Prompt, Start, clean, surface_prompt, surface_start
+from subconscious.flow import Start, clean, surface_start
 from subconscious.model import Session
-from subconscious.projects import head
+from subconscious.projects import head, latest_commits, within
 from subconscious.repute import reputes
 from subconscious.search.rewriting import completed
 from subconscious.store import captures, events, fading, jobs, memories, sessions, surfaces
 from subconscious.store.projects import Project
+from subconscious.surfacing.files import Touched
+from subconscious.unasked import (
+    FAILED,
+    PROMPTED,
+    TOUCHED,
+    Occasion,
+    Prompt,
+    surface_error,
+    surface_file,
+    surface_prompt,
+)
 
 from . import typed
 from .core import Core
@@ -54,6 +65,7 @@ class Answers:
         if compose is None:
             return b""
         project = await self._core.project_of(entry.folder)
+        self._core.standings.want(project.id, entry.folder)
         return await compose(self, entry, project, caller)
 
     async def _start(self, entry: Entry, project: Project, caller: int) -> bytes:
@@ -162,8 +174,37 @@ class Answers:
         if mind.settings.prompt_context:
             text = completed(text, self._core.lately.messages(entry.payload.session_id))
         branch, _ = await asyncio.to_thread(head, entry.payload.cwd or entry.folder)
-        prompt = Prompt(entry.payload.session_id, project.id, text, branch)
-        return (await surface_prompt(mind, prompt)).text
+        commits = await asyncio.to_thread(latest_commits, entry.payload.cwd or entry.folder)
+        prompt = Prompt(entry.payload.session_id, project.id, text, branch, tuple(commits))
+        return self._told(prompt.session_id, PROMPTED, await surface_prompt(mind, prompt))
+
+    def _told(self, session_id: str, event: str, context: surfacing.Context) -> str:
+        """What a session is given; what was kept from it is remembered for who asks."""
+        self._core.withheld.note(session_id, event, context.held)
+        return context.text
+
+    async def _file(self, entry: Entry, project: Project, caller: int) -> bytes:
+        """What is bound to the file that a tool was used on; or, where the tool says that it failed, what knows why."""
+        mind, payload = self._core.mind(entry.options), entry.payload
+        if payload.error:
+            return await self._error(entry, project, caller)
+        if not _listens(entry) or not (mind.settings.surface and mind.settings.surface_files):
+            return b""
+        root, path = await asyncio.to_thread(within, payload.file, entry.folder)
+        if not path:
+            return b""
+        touched = Touched(path, root, payload.words)
+        context = await surface_file(mind, await _occasion(entry, project, TOUCHED), touched)
+        return _output(entry.event, self._told(payload.session_id, TOUCHED, context), "")
+
+    async def _error(self, entry: Entry, project: Project, caller: int) -> bytes:
+        """What knows the error that a tool met."""
+        del caller
+        mind, payload = self._core.mind(entry.options), entry.payload
+        if not payload.error or payload.agent_id or not (mind.settings.surface and mind.settings.surface_errors):
+            return b""
+        context = await surface_error(mind, await _occasion(entry, project, FAILED), payload.error)
+        return _output(entry.event, self._told(payload.session_id, FAILED, context), "")
 
     async def _parent_of_fork(self, entry: Entry, project: Project) -> str:
         """The session that this one, unknown until this prompt, was forked from, or ""."""
@@ -203,8 +244,20 @@ class Answers:
 ANSWERS: dict[str, Callable[[Answers, Entry, Project, int], Awaitable[bytes]]] = {
     "SessionStart": Answers._start,
     "UserPromptSubmit": Answers._prompt,
+    "PostToolUse": Answers._file,
+    "PostToolUseFailure": Answers._error,
     "PreCompact": Answers._compaction,
 }
+
+
+def _listens(entry: Entry) -> bool:
+    """Whether what is given reaches the session: what a sub-agent is told stands in no context but its own."""
+    return bool(entry.payload.file) and not entry.payload.agent_id
+
+
+async def _occasion(entry: Entry, project: Project, event: str) -> Occasion:
+    branch, _ = await asyncio.to_thread(head, entry.payload.cwd or entry.folder)
+    return Occasion(entry.payload.session_id, project.id, event, branch)
 
 
 def _hints(branch: str, before: Session | None) -> str:

@@ -26,7 +26,9 @@ from subconscious.store.projects import Project, project_at, settle
 from .accepted import refused, with_tuples
 from .embedding import Embedding
 from .lately import Lately
+from .standing import Standings
 from .vouching import Vouched
+from .withheld import Withheld
 
 log = logging.getLogger("subconscious.daemon")
 
@@ -69,6 +71,10 @@ class Core:
     # the fork itself is first heard of when it speaks, under an id of its own.
     resumed: dict[str, str] = field(default_factory=dict)
     lately: Lately = field(default_factory=Lately, repr=False)
+    # What limits kept from sessions lately, for `why-surfaced`.
+    withheld: Withheld = field(default_factory=Withheld)
+    # What is known of the files and branches that memories are bound to; looked at beside the hooks, never in them.
+    standings: Standings = field(default_factory=Standings)
     # Two readers of one transcript would both start at the saved offset: the job of a Stop hook and, say, the closing
     # of a silent session. They take turns, by path.
     reading: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
@@ -99,7 +105,7 @@ class Core:
         settings = self.in_force(self._settings_for(options) if options else self.settings, options or {})
         sense = self.embedding.sense
         embed = sense.prompted if not asked else sense.asked_hurriedly if hurried else sense.asked
-        return Mind(self.database, sense.index, settings, embed, self.calibration)
+        return Mind(self.database, sense.index, settings, embed, self.calibration, self.standings.known)
 
     def in_force(self, settings: Settings, options: Mapping[str, str] | None = None) -> Settings:
         """These settings, but for what needs a person's word and has not got it.

@@ -12,6 +12,8 @@ VERSION = "1"
 NAME_SUFFIX = ".entry"
 MAX_BYTES = 64 * 2**20
 LONGEST_ID = 200
+MOST_WORDS = 2000
+"""Characters that are looked at of each text that a tool puts into a file or takes out of it."""
 ESCAPES = {"\\\\": "\\", "\\t": "\t", "\\n": "\n", "\\r": "\r", "\\:": ";"}
 
 
@@ -21,7 +23,11 @@ class BrokenEntryError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """What the client says of an event, as far as it is used here; whatever else it says does not matter."""
+    """What the client says of an event, as far as it is used here; whatever else it says does not matter.
+
+    ``file`` is what a tool was used on, ``words`` what it was to put there, ``error`` what went wrong; "" after an
+    interruption, which is no error.
+    """
 
     session_id: str
     transcript_path: str = ""
@@ -30,6 +36,12 @@ class Payload:
     reason: str = ""
     prompt: str = ""
     prompt_id: str = ""
+    agent_id: str = ""
+    last_assistant_message: str = ""
+    tool_name: str = ""
+    error: str = ""
+    file: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +98,23 @@ def _payload(body: bytes) -> Payload:
     if not isinstance(said, dict):
         raise BrokenEntryError("the payload is no JSON object")
     texts = {field.name: said.get(field.name) for field in fields(Payload)}
+    texts |= _tool(said)
     known = {name: _storable(text) for name, text in texts.items() if isinstance(text, str)}
     if not 0 < len(known.get("session_id", "")) <= LONGEST_ID:
         raise BrokenEntryError("the payload names no session (session_id)")
     return Payload(**known)
+
+
+def _tool(said: dict[str, object]) -> dict[str, object]:
+    """What a tool was used on, and what it says went wrong."""
+    given, response = said.get("tool_input"), said.get("tool_response")
+    used: dict[str, object] = given if isinstance(given, dict) else {}
+    told: dict[str, object] = response if isinstance(response, dict) else {}
+    failed = told.get("is_error") is True or told.get("success") is False
+    error = "" if said.get("is_interrupt") is True else said.get("error") or (told.get("error") if failed else "")
+    texts = (used.get(name) for name in ("old_string", "new_string", "new_source"))
+    words = " ".join(text[:MOST_WORDS] for text in texts if isinstance(text, str))
+    return {"file": used.get("file_path") or used.get("notebook_path"), "words": words, "error": error}
 
 
 def _unread(digits: str) -> None:

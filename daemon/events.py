@@ -10,6 +10,7 @@ from subconscious.store import model_readings, sessions, surfaces
 from subconscious.store.projects import Project, confirm
 
 from . import typed
+from .feedback import judge
 from .learn import Source, expect, learn, learn_unwritten
 from .work import FORGETFUL, Work, note
 
@@ -50,9 +51,12 @@ async def touched(work: Work) -> None:
 
 
 async def read(work: Work) -> None:
-    """A turn ended, or the context is about to be compacted: read on."""
+    """A turn ended, or the context is about to be compacted: read on, and see what became of what was given."""
     project = await _known(work)
-    await learn(work.core, work.core.mind(work.entry.options), _source(work, project))
+    mind, payload = work.core.mind(work.entry.options), work.entry.payload
+    await learn(work.core, mind, _source(work, project))
+    if work.job.event == "Stop":
+        await judge(mind, payload.session_id, payload.transcript_path, payload.last_assistant_message)
     async with work.commit() as tx:
         await note(tx, work.entry, project)
         if work.job.event == "PreCompact":
@@ -66,6 +70,7 @@ async def ended(work: Work) -> None:
     mind, source = work.core.mind(work.entry.options), _source(work, project)
     await learn(work.core, mind, source, final=True)
     await learn_unwritten(work.core, mind, source)
+    await judge(mind, source.session_id, source.path, final=True)
     async with work.commit() as tx:
         await note(tx, work.entry, project)
         await sessions.end(
@@ -73,12 +78,14 @@ async def ended(work: Work) -> None:
         )
         await model_readings.call_due(tx, work.entry.payload.session_id)
     work.core.gathered.set()
+    work.core.standings.want(project.id, work.entry.folder)
 
 
 EVENTS: dict[str, Callable[[Work], Awaitable[None]]] = {
     "SessionStart": started,
     "UserPromptSubmit": spoke,
     "PostToolUse": touched,
+    "PostToolUseFailure": touched,
     "PreCompact": read,
     "Stop": read,
     "SessionEnd": ended,

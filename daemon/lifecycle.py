@@ -129,7 +129,14 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
     link_model.register(core)
     asking, reader, linking = Asking(core), Refining(core), Linking(core)
     # What these are at can be broken off at any time, and is taken up again.
-    loops = (core.embedding.run(), asking.run(), reader.run(), linking.run(), maintenance.run(core))
+    loops = (
+        core.embedding.run(),
+        asking.run(),
+        reader.run(),
+        linking.run(),
+        core.standings.run(core),
+        maintenance.run(core),
+    )
     interruptible = [asyncio.create_task(_part(core, loop)) for loop in loops]
     parts = [
         asyncio.create_task(_part(core, part))

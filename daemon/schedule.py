@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import time
 
 from subconscious.errors import TranscriptError
-from subconscious.model import Session
-from subconscious.store import captures, jobs, model_readings, sessions
+from subconscious.model import Memory, Session
+from subconscious.store import captures, jobs, model_readings, sessions, triggers
+from subconscious.surfacing import due
 
 from . import redacting, watching
 from .core import Core
+from .feedback import judge
 from .learn import Source, learn, learn_unwritten
 from .spool import Spool
 
@@ -23,6 +26,8 @@ log = logging.getLogger("subconscious.daemon")
 ROUND_SECONDS = 30.0
 DONE_JOBS_DAYS = 7.0
 DAY = 86_400.0
+DATED_AT_ONCE = 500
+"""Memories whose words are looked through for dates in one transaction."""
 
 
 class Schedule:
@@ -49,6 +54,7 @@ class Schedule:
             self.ask_again,
             self._spool.hold_cap,
             self.redact,
+            self.read_dates,
         )
         for phase in phases:
             try:
@@ -81,6 +87,7 @@ class Schedule:
         except TranscriptError as error:
             log.warning("session %s is closed unread: %s", session.id, error)
         await learn_unwritten(self._core, mind, source)
+        await judge(mind, session.id, session.transcript, final=True)
         async with self._core.database.write() as tx:
             await sessions.end(tx, session.id, session.last_event_at, "interrupted", "silence")
             await model_readings.call_due(tx, session.id)
@@ -109,6 +116,22 @@ class Schedule:
         """Write down what was found in texts; look through what was stored under other rules (SPEC A28)."""
         await redacting.write_down(self._core)
         await redacting.look_again(self._core)
+
+    async def read_dates(self) -> None:
+        """Find in what was stored since, when it will be due by its own words (SPEC D21a)."""
+        while fresh := await triggers.unsearched(self._core.database, due.VERSION, DATED_AT_ONCE):
+            found = await asyncio.to_thread(_dated, fresh)
+            async with self._core.database.write() as tx:
+                for memory, told in zip(fresh, found, strict=True):
+                    await triggers.keep(tx, memory, due.VERSION, told)
+
+
+def _dated(fresh: Sequence[Memory]) -> list[list[tuple[str, float | None]]]:
+    said = [f"{memory.content}\n{memory.rationale}" for memory in fresh]
+    return [
+        [(one.words, one.due_at) for one in due.triggers_of(text, memory.said_at)]
+        for text, memory in zip(said, fresh, strict=True)
+    ]
 
 
 def _last_written(path: str) -> float:

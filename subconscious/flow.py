@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import time
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,11 @@ from subconscious import decay, repute, surfacing
 from subconscious.capture.budget import Entry, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
-from subconscious.capture.offline import UNKNOWN, Meanings, extract
+from subconscious.capture.offline import NO_MEANINGS, Meanings, extract
 from subconscious.capture.sameness import differ
 from subconscious.kinds import KINDS
 from subconscious.model import (
+    PRIORITY_WEIGHT,
     Act,
     Admission,
     Candidate,
@@ -45,11 +46,25 @@ from subconscious.search.selection import EVERYTHING, Selection, distinct, selec
 from subconscious.search.understanding import Wanted
 from subconscious.search.words import terms
 from subconscious.settings import Settings
-from subconscious.store import captures, corrections, links, memories, outcomes, poison, sessions, surfaces
+from subconscious.store import (
+    captures,
+    corrections,
+    links,
+    memories,
+    outcomes,
+    poison,
+    sessions,
+    surface_outcomes,
+    surfaces,
+    triggers,
+)
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.rows import content_hash
+from subconscious.store.triggers import Due
+from subconscious.surfacing import echo
+from subconscious.surfacing.marks import UNKNOWN, Standing, lean, marks_of
 
 if TYPE_CHECKING:
     import numpy
@@ -75,13 +90,17 @@ UNCALIBRATED = Calibration()
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    """What remembering and recalling need. ``index`` is None while it is opened: recall goes by words then."""
+    """What remembering and recalling need. ``index`` is None while it is opened: recall goes by words then.
+
+    ``standing`` is what is known at the moment of the files and branches that memories are bound to.
+    """
 
     database: Database
     index: VectorIndex | None
     settings: Settings
     embed: Embed
     calibration: Calibration = UNCALIBRATED
+    standing: Standing = UNKNOWN
 
     @property
     def around(self) -> Around:
@@ -150,7 +169,7 @@ def judge(
     turns: Sequence[Turn],
     settings: Settings,
     calibration: Calibration = UNCALIBRATED,
-    meanings: Meanings = UNKNOWN,
+    meanings: Meanings = NO_MEANINGS,
 ) -> list[Judged]:
     """Extract candidates and admit them by what their confidence is worth. Pure and CPU-bound: run it in a thread."""
     return weigh(extract(turns, meanings), turns, settings, calibration) if settings.capture else []
@@ -315,9 +334,12 @@ async def _pool(mind: Mind, meant: Wanted, project_id: str | None, limit: int) -
     lifted = lift(fused, sessions_found, mind.around)[: max(LOOKED_AT, most, 2 * limit)]
     found = await memories.get_many(mind.database, [hit.id for hit in lifted], meant.which)
     compared, now, gone = Asked.of(meant.text), time(), await superseded(mind, found.values(), project_id)
-    said = await corrections.counts(mind.database, list(found))
+    said, weights = await corrections.counts(mind.database, list(found)), await priorities(mind, list(found))
     hits = [
-        _heeded(mind, _hit(mind, compared, hit, found[hit.id], now, gone), said.get(hit.id))
+        replace(
+            _heeded(mind, _hit(mind, compared, hit, found[hit.id], now, gone), said.get(hit.id)),
+            priority=weights.get(hit.id, 0.0),
+        )
         for hit in lifted
         if hit.id in found
     ]
@@ -340,6 +362,14 @@ async def _query(mind: Mind, meant: Wanted, depth: int) -> Query:
         rather=rather if rather != which else None,
         best=tuple(await memories.ids_of(mind.database, rather)) if rather != which else (),
     )
+
+
+async def priorities(mind: Mind, ids: Sequence[int]) -> dict[int, float]:
+    """What answers made of memories that they were given (SPEC D14); 0 for those that are not named."""
+    if not mind.settings.feedback or not ids:
+        return {}
+    found = await surface_outcomes.of_memories(mind.database, ids)
+    return {memory_id: echo.priority(judged) for memory_id, judged in found.items()}
 
 
 def _heeded(mind: Mind, hit: Hit, said: Mapping[str, int] | None) -> Hit:
@@ -407,11 +437,6 @@ async def superseded(mind: Mind, found: Iterable[Memory], project_id: str | None
     return await links.superseded(mind.database, ids, project_id) if mind.settings.links else set()
 
 
-PROMPTED = "prompt"
-"""The event of what a prompt was given."""
-
-FITS = "fits the prompt"
-
 GREETING = "start/"
 """What the events begin with by which a session is given what it starts with."""
 
@@ -421,7 +446,8 @@ class Start:
     """What is known of a session that is given something: enough to guess what it may need.
 
     ``asked`` says in words what the engines were asked, for `why-surfaced`. ``late`` means that the session has begun
-    already: what it brought itself stands in its context.
+    already: what it brought itself stands in its context. ``about``, ``limits`` and ``reasons`` are for `why-surfaced`;
+    ``due`` are the triggers that have brought a memory (SPEC D21a).
     """
 
     session_id: str
@@ -432,57 +458,49 @@ class Start:
     hints: str = ""
     extra: tuple[str, ...] = ()
     late: bool = False
+    about: str = ""
+    limits: str = "{}"
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    due: Mapping[int, Due] = field(default_factory=dict)
 
 
 async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
     """Choose what a session starts with, and save it in the ledger before it leaves (SPEC A25, B12, D15)."""
     chosen = mind.settings
     known = await surfaces.ledger(mind.database, start.session_id)
+    start = replace(start, due=await due_now(mind, start.project_id))
+    worded: dict[str, Hit] = {}
+    for hit in await _ranked(mind, start):
+        worded.setdefault(hit.memory.content_hash, hit)  # one wording, of two kinds perhaps, is told once
     ranked = [
         hit
-        for hit in await _ranked(mind, start)
+        for hit in worded.values()
         if hit.memory.content_hash not in known and not (start.late and hit.memory.session_id == start.session_id)
     ]
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
     ranked = await repute.of_hits(mind.database, ranked, chosen, time(), start.project_id)
-    context = surfacing.compose(ranked, budget, start.branch, start.extra)
+    context = surfacing.compose(ranked, budget, start.branch, start.extra, marks_for(mind, start))
     await save_given(mind, start, context.hits)
     return context
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What a person has just typed, free of secrets and private spans, and where."""
+async def due_now(mind: Mind, project_id: str) -> dict[int, Due]:
+    """The memories whose date has come, and which no session was told of (SPEC D21a)."""
+    if not mind.settings.surface_due:
+        return {}
+    now = time()
+    found = await triggers.due(mind.database, project_id, now - mind.settings.due_days * DAY, now)
+    return {one.memory_id: one for one in reversed(found)}
 
-    session_id: str
-    project_id: str
-    text: str
-    branch: str = ""
 
+def marks_for(mind: Mind, start: Start) -> surfacing.Marks:
+    """What is told beside each memory: that it is due, and how the world has moved on since (SPEC N8, N9)."""
 
-async def surface_prompt(mind: Mind, prompt: Prompt) -> surfacing.Context:
-    """Give a prompt the few memories that it is about; mostly that is silence (SPEC A19, D8, B12)."""
-    chosen, now = mind.settings, time()
-    given = await surfaces.unasked(mind.database, prompt.session_id, PROMPTED)
-    left = min(chosen.prompt_memories, chosen.session_surfaces - len(given))
-    if left <= 0 or not terms(prompt.text):
-        return surfacing.SILENCE
-    known = await surfaces.ledger(mind.database, prompt.session_id)
-    cooling = {one for one, at in given if now - at < chosen.surface_cooldown_minutes * 60}
-    fits = [
-        hit
-        for hit in await recall(mind, prompt.text, prompt.project_id, 2 * surfacing.MOST)
-        if hit.relevance >= chosen.surface_relevance
-        and hit.memory.kind not in chosen.surface_kinds_off
-        and hit.memory.content_hash not in known
-        and hit.memory.id not in cooling
-        and hit.memory.session_id != prompt.session_id
-    ]
-    budget = surfacing.Budget(chosen.prompt_tokens, chosen.start_characters, left)
-    context = surfacing.compose(fits, budget, prompt.branch)
-    if context.hits:
-        await save_given(mind, Start(prompt.session_id, prompt.project_id, PROMPTED, asked=FITS), context.hits)
-    return context
+    def marks(memory: Memory) -> tuple[str, ...]:
+        due = start.due.get(memory.id)
+        return (*((surfacing.due_mark(due.due_at),) if due else ()), *marks_of(memory, start.branch, mind.standing))
+
+    return marks
 
 
 async def save_given(mind: Mind, start: Start, hits: Sequence[Hit]) -> None:
@@ -496,10 +514,14 @@ async def save_given(mind: Mind, start: Start, hits: Sequence[Hit]) -> None:
             memory_id=hit.memory.id,
             content_hash=hit.memory.content_hash,
             position=position,
-            reason=_why(hit, start.asked),
+            reason=_why(hit, start),
             relevance=hit.relevance,
             decay=hit.decay,
             engines=hit.engines,
+            about=start.about,
+            priority=hit.priority,
+            limits=start.limits,
+            trigger_id=start.due[hit.memory.id].id if hit.memory.id in start.due else None,
         )
         for position, hit in enumerate(hits, start=1)
     ]
@@ -511,7 +533,7 @@ async def save_given(mind: Mind, start: Start, hits: Sequence[Hit]) -> None:
 
 
 async def _ranked(mind: Mind, start: Start) -> list[Hit]:
-    """Pinned and lessons first, then what fits the branch and the latest words, then what is recent."""
+    """Pinned and lessons first, then what is due and fits the branch and the latest words, then what is recent."""
     limit = 2 * mind.settings.start_memories  # twice what is given: some are known to the session, some too long
     now = time()
     found = {hit.memory.id: hit for hit in await recall(mind, start.hints, start.project_id, limit)}
@@ -523,23 +545,39 @@ async def _ranked(mind: Mind, start: Start) -> list[Hit]:
         found.setdefault(memory.id, _heeded(mind, Hit(memory, 0.0, fade(mind, memory, now, gone)), said.get(memory.id)))
     lessons = [memory for memory in first if not memory.pinned and memory.id not in gone]
     # Lessons may take half of the places, so that what fits this very session has the others.
-    head = [
+    found = {number: hit for number, hit in found.items() if number not in start.due}
+    head = await due_hits(mind, start.due) + [
         found.pop(memory.id, Hit(memory, 0.0, fade(mind, memory, now, gone)))
         for memory in first
-        if memory.pinned or memory in lessons[: max(1, mind.settings.start_memories // 2)]
+        if memory.id not in start.due
+        and (memory.pinned or memory in lessons[: max(1, mind.settings.start_memories // 2)])
     ]
-    tail = sorted(found.values(), key=lambda hit: (-_worth(hit, start.branch), -hit.memory.id))
+    weights = await priorities(mind, list(found))
+    tail = [replace(hit, priority=weights.get(hit.memory.id, 0.0)) for hit in found.values()]
+    tail.sort(key=lambda hit: (-_worth(mind, hit, start.branch), -hit.memory.id))
     return head + tail
 
 
-def _worth(hit: Hit, branch: str) -> float:
+async def due_hits(mind: Mind, due: Mapping[int, Due]) -> list[Hit]:
+    """What is due, as hits: no engine has to find it."""
+    now = time()
+    known = await memories.get_many(mind.database, list(due))
+    return [Hit(known[number], 1.0, fade(mind, known[number], now)) for number in due if number in known]
+
+
+def _worth(mind: Mind, hit: Hit, branch: str) -> float:
     """How much a session is likely to need a memory it has not asked for: fit, trust and branch, faded by age."""
     here = 1.0 if branch and hit.memory.branch == branch else 0.0
-    return (0.5 * hit.rank + 0.4 * hit.memory.confidence + 0.1 * here) * hit.decay
+    apart = min(1.0, lean(hit.memory, branch, mind.standing))
+    used = 1.0 + PRIORITY_WEIGHT * hit.priority
+    return (0.5 * hit.rank + 0.4 * hit.memory.confidence + 0.1 * here) * hit.decay * apart * used
 
 
-def _why(hit: Hit, asked: str) -> str:
+def _why(hit: Hit, start: Start) -> str:
     """The reason of a surface, for `why-surfaced`."""
+    asked = start.reasons.get(hit.memory.id, start.asked)
+    if hit.memory.id in start.due:
+        return surfacing.due_reason(start.due[hit.memory.id].words, start.due[hit.memory.id].due_at)
     if hit.memory.pinned:
         return "pinned"
     if hit.memory.kind == "lesson":

@@ -341,12 +341,17 @@ class EngineHit:
     score: float
 
 
+PRIORITY_WEIGHT = 0.15
+"""What a priority of 1 adds to a rank, and one of -1 takes from it (SPEC D14)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A memory found: how relevant it is, its decay factor, and how each engine saw it (SPEC N7).
 
     ``relevance`` (0..1) is calibrated: it means the same for every query, and thresholds apply to it (SPEC N16).
-    ``rank`` (0..1) compares the hits of one query alone. ``repute`` is None where nobody looked.
+    ``rank`` (0..1) compares the hits of one query alone. ``priority`` (-1..1) is what answers made of it (SPEC D14).
+    ``repute`` is None where nobody looked.
     """
 
     memory: Memory
@@ -354,12 +359,13 @@ class Hit:
     decay: float
     engines: tuple[EngineHit, ...] = ()
     rank: float = 0.0
+    priority: float = 0.0
     repute: Repute | None = None
 
     @property
     def score(self) -> float:
-        """What orders the hits: decay orders, it never filters (SPEC N16, D8)."""
-        return self.rank * self.decay
+        """What orders the hits: decay and priority order, they never filter (SPEC N16, D8, D14)."""
+        return self.rank * self.decay * (1.0 + PRIORITY_WEIGHT * self.priority)
 
     @property
     def cosine(self) -> float:
@@ -369,7 +375,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """One memory given to one session, and why (SPEC N7)."""
+    """One memory given to one session, and why (SPEC N7).
+
+    ``about`` is the file it was given for; ``limits`` tells in JSON how the limits stood; ``trigger_id`` names what the
+    memory itself says of when it is due (SPEC D21a).
+    """
 
     session_id: str
     event: str
@@ -381,6 +391,10 @@ class Surface:
     relevance: float
     decay: float
     engines: tuple[EngineHit, ...] = field(default=())
+    about: str = ""
+    priority: float = 0.0
+    limits: str = "{}"
+    trigger_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,12 @@ Read from the file system, as Git lays it out; only the first commit takes a `gi
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import subprocess
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 
@@ -37,6 +40,9 @@ def identify(folder: str, seconds: float) -> Identity:
         git=True,
     )
 
+
+COMMITS, LINES_END = 5, 4096
+"""How many of the latest commits are looked at, and the bytes of the log that they stand in."""
 
 WORKTREES = ("/.claude/worktrees/", "/.worktrees/")
 """Where checkouts for a task lie, within the repository they belong to."""
@@ -81,6 +87,19 @@ def _linked(mark: Path) -> Path | None:
     return found if found.is_dir() else None
 
 
+def within(file: str, folder: str) -> tuple[str, str]:
+    """The checkout that a file lies in and its path there, by the project that ``folder`` is of; "", "" elsewhere.
+
+    A worktree counts as its repository does, wherever it lies.
+    """
+    place, base = Path(os.path.realpath(file)), Path(os.path.realpath(folder))
+    checkout = next((parent for parent in place.parents if (parent / ".git").exists()), None)
+    if checkout is not None and git_folder(checkout) == git_folder(base):
+        return str(checkout), str(place.relative_to(checkout))
+    outside = checkout is not None or not place.is_relative_to(base)
+    return ("", "") if outside else (str(base), str(place.relative_to(base)))
+
+
 def head(folder: str) -> tuple[str, str]:
     """Branch and commit checked out in ``folder`` ("", "" outside of Git); no process is started."""
     for place in (Path(folder), *Path(folder).parents):
@@ -89,6 +108,27 @@ def head(folder: str) -> tuple[str, str]:
             own = mark if mark.is_dir() else Path(mark.parent, _text(mark).removeprefix("gitdir:").strip())
             return _head_of(own, git_folder(place) or own)
     return "", ""
+
+
+def latest_commits(folder: str) -> list[tuple[float, str]]:
+    """What was committed in ``folder`` lately, and when, as the log of its HEAD has it; no process is started."""
+    for place in (Path(folder), *Path(folder).parents):
+        mark = place / ".git"
+        if mark.exists():
+            own = mark if mark.is_dir() else Path(mark.parent, _text(mark).removeprefix("gitdir:").strip())
+            found = re.finditer(r"> (\d{9,11}) [+-]\d{4}\tcommit[^:\n]*: (.+)", _end(own / "logs" / "HEAD"))
+            return [(float(one[1]), one[2]) for one in found][-COMMITS:]
+    return []
+
+
+def _end(file: Path) -> str:
+    """The last lines of a file that only grows."""
+    try:
+        with file.open("rb") as log:
+            log.seek(max(0, file.stat().st_size - LINES_END))
+            return log.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def _head_of(own: Path, common: Path) -> tuple[str, str]:
@@ -138,11 +178,12 @@ def holds_commit(root: str, commit: str) -> bool:
     return common is not None and _git(common, 5.0, "cat-file", "-t", commit).strip() == "commit"
 
 
-def _git(common: Path, seconds: float, *words: str) -> str:
-    """What git says; "" if there is none, it fails, or it takes too long."""
+def _git(common: Path, seconds: float, *words: str, root: Path | None = None) -> str:
+    """What git says; "" if there is none, it fails, or it takes too long. ``root`` is a worktree to stand in."""
+    place = ["-C", str(root)] if root else ["--git-dir", str(common)]
     try:
         done = subprocess.run(  # noqa: S603 - a fixed program; the folder is an argument of its own
-            ["git", "--git-dir", str(common), *words],  # noqa: S607 - the person's own git
+            ["git", *place, *words],  # noqa: S607 - the person's own git
             capture_output=True,
             text=True,
             timeout=seconds,
@@ -159,3 +200,125 @@ def _text(file: Path) -> str:
         return file.read_text(encoding="utf-8", errors="surrogateescape")[:1_000_000]
     except OSError:
         return ""
+
+
+DAY = 86_400
+EARLIEST = 200_000_000
+"""The first times of all, in 1976, git takes for something else."""
+LARGEST_FILE = 4 << 20
+MOST_PATHS = 200_000
+LOOK_SECONDS = 5.0
+"""Time that one question to git may take where nobody waits."""
+
+
+class Checkout:
+    """A working copy, as it is at one moment: what its files are like, and what its branch has (SPEC N8, N9).
+
+    Everything here may start `git`, and is not for a hook that somebody waits for.
+    """
+
+    def __init__(self, root: Path, common: Path | None, commit: str) -> None:
+        self.root = root
+        self._common = common
+        self._commit = commit
+        self._paths: dict[str, list[str]] | None = None
+
+    @classmethod
+    def at(cls, folder: str) -> Checkout | None:
+        """The checkout around ``folder``, or the folder itself; None where there is none any more."""
+        place = Path(os.path.realpath(folder))
+        if not place.is_dir():
+            return None
+        root = next((one for one in (place, *place.parents) if (one / ".git").exists()), place)
+        commit = head(folder)[1]
+        return cls(root, git_folder(place), commit if re.fullmatch(r"[0-9a-f]{40,64}", commit) else "")
+
+    def find(self, named: str) -> str:
+        """The one path, within the checkout, of a file that is named in whole or by its end; "" for none or several."""
+        bare = named.removeprefix(f"{self.root}/").removeprefix("./")
+        if not bare.startswith("/") and (self.root / bare).is_file():
+            return bare
+        parts = bare.strip("/").split("/")
+        found = [path for path in self._named(parts[-1]) if _ends_alike(path.split("/"), parts)]
+        return found[0] if len(found) == 1 else ""
+
+    def digest(self, path: str) -> str:
+        """What a file is like; "" for one that is gone or very large."""
+        try:
+            status = (self.root / path).stat()
+            small = status.st_size <= LARGEST_FILE
+            return _digest(self.root / path, status.st_mtime_ns, status.st_size) if small else ""
+        except OSError:
+            return ""
+
+    def committed_at(self, path: str, since: float) -> float:
+        """When a file was last changed by a commit after ``since``; 0.0 if by none."""
+        if self._common is None or not self._commit:
+            return 0.0
+        return _commits(self._common, self._commit, int(since // DAY)).get(path, 0.0)
+
+    def has_merged(self, branch: str, commit: str) -> bool:
+        """Whether what was said on ``branch``, at ``commit``, holds for what is checked out.
+
+        A branch that has nothing of its own yet is not merged, though all it has is here: what was said on it is about
+        what will come. Of a branch that is gone its commit speaks.
+        """
+        if self._common is None or not self._commit:
+            return False
+        ref = f"refs/heads/{branch}"
+        tip = _tip(self._common, ref) or _tip(self._common, f"refs/remotes/origin/{branch}")
+        if not tip:
+            return self._has(commit)
+        born = _text(self._common / "logs" / ref).split(" ")[1:2]
+        grown = {one for one in (commit, tip) if one and one not in born}
+        return any(self._has(one) for one in (grown if born else {tip}))
+
+    def _has(self, commit: str) -> bool:
+        """Whether a commit is part of the history of what is checked out."""
+        return self._common is not None and commit in _history(self._common, self._commit)
+
+    def _named(self, name: str) -> list[str]:
+        if self._paths is None:
+            self._paths = {}
+            listed = _git(self._common, LOOK_SECONDS, "ls-files", "-z", root=self.root) if self._common else ""
+            for path in listed.split("\0")[:MOST_PATHS]:
+                self._paths.setdefault(path.rpartition("/")[2], []).append(path)
+        return self._paths.get(name, [])
+
+
+@lru_cache(maxsize=4)
+def _history(common: Path, commit: str) -> frozenset[str]:
+    """The commits that lead to one, as far as anybody speaks of them: one process for all questions."""
+    return frozenset(_git(common, LOOK_SECONDS, "rev-list", f"--max-count={MOST_PATHS}", commit).split())
+
+
+@lru_cache(maxsize=4)
+def _commits(common: Path, commit: str, day: int) -> dict[str, float]:
+    """When each file was last changed that commits have changed since a day: one process for all files."""
+    since = f"--since=@{max(day * DAY, EARLIEST)}"
+    told = _git(common, LOOK_SECONDS, "log", since, "--format=%x00%ct", "--name-only", "-z", commit)
+    found: dict[str, float] = {}
+    at = 0.0
+    for part in told.replace("\n", "\0").split("\0"):
+        if re.fullmatch(r"\d{9,11}", part):
+            at = float(part)
+        elif part:
+            found.setdefault(part, at)  # the latest come first
+    return found
+
+
+@lru_cache(maxsize=2000)
+def _digest(file: Path, changed: int, size: int) -> str:
+    """What a file is like that was changed then; read once."""
+    del changed, size
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _tip(common: Path, ref: str) -> str:
+    return _text(common / ref).strip() or _packed(common, ref)
+
+
+def _ends_alike(path: list[str], named: list[str]) -> bool:
+    if len(named) <= len(path):
+        return path[-len(named) :] == named
+    return len(path) > 1 and named[-len(path) :] == path

@@ -78,12 +78,20 @@ class Settings(BaseSettings):
     start_memories: int = Field(default=10, ge=0, le=50, description="memories given at once (D10)")
 
     surface_prompts: bool = Field(default=True, description="give memories that fit a prompt (A19)")
+    surface_files: bool = Field(default=True, description="give memories bound to a file that is read or changed (A19)")
+    surface_errors: bool = Field(default=True, description="give memories that know an error that a tool met (A19)")
     surface_relevance: float = Field(default=0.6, ge=0, le=1, description="relevance from which one is given unasked")
     surface_kinds_off: tuple[str, ...] = Field(default=(), description="kinds that are never given unasked")
     session_surfaces: int = Field(default=10, ge=0, description="memories given unasked in one session, start apart")
+    file_surfaces: int = Field(default=2, ge=0, description="of these, memories given for one file (A19)")
     surface_cooldown_minutes: float = Field(default=5, ge=0, description="pause before a memory is given again (A19)")
     prompt_memories: int = Field(default=3, ge=0, le=10, description="memories given to one prompt")
     prompt_tokens: int = Field(default=500, ge=0, le=2300, description="budget of what one prompt is given")
+    surface_due: bool = Field(default=True, description="give a memory when the date that it names has come (D21a)")
+    due_days: float = Field(default=14, ge=0, description="days after that date in which it is still given (D21a)")
+    feedback: bool = Field(default=True, description="rank by whether answers used what they were given (D14)")
+    mark_outdated: bool = Field(default=True, description="mark what is bound to a file that has changed since (N8)")
+    mark_branches: bool = Field(default=True, description="mark what was said on a branch that is not merged (N9)")
 
     links: bool = Field(
         default=True, description="find out how memories bear on each other, let it count, mark it (A9, A12)"

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from subconscious import surfacing
 from subconscious.errors import RequestError
-from subconscious.flow import Mind, Provenance, clean, recall
+from subconscious.flow import Mind, Provenance, clean, priorities, recall
 from subconscious.kinds import KINDS
 from subconscious.model import Hit, Memory, Origin
 from subconscious.projects import head
@@ -26,6 +26,7 @@ from subconscious.store import events, memories, projects, sessions, surfaces
 from subconscious.store.captures import Place
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
+from subconscious.surfacing.marks import marks_of
 
 from .. import acts
 from .args import NO_NUL, WORDY, Args, Name
@@ -88,7 +89,10 @@ class Memories(Room):
         def telling(memory: Memory) -> str:
             return quote(self._told(args, memory).text)
 
-        context = surfacing.compose(hits, budget, branch, tell=telling)
+        def marks(memory: Memory) -> tuple[str, ...]:
+            return marks_of(memory, branch, mind.standing)
+
+        context = surfacing.compose(hits, budget, branch, marks=marks, tell=telling)
         async with mind.database.write() as tx:
             await memories.touch(tx, [hit.memory.id for hit in context.hits], time())
         return {"text": context.text, "hits": told(context.hits), "mode": wanted.mode}
@@ -98,7 +102,11 @@ class Memories(Room):
         mind = chosen(self.core.mind(asked=True), args)
         wanted = mind.wanted(args.query)
         hits = await self._found(mind, args, wanted, everywhere=args.everywhere)
-        answers = told(hits)
+        branch, _ = head(args.cwd) if args.cwd else ("", "")
+        answers = [
+            one | {"marks": list(marks_of(hit.memory, branch, mind.standing))}
+            for hit, one in zip(hits, told(hits), strict=True)
+        ]
         if args.tier or args.section:
             for hit, answer in zip(hits, answers, strict=True):
                 answer["told"] = asdict(self._told(args, hit.memory))
@@ -155,9 +163,12 @@ class Memories(Room):
         if args.origin is not Origin.USER:
             await acts.refuse_held(self.core, [memory.id])
         given = await surfaces.listing(self.core.database, memory_id=memory.id)
+        branch, _ = head(args.cwd) if args.cwd else ("", "")
         (shown,) = await stood(self.core, [memory], memory.project_id)
         return {
             "memory": shown,
+            "marks": list(marks_of(memory, branch, self.core.standings.known)),
+            "priority": (await priorities(self.core.mind(), [memory.id])).get(memory.id, 0.0),
             "history": await events.history(self.core.database, "memory", memory.id),
             "surfaces": [asdict(surface) for surface in given],
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from time import time
@@ -87,9 +88,11 @@ class Past(Room):
             project_id=project,
             limit=args.limit,
         )
+        held = self.core.withheld.of(args.session_id, args.id) if args.session_id or args.id is not None else []
         known = await memories.get_many(self.core.database, [surface.memory_id for surface in found])
         names = {number: memory.summary for number, memory in known.items()}
         if args.origin is not Origin.USER:
             async with self.core.database.write() as tx:
                 names |= dict.fromkeys(await captures.in_quarantine(tx, list(names)), reviewing.APART)
-        return {"surfaces": [asdict(s) | {"summary": names[s.memory_id]} for s in found]}
+        told = [asdict(s) | {"summary": names[s.memory_id], "limits": json.loads(s.limits)} for s in found]
+        return {"surfaces": told, "held": held}

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 Meanings = Mapping[str, "numpy.ndarray"]
 """The local model's embeddings of what was typed after an interrupt, by the turn's id."""
 
-UNKNOWN: Meanings = {}
+NO_MEANINGS: Meanings = {}
 """There is no embedder, or it is not loaded yet."""
 
 EXTRACTOR = "offline-2"
 
 
-def extract(turns: Sequence[Turn], meanings: Meanings = UNKNOWN) -> list[Candidate]:
+def extract(turns: Sequence[Turn], meanings: Meanings = NO_MEANINGS) -> list[Candidate]:
     """Return what the turns are worth remembering for, each statement once: the strongest reading of it."""
     found: dict[str, Candidate] = {}
     weighed = (candidate(draft, confidence(draft, meanings.get(draft.turn.id)), EXTRACTOR) for draft in drafts(turns))

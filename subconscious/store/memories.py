@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -286,6 +287,34 @@ def _narrowed(which: Filter | None) -> tuple[str, str, tuple[Any, ...]]:
     condition, values = where(which)
     table = FULL_TEXT[which.archived]
     return f"CROSS JOIN (SELECT id FROM memories NOT INDEXED WHERE {condition})", f"AND id = {table}.rowid", values  # noqa: S608
+
+
+async def naming(database: Database, file: str, projects: Sequence[str], limit: int) -> list[Memory]:
+    """Active memories of ``projects`` and of the user that name a file of this name, the latest first."""
+    parts = re.findall(r"\w+", file)
+    if not parts:
+        return []
+    scope = " OR ".join(f'"{project}"' for project in (*projects, USER_WIDE))
+    rows = await database.rows(
+        "SELECT memories.* FROM memories_fts JOIN memories ON memories.id = memories_fts.rowid"
+        " WHERE memories_fts MATCH ? ORDER BY memories_fts.rowid DESC LIMIT ?",
+        (f'project : ({scope}) AND {{content files}} : "{" ".join(parts)}"', limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def rare(database: Database, words: Sequence[str], projects: Sequence[str], most: int) -> set[str]:
+    """Those of ``words`` that at most ``most`` memories of ``projects`` and of the user have, and one at least."""
+    scope = " OR ".join(f'"{project}"' for project in (*projects, USER_WIDE))
+    found = set()
+    for word in words:
+        rows = await database.rows(
+            "SELECT count(*) FROM (SELECT 1 FROM memories_fts WHERE memories_fts MATCH ? LIMIT ?)",
+            (f'project : ({scope}) AND {{summary content rationale tags}} : "{word}"', most + 1),
+        )
+        if 0 < rows[0][0] <= most:
+            found.add(word)
+    return found
 
 
 async def in_sessions(database: Database, ids: Sequence[int], project_id: str | None) -> list[list[int]]:

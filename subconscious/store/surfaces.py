@@ -10,7 +10,10 @@ import aiosqlite
 
 from subconscious.model import Surface
 from subconscious.store.connect import Database
-from subconscious.store.rows import insertion, stored, surface_from
+from subconscious.store.rows import insertion, marks, stored, surface_from
+
+UNASKED = ("prompt", "file", "error")
+"""Events of what nobody asked for, to which the limits of a session apply (SPEC A19)."""
 
 
 async def ledger(database: Database, session_id: str) -> set[str]:
@@ -55,12 +58,13 @@ async def given_hashes(database: Database, session_id: str) -> set[str]:
     return {row[0] for row in rows}
 
 
-async def unasked(database: Database, session_id: str, event: str) -> list[tuple[int, float]]:
-    """What a session was given on such events, and when."""
+async def unasked(database: Database, session_id: str) -> list[tuple[int, float, str]]:
+    """What a session was given unasked since it began: which memory, when, and for which file."""
     rows = await database.rows(
-        "SELECT memory_id, at FROM surfaces WHERE session_id = ? AND event = ?", (session_id, event)
+        f"SELECT memory_id, at, about FROM surfaces WHERE session_id = ? AND event IN ({marks(UNASKED)})",  # noqa: S608
+        (session_id, *UNASKED),
     )
-    return [(row["memory_id"], row["at"]) for row in rows]
+    return [(row["memory_id"], row["at"], row["about"]) for row in rows]
 
 
 async def listing(

@@ -182,7 +182,18 @@ SURFACE: dict[str, Any] = {
     "relevance": 0.71,
     "decay": 0.97,
     "engines": [{"engine": "words", "rank": 1, "score": 3.2}],
+    "about": "src/kiln.py",
+    "priority": 0.2,
+    "limits": {"session": "1 of 10", "file": "0 of 2"},
     "summary": MEMORY["summary"],
+}
+KEPT_BACK: dict[str, Any] = {
+    "session_id": "944588c1-3b02-43f4-bc53-2f08bd9656e9",
+    "event": "file",
+    "at": time() - 20,
+    "memory_id": 13,
+    "relevance": 0.7,
+    "why": "it was given less than 5 minutes ago",
 }
 STATUS: dict[str, Any] = {
     "version": "0.1.0",
@@ -285,7 +296,13 @@ ANSWERS: dict[str, Any] = {
     "recall": {"text": "From past sessions:\n- cents", "hits": [{"memory": MEMORY, "relevance": 0.8}]},
     "search": {"hits": [{"memory": MEMORY, "relevance": 0.8}]},
     "list": {"memories": [MEMORY], "total": 3, "branch": "glaze"},
-    "show": {"memory": MEMORY, "history": [EVENT], "surfaces": [SURFACE]},
+    "show": {
+        "memory": MEMORY,
+        "history": [EVENT],
+        "surfaces": [SURFACE],
+        "marks": ["may be outdated"],
+        "priority": -0.1,
+    },
     "captures": {"captures": [CAPTURE]},
     "approve": {"captures": [CAPTURE | {"status": "approved", "memory_id": 13}]},
     "reject": {"captures": [CAPTURE | {"status": "rejected"}]},
@@ -310,7 +327,7 @@ ANSWERS: dict[str, Any] = {
     "correct": {"memory": MEMORY, "replacement": MEMORY | {"id": 13}, "act": "ac7"},
     "feedback": {"memories": [MEMORY]},
     "unarchive": {"memories": [MEMORY]},
-    "why_surfaced": {"surfaces": [SURFACE]},
+    "why_surfaced": {"surfaces": [SURFACE], "held": [KEPT_BACK]},
     "capture": {"session_id": "s", "turns": 3, "captures": [CAPTURE]},
     "import_plan": {"files": [FILE, FILE | {"path": "/t/x.jsonl", "sort": "foreign", "reason": "it is empty"}]},
     "import_file": FATE,
@@ -329,7 +346,7 @@ EMPTY: dict[str, Any] = {
     "list": {"memories": [], "total": 0, "branch": "glaze"},
     "captures": {"captures": []},
     "sessions": {"sessions": []},
-    "why_surfaced": {"surfaces": []},
+    "why_surfaced": {"surfaces": [], "held": []},
     "redactions": {"findings": []},
     "scan": {"findings": []},
 }
@@ -641,6 +658,20 @@ def test_the_client_is_known_though_its_variables_were_unset() -> None:
     # The second command keeps the shell from replacing itself by the first, as the client's shell would be kept.
     shown = subprocess.run(["/bin/sh", "-c", f"{unset}; true"], env=marked, capture_output=True, check=True)
     assert shown.stdout == b"True\n"
+
+
+def test_why_surfaced_tells_limits_priority_and_what_was_held_back(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(capsys, "why-surfaced", "12")
+    for told in ("file: src/kiln.py", "session 1 of 10", "priority +0.20", "13  held back: it was given less than"):
+        assert told in " ".join(out.split()).replace("13 held", "13  held")
+
+
+def test_show_warns_of_what_moved_on(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "show", "12")
+    assert "may be outdated" in out
+    assert "-0.10" in out
 
 
 def test_what_was_not_stored_says_why(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:

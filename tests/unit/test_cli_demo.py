@@ -19,7 +19,7 @@ from cli.demo import Stage, wired
     [
         ({"hook_event_name": "SessionStart", "source": "startup"}, ["wake", "ask"]),
         ({"hook_event_name": "UserPromptSubmit", "prompt": "x"}, ["ask"]),
-        ({"hook_event_name": "PostToolUse", "tool_name": "Edit"}, ["drop"]),
+        ({"hook_event_name": "PostToolUse", "tool_name": "Edit"}, ["ask"]),
         ({"hook_event_name": "PostToolUse", "tool_name": "Bash"}, []),
         ({"hook_event_name": "Stop"}, ["drop"]),
         ({"hook_event_name": "Unheard"}, []),

@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
-from subconscious.flow import Mind, Prompt, Start, recall, surface_prompt, surface_start
+from subconscious.flow import Mind, Start, recall, surface_start
 from subconscious.model import Scope
 from subconscious.settings import Settings
 from subconscious.store import memories, surfaces
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
+from subconscious.unasked import Prompt, surface_prompt
 from tests.conftest import NOON, make_memory
 
 

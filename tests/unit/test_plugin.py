@@ -9,6 +9,7 @@ import tomllib
 from typing import Any
 
 import subconscious
+from daemon.events import EVENTS
 from subconscious.settings import Settings
 from tests.unit.hook_calls import CHECKOUT
 
@@ -19,8 +20,8 @@ def manifest() -> dict[str, Any]:
     return dict(json.loads((CHECKOUT / "plugin.json").read_text()))
 
 
-def wired() -> dict[str, list[dict[str, Any]]]:
-    return dict(json.loads((CHECKOUT / "hooks" / "hooks.json").read_text())["hooks"])
+def wired(name: str = "hooks.json") -> dict[str, list[dict[str, Any]]]:
+    return dict(json.loads((CHECKOUT / "hooks" / name).read_text())["hooks"])
 
 
 def test_the_two_manifests_are_equal() -> None:
@@ -52,8 +53,18 @@ def test_one_unknown_event_would_turn_all_hooks_off() -> None:
     assert set(wired()) == KNOWN_TO_OLD_CLIENTS
 
 
+def test_what_old_clients_do_not_know_stands_in_a_file_of_its_own() -> None:
+    """They refuse such a file whole, and that one alone."""
+    assert manifest()["hooks"] == ["./hooks/failures.json"]
+    assert set(wired("failures.json")) == {"PostToolUseFailure"}
+
+
+def test_every_wired_event_is_known_to_the_daemon() -> None:
+    assert set(wired() | wired("failures.json")) == set(EVENTS)
+
+
 def test_every_hook_goes_through_run() -> None:
-    for event, groups in wired().items():
+    for event, groups in (wired() | wired("failures.json")).items():
         for hook in (hook for group in groups for hook in group["hooks"]):
             run, script, name = hook["args"]
             assert (hook["command"], run, name) == ("/bin/sh", "${CLAUDE_PLUGIN_ROOT}/hooks/run", event)

@@ -14,6 +14,8 @@ from types import MappingProxyType
 
 from subconscious.model import Hit, Memory, Origin, Repute, Session, Trust
 from subconscious.quoting import CLOSING, OPENING, TAG, quote, within_quotes, word
+from subconscious.surfacing.limits import Held
+from subconscious.surfacing.marks import marks_of
 
 SURVIVORS = (
     f"<{TAG}>\n"
@@ -55,10 +57,11 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A framed text and the hits that stand in it; empty text means silence."""
+    """A framed text and the hits that stand in it; empty text means silence. ``held`` is what limits kept back."""
 
     text: str
     hits: tuple[Hit, ...]
+    held: tuple[Held, ...] = ()
 
 
 SILENCE = Context("", ())
@@ -81,11 +84,21 @@ def beginning(memory: Memory) -> str:
     return quote(memory.content, LONGEST_CONTENT)
 
 
-def line_of(memory: Memory, branch: str, tell: Telling = beginning, *, repute: Repute | None = None) -> str:
-    """How one memory is told: id, kind, date, origin, branch where it is another, its repute, the words, the why."""
+Marks = Callable[[Memory], Iterable[str]]
+"""What is told beside a memory, besides what it is."""
+
+
+def line_of(
+    memory: Memory,
+    branch: str,
+    further: Iterable[str] | None = None,
+    *,
+    tell: Telling = beginning,
+    repute: Repute | None = None,
+) -> str:
+    """How one memory is told: id, kind, date, origin, what is told beside it, its repute, the words, the why."""
     marks = [word(memory.kind), date_of(memory.said_at), SPEAKER[memory.origin]]
-    if memory.branch and branch and memory.branch != branch:
-        marks.append(f"on branch {word(memory.branch)}")
+    marks += marks_of(memory, branch) if further is None else further
     if memory.recurrence > 1:
         marks.append(f"said {memory.recurrence} times")
     marks += repute_marks(repute)
@@ -108,7 +121,13 @@ def repute_marks(repute: Repute | None) -> Iterator[str]:
 
 
 def compose(
-    hits: Sequence[Hit], budget: Budget, branch: str, extra: Iterable[str] = (), tell: Telling = beginning
+    hits: Sequence[Hit],
+    budget: Budget,
+    branch: str,
+    extra: Iterable[str] = (),
+    marks: Marks | None = None,
+    *,
+    tell: Telling = beginning,
 ) -> Context:
     """Frame as many hits as fit, in their order; a memory that does not fit leaves room for a shorter one.
 
@@ -119,7 +138,7 @@ def compose(
     lines: list[str] = []
     given: list[Hit] = []
     for hit in hits:
-        line = line_of(hit.memory, branch, tell, repute=hit.repute)
+        line = line_of(hit.memory, branch, marks(hit.memory) if marks else None, tell=tell, repute=hit.repute)
         if len(given) < budget.memories and len(line) <= room:
             lines.append(line)
             given.append(hit)
@@ -130,6 +149,16 @@ def compose(
             lines.append(line)
             room -= len(line)
     return Context(OPENING + "".join(lines) + CLOSING if lines else "", tuple(given))
+
+
+def due_mark(due_at: float | None) -> str:
+    """What is told beside a memory whose time has come (SPEC D21a)."""
+    return "due now" if due_at is None else f"due since {date_of(due_at)}"
+
+
+def due_reason(words: str, due_at: float | None) -> str:
+    """The same for `why-surfaced`, with the memory's words that say so."""
+    return f"{due_mark(due_at)}: it says {within_quotes(words, 120)}"
 
 
 def interruption(session: Session, limit: int = 200) -> str:

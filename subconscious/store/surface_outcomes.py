@@ -1,0 +1,69 @@
+"""Whether answers used what they were given (SPEC D14): appended to, and a memory's priority is computed from it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import time
+
+import aiosqlite
+
+from subconscious.store import events
+from subconscious.store.connect import Database
+from subconscious.store.rows import marks
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A surface that is not judged yet."""
+
+    id: int
+    memory_id: int
+    event: str
+    at: float
+
+
+async def unjudged(database: Database, session_id: str) -> list[Open]:
+    """What a session was given and nobody has judged; what a fork took over was given to its parent."""
+    rows = await database.rows(
+        "SELECT id, memory_id, event, at FROM surfaces WHERE session_id = ? AND event <> 'fork'"
+        " AND NOT EXISTS (SELECT 1 FROM surface_outcomes WHERE surface_id = surfaces.id) ORDER BY id",
+        (session_id,),
+    )
+    return [Open(**dict(row)) for row in rows]
+
+
+async def judge(tx: aiosqlite.Connection, surface: Open, session_id: str, used: bool, reason: str, act: str) -> bool:
+    """Judge a surface, once. False if it was judged, or taken back meanwhile."""
+    after = {
+        "surface_id": surface.id,
+        "memory_id": surface.memory_id,
+        "used": int(used),
+        "reason": reason,
+        "at": time(),
+    }
+    done = await tx.execute(
+        "INSERT OR IGNORE INTO surface_outcomes (surface_id, memory_id, used, reason, at)"
+        " SELECT :surface_id, :memory_id, :used, :reason, :at"
+        " WHERE EXISTS (SELECT 1 FROM surfaces WHERE id = :surface_id)",
+        after,
+    )
+    if not done.rowcount:
+        return False
+    action = "echo" if used else "fizzle"
+    number = int(done.lastrowid or 0)
+    await events.record(tx, action, "surface_outcome", number, session_id=session_id, after=after, act=act)
+    return True
+
+
+async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, list[bool]]:
+    """What became of each memory's surfaces, oldest first."""
+    rows = await database.rows(
+        f"SELECT memory_id, used FROM surface_outcomes WHERE memory_id IN ({marks(ids)}) ORDER BY id",  # noqa: S608
+        tuple(ids),
+    )
+    found: dict[int, list[bool]] = defaultdict(list)
+    for row in rows:
+        found[row["memory_id"]].append(bool(row["used"]))
+    return found

@@ -1,0 +1,88 @@
+"""When memories are due by their own words (SPEC D21a); whether one was given stands with the surfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import time
+
+import aiosqlite
+
+from subconscious.model import Memory
+from subconscious.store.connect import Database
+from subconscious.store.rows import memory_from
+
+OPEN_MILESTONES = 200
+"""Milestones of a project that one prompt is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """One trigger of a memory; ``due_at`` is None for a milestone. It was said at ``said_at``."""
+
+    id: int
+    memory_id: int
+    words: str
+    due_at: float | None
+    said_at: float = 0.0
+
+
+async def unsearched(database: Database, version: int, limit: int) -> list[Memory]:
+    """Memories whose present words were not looked through under these rules."""
+    rows = await database.rows(
+        "SELECT memories.* FROM memories LEFT JOIN trigger_searches AS done ON done.memory_id = memories.id"
+        " WHERE archived_at IS NULL AND (done.memory_id IS NULL OR done.version <> ?"
+        " OR done.content_hash <> memories.content_hash) ORDER BY memories.id DESC LIMIT ?",
+        (version, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def keep(
+    tx: aiosqlite.Connection, memory: Memory, version: int, found: Sequence[tuple[str, float | None]]
+) -> None:
+    """Put what a memory's words say in place of what they said before; what was given stays on record."""
+    await tx.execute(
+        "DELETE FROM memory_triggers WHERE memory_id = ? AND id NOT IN"
+        " (SELECT trigger_id FROM surfaces WHERE trigger_id IS NOT NULL)",
+        (memory.id,),
+    )
+    given = await tx.execute_fetchall("SELECT words FROM memory_triggers WHERE memory_id = ?", (memory.id,))
+    known = {row["words"] for row in given}
+    await tx.executemany(
+        "INSERT INTO memory_triggers (memory_id, sort, due_at, words, made_at) VALUES (?, ?, ?, ?, ?)",
+        [
+            (memory.id, "milestone" if due_at is None else "date", due_at, words, time())
+            for words, due_at in found
+            if words not in known
+        ],
+    )
+    await tx.execute(
+        "INSERT OR REPLACE INTO trigger_searches (memory_id, content_hash, version, searched_at) VALUES (?, ?, ?, ?)",
+        (memory.id, memory.content_hash, version, time()),
+    )
+
+
+async def due(database: Database, project_id: str, since: float, until: float) -> list[Due]:
+    """Dates of a project's and the user's memories that have come and were told to no session yet, the latest first."""
+    rows = await database.rows(
+        "SELECT memory_triggers.id, memory_id, words, due_at, said_at"
+        " FROM memory_triggers JOIN memories ON memories.id = memory_id"
+        " WHERE due_at BETWEEN ? AND ? AND archived_at IS NULL AND (project_id = ? OR project_id IS NULL)"
+        " AND NOT EXISTS (SELECT 1 FROM surfaces WHERE trigger_id = memory_triggers.id) ORDER BY due_at DESC LIMIT 10",
+        (since, until, project_id),
+    )
+    return [Due(**dict(row)) for row in rows]
+
+
+async def milestones(database: Database, project_id: str) -> list[Due]:
+    """What has to come about before memories of a project are due, and has not been told of yet."""
+    rows = await database.rows(
+        "SELECT memory_triggers.id, memory_id, words, due_at, said_at"
+        " FROM memory_triggers JOIN memories ON memories.id = memory_id"
+        " WHERE sort = 'milestone' AND archived_at IS NULL AND (project_id = ? OR project_id IS NULL)"
+        " AND NOT EXISTS (SELECT 1 FROM surfaces WHERE trigger_id = memory_triggers.id)"
+        " ORDER BY memory_triggers.id DESC LIMIT ?",
+        (project_id, OPEN_MILESTONES),
+    )
+    return [Due(**dict(row)) for row in rows]

@@ -1,0 +1,60 @@
+"""Whether an answer used what it was given (SPEC D14): judged from its words, and folded into a priority.
+
+A priority orders what is surfaced and touches no confidence: that something is used does not make it true (SPEC N2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from subconscious.model import Memory
+from subconscious.search.words import STOP_WORDS, names, stem
+
+GAIN, LOSS = 0.1, 0.05
+BOUND = 1.0
+
+ENOUGH_NAMES = 2
+"""Names and numbers that only the memory can have brought: so many prove a use by themselves."""
+SOME_WORDS, MANY_WORDS, FEWEST_WORDS = 0.3, 0.5, 4
+"""Shares of the memory's own words that prove it, beside a name, and alone."""
+
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.:]\d+)*%?(?![\w])")
+
+
+def used(memory: Memory, asked: str, answer: str) -> str:
+    """How an answer used a memory, in a few words, or "" if it did not; what was ``asked`` proves nothing."""
+    if re.search(rf"(?<![\w\])])\[{memory.id}\](?!\()|\b[Mm]emory (?:#|no\. ?)?{memory.id}\b", answer):
+        return "named by its number"
+    own_names = _named(memory.content) - _named(asked) - _words_of(asked)
+    own_words = _stems(f"{memory.content} {memory.rationale}") - _stems(asked)
+    said = _named(answer) | _words_of(answer)
+    named, shared = own_names & said, own_words & _stems(answer)
+    share = len(shared) / len(own_words) if own_words else 0.0
+    if len(named) >= ENOUGH_NAMES or (named and share >= SOME_WORDS):
+        return f"{len(named)} of its names and numbers"
+    if share >= MANY_WORDS and len(shared) >= FEWEST_WORDS:
+        return f"{len(shared)} of its {len(own_words)} own words"
+    return ""
+
+
+def priority(outcomes: Iterable[bool]) -> float:
+    """What uses (true) and fizzles (false) amount to, in their order, -1..1; nothing is 0."""
+    found = 0.0
+    for was_used in outcomes:
+        found = min(BOUND, max(-BOUND, found + (GAIN if was_used else -LOSS)))
+    return found
+
+
+def _named(text: str) -> set[str]:
+    """Names and numbers; single digits are everywhere."""
+    return {*names(text), *(number for number in _NUMBER.findall(text) if len(number) > 1)}
+
+
+def _words_of(text: str) -> set[str]:
+    return set(re.findall(r"[\w./:-]*\w", text.casefold()))
+
+
+def _stems(text: str) -> set[str]:
+    words = re.findall(r"\w+", text.casefold())
+    return {stem(word) for word in words if len(word) > 2 and word not in STOP_WORDS}

@@ -1,0 +1,88 @@
+"""How firmly a memory is bound to a file that is touched, as an absolute relevance (SPEC A19).
+
+Memories name files as people and models do: whole paths of a checkout that may have moved, paths within the repository,
+the last two parts, or a bare name.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from subconscious.model import Memory
+from subconscious.search.words import stem, terms
+
+EXACT = 0.95
+PARTLY = 0.85
+"""A path of two parts or more that the file's ends with, or the other way round."""
+NAMED = 0.7
+"""A bare name that few files have."""
+COMMON = 0.35
+"""A bare name that every other project has; words must be shared as well."""
+A_WORD, MOST_WORDS = 0.1, 3
+IN_PASSING, MANY_FILES = 0.8, 3
+"""What the relevance is multiplied by where the file is one of many that were merely changed when it was said."""
+
+COMMON_NAMES = frozenset(
+    "__init__ __main__ agents app base cargo changelog ci claude client common config conftest constants"
+    " contributing copilot-instructions core dockerfile errors go helpers index init lib license main makefile mod"
+    " models package pyproject readme requirements server settings setup skill style styles test tests todo"
+    " tsconfig types util utils views".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A file that a tool was used on: its path within its checkout, where that lies, and words of what was done."""
+
+    path: str
+    root: str = ""
+    words: str = ""
+
+    @property
+    def name(self) -> str:
+        """The file's own name."""
+        return PurePosixPath(self.path).name
+
+
+def bond(memory: Memory, touched: Touched) -> float:
+    """How relevant a memory is to a file, 0..1: the best of the names by which it knows one."""
+    named = [*memory.files, *_mentions(memory.content, touched.name)]
+    best = max((_match(name, touched) for name in named), default=0.0)
+    if not best:
+        return 0.0
+    if best <= NAMED:
+        best += A_WORD * min(MOST_WORDS, _shared(memory, touched))
+    passing = len(memory.files) > MANY_FILES and touched.name not in memory.content
+    return min(EXACT, best) * (IN_PASSING if passing else 1.0)
+
+
+def _match(named: str, touched: Touched) -> float:
+    """How well one name fits the file."""
+    bare = re.sub(r":\d+(?:[:-]\d+)?$", "", named.replace("\\", "/")).removeprefix("./")
+    if touched.root and bare.startswith(f"{touched.root}/"):
+        return EXACT if bare == f"{touched.root}/{touched.path}" else 0.0
+    parts, own = [part for part in bare.split("/") if part], touched.path.split("/")
+    if not parts or parts[-1] != own[-1]:
+        return 0.0
+    if len(parts) == 1 or (len(own) == 1 < len(parts) and bare.startswith("/")):
+        return COMMON if PurePosixPath(own[-1]).stem.casefold() in COMMON_NAMES else NAMED
+    if parts == own or (bare.startswith("/") and parts[-len(own) :] == own):
+        return EXACT
+    short = min(len(parts), len(own))
+    return PARTLY if short > 1 and parts[-short:] == own[-short:] else 0.0
+
+
+def _mentions(text: str, name: str) -> list[str]:
+    """The paths by which a text names a file of this name."""
+    return re.findall(rf"(?<![\w./-])(?:[\w.@+-]*/)*{re.escape(name)}(?!\w|\.\w)", text) if name in text else []
+
+
+def _shared(memory: Memory, touched: Touched) -> int:
+    """Words of the path and of what was done that the memory has, the file's own name apart."""
+    own = {stem(word) for word in terms(touched.name)}
+    folders = touched.path.rpartition("/")[0]
+    asked = {stem(word) for word in terms(f"{folders} {touched.words}")} - own
+    told = {stem(word) for word in re.findall(r"\w+", f"{memory.content} {memory.rationale}".casefold())}
+    return len(asked & told)

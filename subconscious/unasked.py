@@ -1,0 +1,188 @@
+"""What a session is given though nobody asked: on a prompt, on a file, on an error (SPEC A19), within limits.
+
+Relevance is absolute here, and silence the usual answer. What a tool gave is a query at most: it is compared, and
+neither stored nor embedded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from time import time
+
+from subconscious import repute, surfacing
+from subconscious.flow import (
+    Mind,
+    Start,
+    due_hits,
+    due_now,
+    fade,
+    marks_for,
+    priorities,
+    recall,
+    save_given,
+    superseded,
+)
+from subconscious.model import EngineHit, Hit, Memory
+from subconscious.search.engines import projects_of
+from subconscious.search.words import terms
+from subconscious.store import memories, surfaces, triggers
+from subconscious.store.triggers import Due
+from subconscious.surfacing.due import comes_about
+from subconscious.surfacing.faults import Fault, fault_of, likeness
+from subconscious.surfacing.files import Touched, bond
+from subconscious.surfacing.limits import Given, Limits, Seen, room, sift, told
+from subconscious.surfacing.marks import lean
+
+PROMPTED, TOUCHED, FAILED = surfaces.UNASKED
+"""Events of what was given unasked."""
+
+FITS = "fits the prompt"
+
+CANDIDATES = 100
+"""Memories that are compared with a file or an error."""
+
+RARE = 50
+"""Memories of a project that a word may stand in and still tell them apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """What has just happened, and where. ``about`` is a file's path within its checkout."""
+
+    session_id: str
+    project_id: str
+    event: str
+    branch: str = ""
+    about: str = ""
+    asked: str = ""
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    due: Mapping[int, Due] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a person has just typed, free of secrets and private spans, and where; ``commits`` are the latest there."""
+
+    session_id: str
+    project_id: str
+    text: str
+    branch: str = ""
+    commits: tuple[tuple[float, str], ...] = ()
+
+
+async def surface_prompt(mind: Mind, prompt: Prompt) -> surfacing.Context:
+    """Give a prompt the few memories that it is about or that are due; mostly that is silence (SPEC A19, D8, B12)."""
+    due = await _due(mind, prompt)
+    seen = await _seen(mind, prompt.session_id)
+    if not room(limits(mind, PROMPTED), seen) or not (due or terms(prompt.text)):
+        return surfacing.SILENCE
+    found = await recall(mind, prompt.text, prompt.project_id, 2 * surfacing.MOST) if terms(prompt.text) else []
+    fits = [hit for hit in found if hit.memory.id not in due]
+    fits.sort(key=lambda hit: -hit.score * lean(hit.memory, prompt.branch, mind.standing))
+    occasion = Occasion(prompt.session_id, prompt.project_id, PROMPTED, prompt.branch, asked=FITS, due=due)
+    come = await repute.of_hits(mind.database, await due_hits(mind, due), mind.settings, time(), prompt.project_id)
+    return await _give(mind, occasion, [*come, *fits], seen)
+
+
+async def surface_file(mind: Mind, occasion: Occasion, touched: Touched) -> surfacing.Context:
+    """Give what is bound to the file that a tool was used on."""
+    chosen = limits(mind, TOUCHED)
+    seen = await _seen(mind, occasion.session_id)
+    if not room(chosen, seen, touched.path):
+        return surfacing.SILENCE
+    found = await memories.naming(mind.database, touched.name, projects_of(occasion.project_id), CANDIDATES)
+    bound = [(memory, bond(memory, touched)) for memory in found]
+    hits = await _ranked(mind, occasion, "file", [(memory, strength) for memory, strength in bound if strength])
+    return await _give(mind, replace(occasion, about=touched.path, asked="bound to the file"), hits, seen)
+
+
+async def surface_error(mind: Mind, occasion: Occasion, output: str) -> surfacing.Context:
+    """Give what knows the error that a tool met: where it was met before, what it came from."""
+    fault = fault_of(output)
+    seen = await _seen(mind, occasion.session_id)
+    if not room(limits(mind, FAILED), seen) or not fault.terms:
+        return surfacing.SILENCE
+    alike = await _alike(mind, occasion.project_id, fault)
+    hits = await _ranked(mind, occasion, "error", [(memory, sure) for memory, (sure, _) in alike])
+    reasons = {memory.id: f"shares {', '.join(shared)} with the error" for memory, (_, shared) in alike}
+    return await _give(mind, replace(occasion, reasons=reasons), hits, seen)
+
+
+async def _alike(mind: Mind, project_id: str, fault: Fault) -> list[tuple[Memory, tuple[float, tuple[str, ...]]]]:
+    projects = projects_of(project_id)
+    ranked = await memories.search_text(mind.database, fault.terms, (*projects, memories.USER_WIDE), CANDIDATES)
+    rare = await memories.rare(mind.database, fault.words, projects, RARE)
+    known = await memories.get_many(mind.database, [number for number, _ in ranked])
+    return [(memory, likeness(memory, fault, rare)) for memory in known.values()]
+
+
+async def _ranked(mind: Mind, occasion: Occasion, engine: str, found: Sequence[tuple[Memory, float]]) -> list[Hit]:
+    """Hits in the order of what they are worth, told as those of an engine of their own."""
+    weights, now = await priorities(mind, [memory.id for memory, _ in found]), time()
+    gone = await superseded(mind, [memory for memory, _ in found], occasion.project_id)
+    hits = [
+        Hit(memory, strength, fade(mind, memory, now, gone), (), strength, weights.get(memory.id, 0.0))
+        for memory, strength in found
+    ]
+    hits.sort(key=lambda hit: (-hit.score * lean(hit.memory, occasion.branch, mind.standing), -hit.memory.id))
+    placed = [
+        replace(hit, engines=(EngineHit(engine, place, round(hit.relevance, 4)),)) for place, hit in enumerate(hits, 1)
+    ]
+    return await repute.of_hits(mind.database, placed, mind.settings, now, occasion.project_id)
+
+
+async def _give(mind: Mind, occasion: Occasion, hits: Sequence[Hit], seen: Seen) -> surfacing.Context:
+    """Hold back what limits forbid, frame the rest, and save it in the ledger before it leaves."""
+    chosen = limits(mind, occasion.event)
+    sifted = sift(hits, chosen, seen, time(), occasion.about)
+    start = Start(
+        occasion.session_id,
+        occasion.project_id,
+        occasion.event,
+        occasion.branch,
+        asked=occasion.asked,
+        reasons=occasion.reasons,
+        about=occasion.about,
+        limits=json.dumps(told(chosen, seen, occasion.about)),
+        due=occasion.due,
+    )
+    budget = surfacing.Budget(mind.settings.prompt_tokens, mind.settings.start_characters, chosen.at_once)
+    context = surfacing.compose(sifted.fit, budget, occasion.branch, (), marks_for(mind, start))
+    if context.hits:
+        await save_given(mind, start, context.hits)
+    return replace(context, held=sifted.held)
+
+
+def limits(mind: Mind, event: str) -> Limits:
+    """The limits in force for what is given on an event."""
+    chosen = mind.settings
+    return Limits(
+        session=chosen.session_surfaces,
+        about=chosen.file_surfaces if event == TOUCHED else 0,
+        at_once=min(chosen.prompt_memories, chosen.file_surfaces) if event == TOUCHED else chosen.prompt_memories,
+        cooldown=chosen.surface_cooldown_minutes * 60,
+        relevance=chosen.surface_relevance,
+        kinds_off=chosen.surface_kinds_off,
+    )
+
+
+async def _seen(mind: Mind, session_id: str) -> Seen:
+    given = [Given(*row) for row in await surfaces.unasked(mind.database, session_id)]
+    return Seen(session_id, await surfaces.ledger(mind.database, session_id), given)
+
+
+async def _due(mind: Mind, prompt: Prompt) -> dict[int, Due]:
+    """What a prompt makes due: dates that have come, and milestones that it tells of (SPEC D21a)."""
+    if not mind.settings.surface_due:
+        return {}
+    waiting = await triggers.milestones(mind.database, prompt.project_id)
+    come = {one.memory_id: one for one in waiting if _has_come(one, prompt)}
+    return come | await due_now(mind, prompt.project_id)
+
+
+def _has_come(milestone: Due, prompt: Prompt) -> bool:
+    """Whether a prompt tells of a milestone, or a commit that is younger than the memory."""
+    news = [subject for at, subject in prompt.commits if at > milestone.said_at]
+    return any(comes_about(milestone.words, text) for text in (prompt.text, *news))

@@ -1,0 +1,204 @@
+"""What files and errors are given by a real daemon, what becomes of it, and what is told beside it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.sessions import Speaker
+from subconscious import client
+from subconscious.home import Home
+from tests import terminal
+from tests.daemon.conftest import configure, drained, eventually, new_session
+from tests.daemon.test_surfacing import begun, remember
+
+WORKER = "The retries in upload/worker.py stop after two, because the proxy drops long connections."
+REFUSED = "ECONNREFUSED on port 5433 means that the test database is down: start it with make db."
+OUTPUT = "Exit code 1\nError: connect ECONNREFUSED 127.0.0.1:5433\n    at TCPConnectWrap.afterConnect"
+
+
+def told(answer: bytes) -> str:
+    words: str = json.loads(answer)["hookSpecificOutput"]["additionalContext"] if answer else ""
+    return words
+
+
+def touch(speaker: Speaker, path: str, **own: object) -> str:
+    file = str(speaker.project / path)
+    return told(speaker.ask("PostToolUse", tool_name="Read", tool_input={"file_path": file}, **own))
+
+
+def fail(speaker: Speaker, output: str = OUTPUT, **own: object) -> str:
+    given = {"command": "npm test"}
+    return told(speaker.ask("PostToolUseFailure", tool_name="Bash", tool_input=given, error=output, **own))
+
+
+def why(home: Home, speaker: Speaker) -> dict[str, Any]:
+    return client.call(home, "why_surfaced", {"session_id": speaker.id})
+
+
+def test_a_file_is_given_what_is_bound_to_it_once(running: Home, speaker: Speaker) -> None:
+    talker = begun(running, speaker.project)
+    remember(running, speaker, WORKER, "Invoices use the tax table of the year.")
+    assert touch(talker, "README.md") == ""
+    given = touch(talker, "src/upload/worker.py")
+    assert WORKER in given
+    assert "tax table" not in given
+    assert touch(talker, "src/upload/worker.py") == ""
+    (surface,) = why(running, talker)["surfaces"]
+    assert (surface["event"], surface["about"]) == ("file", "src/upload/worker.py")
+    assert surface["reason"].startswith("bound to the file")
+    assert surface["limits"]["file"] == "0 of 2"
+
+
+def test_a_file_is_given_two_and_a_session_so_many(stopped: Home, tmp_path: Path) -> None:
+    configure(stopped, session_surfaces=3)
+    client.ensure_daemon(stopped)
+    talker = begun(stopped, tmp_path / "project")
+    remember(stopped, talker, *(f"{WORKER} Case {number}." for number in range(6)))
+    assert touch(talker, "upload/worker.py").count("The retries") == 2
+    assert touch(talker, "upload/worker.py") == ""
+    held = why(stopped, talker)["held"]
+    assert {one["why"] for one in held} >= {"better ones took the room"}
+    assert touch(talker, "lib/upload/worker.py").count("The retries") == 1  # the session's third
+
+
+def test_a_failed_tool_is_given_what_knows_its_error(running: Home, speaker: Speaker) -> None:
+    talker = begun(running, speaker.project)
+    remember(running, speaker, REFUSED, "The connection pool holds ten.")
+    assert fail(talker, "Exit code 1\nls: cannot access 'x': No such file or directory") == ""
+    assert REFUSED in fail(talker)
+    (surface,) = why(running, talker)["surfaces"]
+    assert "econnrefused" in surface["reason"]
+    assert surface["relevance"] >= 0.6
+
+
+def test_an_output_is_nowhere_kept(running: Home, speaker: Speaker) -> None:
+    talker = begun(running, speaker.project)
+    remember(running, speaker, REFUSED)
+    fail(talker, f"{OUTPUT}\nthe very peculiar zanzibar of the output")
+    drained(running)
+    held = b"".join(path.read_bytes() for path in running.root.rglob("*") if path.is_file() and "env" not in path.parts)
+    assert REFUSED.encode() in held
+    assert b"zanzibar" not in held
+
+
+def test_sub_agents_and_interruptions_are_given_nothing(running: Home, speaker: Speaker) -> None:
+    talker = begun(running, speaker.project)
+    remember(running, speaker, WORKER, REFUSED)
+    assert touch(talker, "src/upload/worker.py", agent_id="a1") == ""
+    assert fail(talker, agent_id="a1") == ""
+    assert fail(talker, is_interrupt=True) == ""
+    assert why(running, talker)["surfaces"] == []
+
+
+@pytest.mark.parametrize("setting", ["surface_files", "surface_errors"])
+def test_each_can_be_switched_off(stopped: Home, tmp_path: Path, setting: str) -> None:
+    configure(stopped, **{setting: False})
+    client.ensure_daemon(stopped)
+    talker = begun(stopped, tmp_path / "project")
+    remember(stopped, talker, WORKER, REFUSED)
+    given = {"surface_files": touch(talker, "src/upload/worker.py"), "surface_errors": fail(talker)}
+    assert [name for name, text in given.items() if not text] == [setting]
+
+
+def test_the_real_hook_prints_what_a_file_is_given(running: Home, speaker: Speaker) -> None:
+    talker = begun(running, speaker.project)
+    remember(running, speaker, WORKER)
+    file = str(speaker.project / "src" / "upload" / "worker.py")
+
+    def printed() -> bool:
+        answer = talker.hook("ask", "PostToolUse", tool_name="Read", tool_input={"file_path": file})
+        return WORKER.encode() in answer
+
+    assert eventually(printed)  # a busy machine may miss a deadline; what was missed is given again
+
+
+def priority(home: Home, number: int) -> float:
+    return float(client.call(home, "show", {"id": number})["priority"])
+
+
+def test_an_answer_that_used_it_raises_a_priority_and_one_that_did_not_lowers_it(
+    running: Home, speaker: Speaker
+) -> None:
+    used, ignored = remember(running, speaker, REFUSED, WORKER)
+    confidence = client.call(running, "show", {"id": used})["memory"]["confidence"]
+    other = new_session(running, speaker.project)  # greeted by nobody: what it has it is given unasked
+    assert REFUSED in fail(other)
+    assert WORKER in touch(other, "src/upload/worker.py")
+    other.say("Port 5433 is closed, so the test database is down; I start it with make db.", role="assistant")
+    other.hook("drop", "Stop", last_assistant_message="Done.")
+    drained(running)
+    assert priority(running, used) == pytest.approx(0.1)
+    assert priority(running, ignored) == pytest.approx(-0.05)
+    other.hook("drop", "Stop", last_assistant_message="5433, make db, ECONNREFUSED.")
+    drained(running)
+    assert priority(running, used) == pytest.approx(0.1)  # each is judged once
+    assert client.call(running, "show", {"id": used})["memory"]["confidence"] == confidence
+
+
+def test_what_is_due_is_told_once_with_its_reason(running: Home, speaker: Speaker) -> None:
+    soon = (datetime.now(UTC) + timedelta(days=3)).strftime("%Y-%m-%d")
+    (number,) = remember(running, speaker, f"The release freeze holds until {soon}.")
+    client.call(running, "stop")
+    client.await_absence(running, 20)
+    client.ensure_daemon(running)  # whose first round of upkeep reads the date
+    assert eventually(lambda: bool(rows(running, "SELECT 1 FROM memory_triggers")))
+    _set_back(running, number)
+    first, second = new_session(running, speaker.project), new_session(running, speaker.project)
+    assert "due since" in told(first.ask("SessionStart", source="startup"))
+    assert "due since" not in told(second.ask("SessionStart", source="startup"))
+    (surface,) = why(running, first)["surfaces"]
+    assert surface["reason"].startswith("due since")
+
+
+def rows(home: Home, query: str) -> list[tuple[object, ...]]:
+    """What the store says."""
+    with closing(sqlite3.connect(home.database)) as store:
+        return store.execute(query).fetchall()
+
+
+def _set_back(home: Home, number: int) -> None:
+    """As if four days had passed."""
+    with closing(sqlite3.connect(home.database, timeout=10)) as store:
+        store.execute("UPDATE memory_triggers SET due_at = due_at - ? WHERE memory_id = ?", (4 * 86_400, number))
+        store.commit()
+
+
+def git(folder: Path, *words: str) -> None:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org")
+    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
+
+
+def test_what_is_bound_to_a_changed_file_and_to_another_branch_is_marked(running: Home, tmp_path: Path) -> None:
+    project = tmp_path / "repository"
+    project.mkdir()
+    git(project, "init", "-q", "-b", "main")
+    (project / "ledger.py").write_text("cents = 1\n")
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "first")
+    git(project, "checkout", "-qb", "feature")
+    talker = new_session(running, project)
+    (number,) = remember(running, talker, "ledger.py keeps amounts in integer cents.")
+
+    def marks() -> list[str]:
+        talker.ask("UserPromptSubmit", prompt="thanks", prompt_id="p")  # somebody works here
+        found: list[str] = client.call(running, "show", {"id": number, "cwd": str(project)})["marks"]
+        return found
+
+    assert marks() == []
+    assert eventually(lambda: bool(rows(running, "SELECT 1 FROM memory_files")), 20)
+    (project / "ledger.py").write_text("euros = 1.0\n")
+    git(project, "commit", "-qam", "euros")
+    git(project, "checkout", "-q", "main")
+    assert eventually(lambda: "on branch feature, which is not merged here" in marks(), 20)
+    git(project, "merge", "-q", "--no-ff", "-m", "merged", "feature")
+    git(project, "checkout", "-qb", "next")
+    assert eventually(lambda: marks() == ["may be outdated: ledger.py changed since"], 20)
+    assert terminal.ask(running, "search", query="ledger cents", cwd=str(project))["result"]["hits"][0]["marks"]

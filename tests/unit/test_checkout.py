@@ -1,0 +1,136 @@
+"""What a checkout tells of files and branches: real repositories, made by the real git."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from subconscious.projects import Checkout, head, latest_commits, within
+
+
+def git(folder: Path, *words: str) -> str:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
+    done = subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """One commit on main, and a branch `feature` checked out that has nothing of its own."""
+    folder = tmp_path / "shop"
+    (folder / "src" / "upload").mkdir(parents=True)
+    (folder / "src" / "upload" / "worker.py").write_text("retries = 2\n")
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "first")
+    git(folder, "checkout", "-qb", "feature")
+    return folder
+
+
+def grow(folder: Path, name: str = "more") -> str:
+    (folder / name).write_text(name)
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", name)
+    return git(folder, "rev-parse", "HEAD")
+
+
+def merged(folder: Path, commit: str) -> bool:
+    checkout = Checkout.at(str(folder))
+    assert checkout is not None
+    return checkout.has_merged("feature", commit)
+
+
+def test_a_branch_without_work_of_its_own_is_not_merged(repository: Path) -> None:
+    born = git(repository, "rev-parse", "HEAD")
+    git(repository, "checkout", "-q", "main")
+    assert not merged(repository, born)
+    grow(repository)
+    assert not merged(repository, born)
+
+
+@pytest.mark.parametrize("how", ["--no-ff", "--ff-only"])
+@pytest.mark.parametrize("deleted", [False, True])
+@pytest.mark.parametrize("said_first", [False, True])
+def test_a_merged_branch_is_merged(repository: Path, how: str, deleted: bool, said_first: bool) -> None:
+    born = git(repository, "rev-parse", "HEAD")
+    commit = grow(repository)
+    said_at = born if said_first else commit
+    git(repository, "checkout", "-q", "main")
+    assert not merged(repository, said_at)
+    git(repository, "merge", "-q", how, "feature", *(["-m", "merge"] if how == "--no-ff" else []))
+    if deleted:
+        git(repository, "branch", "-d", "feature")
+    assert merged(repository, said_at)
+
+
+def test_a_branch_that_is_gone_unmerged_stays_apart(repository: Path) -> None:
+    commit = grow(repository)
+    git(repository, "checkout", "-q", "main")
+    git(repository, "branch", "-D", "feature")
+    assert not merged(repository, commit)
+    assert not merged(repository, "")
+    assert not merged(repository, "--output=/tmp/x")
+
+
+def test_a_file_is_found_by_what_it_is_called(repository: Path) -> None:
+    checkout = Checkout.at(str(repository / "src"))
+    assert checkout is not None
+    for named in ("src/upload/worker.py", "upload/worker.py", "worker.py", f"{repository}/src/upload/worker.py"):
+        assert checkout.find(named) == "src/upload/worker.py"
+    assert checkout.find("other.py") == ""
+    (repository / "worker.py").write_text("")
+    git(repository, "add", ".")
+    again = Checkout.at(str(repository))
+    assert again is not None
+    assert again.find("x/worker.py") == ""
+
+
+def test_a_change_shows(repository: Path) -> None:
+    checkout = Checkout.at(str(repository))
+    assert checkout is not None
+    before = checkout.digest("src/upload/worker.py")
+    (repository / "src" / "upload" / "worker.py").write_text("retries = 3\n")
+    assert checkout.digest("src/upload/worker.py") not in ("", before)
+    assert checkout.digest("nowhere") == ""
+    at = float(git(repository, "log", "-1", "--format=%ct"))
+    assert checkout.committed_at("src/upload/worker.py", 0.0) == at
+    assert checkout.committed_at("src/upload/worker.py", at + 200_000) == 0.0
+    assert checkout.committed_at("nowhere", 0.0) == 0.0
+
+
+def test_a_file_belongs_to_its_checkout_worktrees_too(repository: Path, tmp_path: Path) -> None:
+    git(repository, "worktree", "add", "-q", "../tree", "-b", "other")
+    tree = tmp_path / "tree"
+    for root in (repository, tree):
+        assert within(str(root / "src" / "upload" / "worker.py"), str(repository)) == (
+            str(root),
+            "src/upload/worker.py",
+        )
+    assert within("/etc/hosts", str(repository)) == ("", "")
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    assert within(str(plain / "a.txt"), str(plain)) == (str(plain), "a.txt")
+    assert within(str(repository / "src" / "x"), str(tmp_path)) == ("", "")  # another project's
+
+
+def test_the_latest_commits_are_read_without_a_process(repository: Path) -> None:
+    grow(repository, "Upgrade to Python 3.13")
+    told = latest_commits(str(repository / "src"))
+    assert [subject for _, subject in told] == ["first", "Upgrade to Python 3.13"]
+    assert told[-1][0] == float(git(repository, "log", "-1", "--format=%ct"))
+    git(repository, "worktree", "add", "-q", "../tree", "-b", "other")
+    assert latest_commits(str(repository.parent / "tree")) == []
+    assert latest_commits("/nowhere") == []
+
+
+def test_where_there_is_no_git_nothing_is_told(tmp_path: Path) -> None:
+    checkout = Checkout.at(str(tmp_path))
+    assert checkout is not None
+    assert not checkout.has_merged("feature", "0" * 40)
+    assert checkout.committed_at("a", 0.0) == 0.0
+    shutil.rmtree(tmp_path)
+    assert Checkout.at(str(tmp_path)) is None
+    assert head(str(tmp_path)) == ("", "")
