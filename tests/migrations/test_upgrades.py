@@ -13,6 +13,7 @@ from subconscious.home import Home
 from subconscious.store import backups
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import Migration, migrate, migrations
+from subconscious.store.rows import LISTS
 
 VERSIONS = [migration.version for migration in migrations()]
 CHOICE = re.compile(r'"?(\w+)"?\s+IN\s*\(([^)]*)\)', re.IGNORECASE)
@@ -61,6 +62,8 @@ def value_of(table: str, column: Any, choices: dict[str, str], number: int) -> A
     name, sort = column["name"], column["type"]
     if name in choices:
         return "project" if (table, name) == ("memories", "scope") else choices[name]
+    if name in LISTS:
+        return f'["{name} {number}"]'
     if name == "serving":
         return int(number == 1)
     return {"INTEGER": number, "REAL": number / 4, "BLOB": bytes([number] * 4)}.get(sort, f"{name} {number}")

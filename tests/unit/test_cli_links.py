@@ -75,7 +75,7 @@ ANSWERS: dict[str, Any] = {
     },
     "search": {"hits": [{"memory": DOUBTED, "relevance": 0.8, "trust": "SUSPECT"}]},
     "list": {"memories": [DOUBTED], "total": 1, "branch": ""},
-    "show": {"memory": DOUBTED, "history": [], "surfaces": []},
+    "show": {"memory": DOUBTED, "marks": [], "priority": 0.0, "history": [], "surfaces": []},
 }
 READING = [
     "links",

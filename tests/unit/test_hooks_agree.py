@@ -84,12 +84,16 @@ def test_the_same_numbers() -> None:
     assert fields["spool_max_days"].default == cap.MAX_DAYS
 
 
+OF_SERVER = {"mcp"}
+"""Options that the manifest hands to the MCP server, and that no hook needs."""
+
+
 def test_options_are_settings_and_declared_by_the_plugin() -> None:
     assert {option.lower() for option in drop.OPTIONS} <= set(Settings.model_fields)
     declared = json.loads((CHECKOUT / "plugin.json").read_text())["userConfig"]
     sensitive = {name for name, option in declared.items() if option.get("sensitive")}
     assert {option.lower() for option in ask.SECRETS} == sensitive <= KEYS
-    assert {option.lower() for option in drop.OPTIONS} == set(declared) - sensitive
+    assert {option.lower() for option in drop.OPTIONS} == set(declared) - sensitive - OF_SERVER
 
 
 def test_every_option_of_the_plugin_is_handed_over() -> None:
@@ -97,4 +101,4 @@ def test_every_option_of_the_plugin_is_handed_over() -> None:
     told = json.loads((CHECKOUT / ".claude-plugin" / "plugin.json").read_text())["userConfig"]
     sensitive = {name for name, option in told.items() if option.get("sensitive")}
     assert {name.lower() for name in ask.SECRETS} == sensitive
-    assert {name.lower() for name in drop.OPTIONS} == set(told) - sensitive
+    assert {name.lower() for name in drop.OPTIONS} == set(told) - sensitive - OF_SERVER

@@ -159,7 +159,9 @@ class Store(RuleBasedStateMachine):
             self.do(self._derived())
 
     async def _derived(self) -> None:
-        rows = await self.database.rows("SELECT id, summary, content FROM memories WHERE archived_at IS NULL")
+        rows = await self.database.rows(
+            "SELECT id, summary, content FROM memories WHERE archived_at IS NULL ORDER BY id"
+        )
         words = await self.database.rows("SELECT rowid, summary, content FROM memories_fts ORDER BY rowid")
         assert [tuple(row) for row in words] == [tuple(row) for row in rows]
         wrong = "SELECT 1 FROM embeddings JOIN memories ON id = memory_id WHERE active <> (archived_at IS NULL)"
