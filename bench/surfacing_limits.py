@@ -195,10 +195,10 @@ class Sessions(RuleBasedStateMachine):
     @rule(session=SESSIONS, text=st.sampled_from(PROMPTS))
     def give_up(self, session: str, text: str) -> None:
         """A hook's deadline passes: what it was to print reached nobody."""
-        begun, asked = self.world.clock(), Prompt(self._id(session), self.world.project.id, text, "main")
+        asked = Prompt(self._id(session), self.world.project.id, text, "main")
+        before = self.world.run(surfaces.newest(self.world.database))
         self.world.run(surface_prompt(self.mind, asked))
-        if self.world.now >= begun:
-            self.world.run(self._in_store(lambda tx: surfaces.take_back(tx, self._id(session), begun)))
+        self.world.run(self._in_store(lambda tx: surfaces.take_back(tx, self._id(session), before)))
 
     @rule(session=SESSIONS, used=st.booleans())
     def answer(self, session: str, used: bool) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from time import time
 
 from subconscious import surfacing
@@ -50,6 +51,15 @@ TOLD_FADED = "told-faded"
 
 FIT = "fits the branch and the latest words"
 """Why the engines' hits are given at a start."""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a session had been given when something more was asked for it. Numbers, for clocks are set back."""
+
+    session_id: str
+    newest: int
+    greeted_at: float | None
 
 
 class Answers:
@@ -213,11 +223,16 @@ class Answers:
             return ""
         return self._core.resumed.pop(project.id, "")
 
-    async def take_back(self, session_id: str, since: float) -> None:
+    async def before(self, session_id: str) -> Before:
+        """What a session has been given, before it is given more."""
+        newest = await surfaces.newest(self._core.database)
+        return Before(session_id, newest, await sessions.greeted_at(self._core.database, session_id))
+
+    async def take_back(self, before: Before) -> None:
         """An answer did not arrive: what it held may be given again."""
         async with self._core.database.write() as tx:
-            await surfaces.take_back(tx, session_id, since)
-            await sessions.ungreet(tx, session_id, since)
+            await surfaces.take_back(tx, before.session_id, before.newest)
+            await sessions.ungreet(tx, before.session_id, before.greeted_at)
 
     async def _compaction(self, entry: Entry, project: Project, caller: int) -> bytes:
         """Tell the compaction what must survive: what this session decided, and what is pinned."""

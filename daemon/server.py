@@ -8,7 +8,6 @@ import os
 import socket
 import stat
 from contextlib import suppress
-from time import time
 
 from subconscious import __version__
 from subconscious.client import REQUEST_LIMIT, decode_request, encode_error, encode_result, frame
@@ -148,7 +147,7 @@ class Server:
             await self._tell(entry, reader, writer)
 
     async def _tell(self, entry: Entry, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        begun = time()
+        before = await self._answers.before(entry.payload.session_id)
         try:
             answer = await self._answers.answer(entry, _caller(writer))
             # Between the ledger and the hook lies its deadline: a hook that has given up closed its end, and what it
@@ -156,7 +155,7 @@ class Server:
             await _send(writer, frame(answer), reader)
         except Exception:
             # Whatever went wrong, the hook printed nothing.
-            await self._answers.take_back(entry.payload.session_id, begun)
+            await self._answers.take_back(before)
             raise
 
 

@@ -117,9 +117,9 @@ async def greet(tx: aiosqlite.Connection, session_id: str, at: float | None) -> 
     await tx.execute("UPDATE sessions SET greeted_at = ? WHERE id = ?", (at, session_id))
 
 
-async def ungreet(tx: aiosqlite.Connection, session_id: str, since: float) -> None:
-    """What was given since then did not arrive."""
-    await tx.execute("UPDATE sessions SET greeted_at = NULL WHERE id = ? AND greeted_at >= ?", (session_id, since))
+async def ungreet(tx: aiosqlite.Connection, session_id: str, before: float | None) -> None:
+    """What it was given did not arrive, if it was greeted anew since ``before`` was the time of its greeting."""
+    await tx.execute("UPDATE sessions SET greeted_at = NULL WHERE id = ? AND greeted_at IS NOT ?", (session_id, before))
 
 
 async def progress(tx: aiosqlite.Connection, session_id: str, *, branch: str, prompts: list[str]) -> None:

@@ -37,9 +37,14 @@ async def reset(tx: aiosqlite.Connection, session_id: str) -> None:
     await tx.execute("UPDATE surfaces SET ledger = 0 WHERE session_id = ? AND ledger = 1", (session_id,))
 
 
-async def take_back(tx: aiosqlite.Connection, session_id: str, since: float) -> None:
-    """What was about to be given since then did not arrive: it was never given, and what says it again is news."""
-    await tx.execute("DELETE FROM surfaces WHERE session_id = ? AND at >= ?", (session_id, since))
+async def newest(database: Database) -> int:
+    """The number of the surface that was recorded last; 0 before the first."""
+    return int((await database.rows("SELECT coalesce(max(id), 0) FROM surfaces"))[0][0])
+
+
+async def take_back(tx: aiosqlite.Connection, session_id: str, after: int) -> None:
+    """What was recorded after that number did not arrive: it was never given, and what says it again is news."""
+    await tx.execute("DELETE FROM surfaces WHERE session_id = ? AND id > ?", (session_id, after))
 
 
 async def inherit(tx: aiosqlite.Connection, parent: str, fork: str) -> None:
