@@ -28,7 +28,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import cycle
 from pathlib import Path
 
-from subconscious.flow import Judged, judge
+from subconscious.flow.remembering import Judged, judge
 from subconscious.model import Decision, Origin, Role, Turn
 from subconscious.settings import Settings
 from tests.client.fake_api import Answer, FakeApi, says, uses

@@ -23,7 +23,7 @@ from bench.capture_detectors import correction, judged, record
 from subconscious.capture import stated
 from subconscious.capture.draft import Draft
 from subconscious.capture.offline import drafts, extract
-from subconscious.flow import clean
+from subconscious.flow.remembering import clean
 from subconscious.model import Candidate, Decision, Origin, Role, Turn
 from subconscious.transcripts import read_turns
 

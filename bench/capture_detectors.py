@@ -15,7 +15,7 @@ from subconscious.capture import budget, corrects
 from subconscious.capture.gate import admit
 from subconscious.capture.offline import extract, extract_record
 from subconscious.embeddings.local import LocalEmbedder
-from subconscious.flow import clean
+from subconscious.flow.remembering import clean
 from subconscious.model import Admission, Candidate, Decision, Origin, Role, Turn
 from subconscious.settings import Settings
 from subconscious.transcripts import read_turns

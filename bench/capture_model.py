@@ -28,7 +28,7 @@ from subconscious.capture.chunks import Chunk, Measure, chunks, tokens
 from subconscious.capture.origins import words
 from subconscious.capture.proposals import Proposal, Proposals
 from subconscious.errors import BadAnswerError, ProviderError
-from subconscious.flow import clean, weigh
+from subconscious.flow.remembering import clean, weigh
 from subconscious.model import Admission, Candidate, Decision
 from subconscious.providers import Access, Provider, open_provider
 from subconscious.providers.structured import answer

@@ -21,8 +21,9 @@ from bench.fill import fill, sentence
 from daemon import fading
 from daemon.core import Core
 from daemon.embedding import Embedding
-from subconscious import flow
 from subconscious.decay import DAY
+from subconscious.flow import recalling
+from subconscious.flow.mind import Mind
 from subconscious.home import Home
 from subconscious.model import Hit, Link, Memory
 from subconscious.search.words import terms
@@ -86,32 +87,32 @@ def p95(values: list[float]) -> float:
     return statistics.quantiles(values, n=20)[18]
 
 
-async def _timed(mind: flow.Mind, query: str, project: str) -> float:
+async def _timed(mind: Mind, query: str, project: str) -> float:
     begun = perf_counter()
-    await flow.recall(mind, query, project, 10)
+    await recalling.recall(mind, query, project, 10)
     return 1000 * (perf_counter() - begun)
 
 
-async def _bare(mind: flow.Mind, query: str, project: str) -> float:
+async def _bare(mind: Mind, query: str, project: str) -> float:
     """The same recall, with nothing faded and nothing heeded."""
 
     async def unsaid(*_: object) -> dict[int, dict[str, int]]:
         return {}
 
-    def unfaded(mind: flow.Mind, memory: Memory, now: float) -> float:
+    def unfaded(mind: Mind, memory: Memory, now: float) -> float:
         del mind, memory, now
         return 1.0
 
-    def unheeded(mind: flow.Mind, hit: Hit, said: object) -> Hit:
+    def unheeded(mind: Mind, hit: Hit, said: object) -> Hit:
         del mind, said
         return hit
 
-    counts, fade, heeded = corrections.counts, flow.fade, flow._heeded
-    corrections.counts, flow.fade, flow._heeded = unsaid, unfaded, unheeded  # type: ignore[assignment]
+    counts, fade, heeded = corrections.counts, recalling.fade, recalling.heeded
+    corrections.counts, recalling.fade, recalling.heeded = unsaid, unfaded, unheeded  # type: ignore[assignment]
     try:
         return await _timed(mind, query, project)
     finally:
-        corrections.counts, flow.fade, flow._heeded = counts, fade, heeded
+        corrections.counts, recalling.fade, recalling.heeded = counts, fade, heeded
 
 
 async def timed(what: str, run: Callable[[], Awaitable[fading.Report]]) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 from daemon.entry import BrokenEntryError, parse_entry
 from subconscious.client import decode_answer, decode_request
 from subconscious.errors import SubconsciousError
-from subconscious.flow import clean, judge
+from subconscious.flow.remembering import clean, judge
 from subconscious.model import Memory, Origin, Scope
 from subconscious.quoting import CLOSING, OPENING, harmless, quote
 from subconscious.redaction import redact

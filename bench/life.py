@@ -29,7 +29,10 @@ from daemon import correcting, fading
 from daemon.core import Core
 from daemon.embedding import Embedding
 from subconscious.embeddings import Embedder, open_embedder
-from subconscious.flow import Mind, Start, recall, surface_start
+from subconscious.flow.giving import Start, surface_start
+from subconscious.flow.mind import Mind
+from subconscious.flow.recalling import recall
+from subconscious.flow.unasked import Prompt, surface_prompt
 from subconscious.home import Home
 from subconscious.kinds import KINDS
 from subconscious.model import Memory, Origin, Scope
@@ -41,7 +44,6 @@ from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.projects import Project, settle
 from subconscious.store.rows import content_hash
-from subconscious.unasked import Prompt, surface_prompt
 
 ROWS: dict[str, dict[str, Any]] = {
     "no forgetting": {"archive_faded": False},

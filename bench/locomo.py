@@ -2,7 +2,7 @@
 
 LoCoMo (Maharana et al., ACL 2024), categories 1 to 4, questions whose evidence resolves. Each turn is one memory with
 its speaker as tag and its session's date; a conversation is a project. recall@k is the share of a question's evidence
-among the first k, as MODELS.md and MemPalace count it. Everything runs through `flow.recall` on a real store.
+among the first k, as MODELS.md and MemPalace count it. Everything runs through `flow.recalling` on a real store.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from subconscious.embeddings import Embedder, open_embedder
-from subconscious.flow import Mind, recall
+from subconscious.flow.mind import Mind
+from subconscious.flow.recalling import recall
 from subconscious.home import Home
 from subconscious.model import Memory, Origin, Scope
 from subconscious.projects import Identity

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from subconscious.flow import clean
+from subconscious.flow.remembering import clean
 from subconscious.model import Origin, Role
 from subconscious.transcripts import read_turns
 

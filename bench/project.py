@@ -14,7 +14,9 @@ from pathlib import Path
 
 import numpy
 
-from subconscious.flow import Mind, Start, surface_start
+from subconscious.flow.giving import Start, surface_start
+from subconscious.flow.mind import Mind
+from subconscious.flow.unasked import Occasion, Prompt, surface_error, surface_file, surface_prompt
 from subconscious.model import Memory, Origin, Scope
 from subconscious.projects import Identity
 from subconscious.settings import Settings
@@ -25,7 +27,6 @@ from subconscious.store.projects import Project, settle
 from subconscious.store.rows import content_hash
 from subconscious.surfacing import CHARACTERS_A_TOKEN
 from subconscious.surfacing.files import Touched
-from subconscious.unasked import Occasion, Prompt, surface_error, surface_file, surface_prompt
 
 NOW = 1_790_000_000.0
 

@@ -17,7 +17,10 @@ from typing import Any
 
 from bench.locomo import Question, embed, furnished, store
 from subconscious.embeddings import Embedder
-from subconscious.flow import Mind, Provenance, clean, judge, memory_of, recall
+from subconscious.flow.mind import Mind
+from subconscious.flow.recalling import recall
+from subconscious.flow.remembering import Provenance, clean, judge, memory_of
+from subconscious.flow.unasked import Occasion, surface_error, surface_file
 from subconscious.model import Decision, Hit, Origin, Turn
 from subconscious.projects import Identity
 from subconscious.settings import Settings
@@ -27,7 +30,6 @@ from subconscious.store.connect import Database
 from subconscious.store.projects import settle
 from subconscious.surfacing.files import Touched
 from subconscious.transcripts import State, read_turns
-from subconscious.unasked import Occasion, surface_error, surface_file
 
 LONGEST = 4000
 

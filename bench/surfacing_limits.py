@@ -22,8 +22,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from subconscious import flow, unasked
-from subconscious.flow import Mind, Start, surface_start
+from subconscious.flow import giving, recalling, unasked
+from subconscious.flow.giving import Start, surface_start
+from subconscious.flow.mind import Mind
+from subconscious.flow.unasked import Occasion, Prompt, surface_error, surface_file, surface_prompt
 from subconscious.model import Memory, Origin, Scope
 from subconscious.projects import Identity
 from subconscious.settings import Settings
@@ -35,7 +37,6 @@ from subconscious.store.projects import Project, settle
 from subconscious.store.rows import content_hash
 from subconscious.surfacing import Context, due
 from subconscious.surfacing.files import Touched
-from subconscious.unasked import Occasion, Prompt, surface_error, surface_file, surface_prompt
 
 T = TypeVar("T")
 
@@ -115,7 +116,7 @@ class Sessions(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self._stack = ExitStack()
-        for module in (flow, unasked):
+        for module in (giving, recalling, unasked):
             self._stack.enter_context(mock.patch.object(module, "time", self.world.clock))
         self.contexts: dict[str, set[str]] = {}
         self.names: dict[str, str] = {}

@@ -10,7 +10,8 @@ from uuid import uuid4
 
 from subconscious.capture.offline import extract
 from subconscious.errors import RequestError
-from subconscious.flow import Mind, Provenance, keep
+from subconscious.flow.mind import Mind
+from subconscious.flow.remembering import Provenance, keep
 from subconscious.model import (
     Admission,
     Candidate,

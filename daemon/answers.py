@@ -10,15 +10,9 @@ from dataclasses import dataclass
 from time import time
 
 from subconscious import surfacing
-from subconscious.flow import Start, clean, surface_start
-from subconscious.model import Session
-from subconscious.projects import head, latest_commits, within
-from subconscious.repute import reputes
-from subconscious.search.rewriting import completed
-from subconscious.store import captures, events, fading, jobs, memories, sessions, surfaces
-from subconscious.store.projects import Project
-from subconscious.surfacing.files import Touched
-from subconscious.unasked import (
+from subconscious.flow.giving import Start, surface_start
+from subconscious.flow.remembering import clean
+from subconscious.flow.unasked import (
     FAILED,
     PROMPTED,
     TOUCHED,
@@ -28,6 +22,13 @@ from subconscious.unasked import (
     surface_file,
     surface_prompt,
 )
+from subconscious.model import Session
+from subconscious.projects import head, latest_commits, within
+from subconscious.repute import reputes
+from subconscious.search.rewriting import completed
+from subconscious.store import captures, events, fading, jobs, memories, sessions, surfaces
+from subconscious.store.projects import Project
+from subconscious.surfacing.files import Touched
 
 from . import typed
 from .core import Core

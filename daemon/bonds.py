@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from subconscious.errors import RequestError
-from subconscious.flow import clean
+from subconscious.flow.remembering import clean
 from subconscious.graph import Neighbours
 from subconscious.link_types import DISCOVERABLE, LinkType, named, told_from
 from subconscious.model import Level, Link, Memory, Origin

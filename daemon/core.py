@@ -13,7 +13,8 @@ from typing import Any
 
 from subconscious.capture.calibration import Calibration
 from subconscious.errors import SettingsError
-from subconscious.flow import UNCALIBRATED, Mind, calibrate
+from subconscious.flow.mind import UNCALIBRATED, Mind
+from subconscious.flow.remembering import calibrate
 from subconscious.home import Home
 from subconscious.llm.client import LLMClient
 from subconscious.llm.later import Later

@@ -10,7 +10,7 @@ from uuid import uuid4
 import aiosqlite
 
 from subconscious.errors import RequestError
-from subconscious.flow import clean
+from subconscious.flow.remembering import clean
 from subconscious.model import Level, Link, Memory, Origin
 from subconscious.poisoning import check_text
 from subconscious.store import corrections, events, fading, links, memories

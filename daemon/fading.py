@@ -13,7 +13,8 @@ from uuid import uuid4
 from subconscious import decay
 from subconscious.capture import wording
 from subconscious.decay import DAY, POLICIES, Facts, Policy, Terms, Verdict
-from subconscious.flow import Judged, Mind
+from subconscious.flow.mind import Mind
+from subconscious.flow.remembering import Judged
 from subconscious.model import Memory, Origin, Turn
 from subconscious.search.words import names, terms
 from subconscious.settings import Settings

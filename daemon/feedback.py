@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from uuid import uuid4
 
-from subconscious.flow import Mind
+from subconscious.flow.mind import Mind
 from subconscious.model import Memory, Origin, Role, Turn
 from subconscious.store import memories, surface_outcomes
 from subconscious.store.surface_outcomes import Open

@@ -21,7 +21,7 @@ from subconscious.capture import model
 from subconscious.capture.chunks import CHARACTERS_A_TOKEN, Chunk, Measure, chunks, tokens
 from subconscious.capture.proposals import Proposals
 from subconscious.errors import RequestError
-from subconscious.flow import Provenance
+from subconscious.flow.remembering import Provenance
 from subconscious.llm.later import Purpose
 from subconscious.llm.spending import estimate
 from subconscious.providers import PROVIDERS, Usage

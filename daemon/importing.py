@@ -13,7 +13,7 @@ from typing import Any
 
 from subconscious.capture import notes
 from subconscious.errors import TranscriptError
-from subconscious.flow import Provenance, clean, keep
+from subconscious.flow.remembering import Provenance, clean, keep
 from subconscious.model import Decision, Session
 from subconscious.projects import Identity, root_of
 from subconscious.sources import Found, Sort, files_below, look

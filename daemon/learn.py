@@ -13,7 +13,8 @@ from time import time
 from subconscious.capture.corrects import LETTERS
 from subconscious.capture.offline import Meanings
 from subconscious.embeddings.local import LocalEmbedder
-from subconscious.flow import Judged, Mind, Provenance, clean, judge, keep
+from subconscious.flow.mind import Mind
+from subconscious.flow.remembering import Judged, Provenance, clean, judge, keep
 from subconscious.model import Act, Decision, Level, Origin, Role, Turn
 from subconscious.poisoning import check_text
 from subconscious.projects import head

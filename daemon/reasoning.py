@@ -8,7 +8,7 @@ from time import time
 from typing import Any
 
 from subconscious import surfacing
-from subconscious.flow import Mind
+from subconscious.flow.mind import Mind
 from subconscious.model import Hit, Link, Memory
 from subconscious.quoting import within_quotes, word
 from subconscious.reasons import Reasons, Step, reasons

@@ -27,7 +27,8 @@ from subconscious.errors import (
     ProviderError,
     TranscriptError,
 )
-from subconscious.flow import Mind, Provenance
+from subconscious.flow.mind import Mind
+from subconscious.flow.remembering import Provenance
 from subconscious.llm.client import Answered
 from subconscious.providers import NONE
 from subconscious.refining import Gone, Piece

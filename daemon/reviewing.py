@@ -12,7 +12,9 @@ import aiosqlite
 from subconscious import review
 from subconscious import rollback as withdrawal
 from subconscious.errors import RequestError
-from subconscious.flow import Mind, Provenance, clean, memory_of, recall
+from subconscious.flow.mind import Mind
+from subconscious.flow.recalling import recall
+from subconscious.flow.remembering import Provenance, clean, memory_of
 from subconscious.model import Admission, Decision, Memory
 from subconscious.store import captures, events, memories, spend
 from subconscious.store import stats as counts

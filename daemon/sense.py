@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from subconscious.embeddings import Embedder
 from subconscious.errors import EmbedderError
-from subconscious.flow import clean
+from subconscious.flow.remembering import clean
 
 if TYPE_CHECKING:
     import numpy

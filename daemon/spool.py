@@ -17,7 +17,7 @@ from time import time
 
 from watchfiles import Change, awatch
 
-from subconscious.flow import clean
+from subconscious.flow.remembering import clean
 from subconscious.store import events, jobs
 
 from . import remains

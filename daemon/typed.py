@@ -14,7 +14,9 @@ from time import time
 
 from subconscious import surfacing
 from subconscious.errors import SubconsciousError
-from subconscious.flow import Provenance, Start, clean, recall, save_given
+from subconscious.flow.giving import Start, save_given
+from subconscious.flow.recalling import recall
+from subconscious.flow.remembering import Provenance, clean
 from subconscious.model import Hit, Memory, Origin
 from subconscious.projects import head
 from subconscious.quoting import quote, within_quotes

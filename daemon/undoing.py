@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subconscious.flow import clean
+from subconscious.flow.remembering import clean
 from subconscious.store import redactions, reversal, titles
 from subconscious.store.reversal import Step
 

@@ -18,17 +18,17 @@ import aiosqlite
 from subconscious.capture import model, sameness
 from subconscious.capture.chunks import Chunk, Measure, take, tokens
 from subconscious.capture.proposals import Proposals
-from subconscious.flow import (
+from subconscious.flow.mind import Mind
+from subconscious.flow.recalling import recall
+from subconscious.flow.remembering import (
     ECHO,
     Judged,
-    Mind,
     Provenance,
     admit_memory,
     clean,
     hold_cap,
     keep,
     last_word,
-    recall,
     weigh,
 )
 from subconscious.model import Admission, Candidate, Decision, Memory, Origin, Turn

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from subconscious.flow import Mind
+from subconscious.flow.mind import Mind
 
 from .args import Args
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from subconscious import graph, surfacing
 from subconscious.errors import RequestError
-from subconscious.flow import recall
+from subconscious.flow.recalling import recall
 from subconscious.model import Hit, Memory, Origin
 from subconscious.projects import head
 from subconscious.store import memories

@@ -13,7 +13,9 @@ from pydantic import Field
 
 from subconscious import surfacing
 from subconscious.errors import RequestError
-from subconscious.flow import Mind, Provenance, clean, priorities, recall
+from subconscious.flow.mind import Mind
+from subconscious.flow.recalling import priorities, recall
+from subconscious.flow.remembering import Provenance, clean
 from subconscious.kinds import KINDS
 from subconscious.model import Hit, Memory, Origin
 from subconscious.projects import head

@@ -22,7 +22,7 @@ from daemon.entry import parse_entry
 from subconscious import client
 from subconscious.decay import DAY
 from subconscious.errors import DaemonError, SubconsciousError
-from subconscious.flow import recall
+from subconscious.flow.recalling import recall
 from subconscious.home import Home
 from subconscious.model import Link, Memory, Role, Turn
 from subconscious.model import Origin as Whose

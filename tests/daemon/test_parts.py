@@ -11,7 +11,7 @@ import pytest
 
 from daemon import asking, embedding, lifecycle, refining, schedule, worker
 from daemon.lock import Lock
-from subconscious.flow import clean
+from subconscious.flow.remembering import clean
 from subconscious.home import Home
 from subconscious.settings import Settings
 from subconscious.store import redactions

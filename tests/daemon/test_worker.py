@@ -20,7 +20,7 @@ from daemon.spool import Spool
 from daemon.work import Work
 from daemon.worker import Workers
 from subconscious.errors import TranscriptError
-from subconscious.flow import Mind
+from subconscious.flow.mind import Mind
 from subconscious.home import Home
 from subconscious.projects import Identity
 from subconscious.settings import Settings

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from subconscious.capture.calibration import Calibration, Outcome, curve_of, fit, monotone, tenth_of
 from subconscious.capture.gate import admit
-from subconscious.flow import UNCALIBRATED
+from subconscious.flow.mind import UNCALIBRATED
 from subconscious.model import Decision, Origin
 from tests.unit.test_gate import HEARD, Limits, candidate
 

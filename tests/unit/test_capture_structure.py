@@ -10,7 +10,7 @@ import pytest
 
 from subconscious.capture.draft import Draft
 from subconscious.capture.offline import drafts, extract
-from subconscious.flow import clean
+from subconscious.flow.remembering import clean
 from subconscious.model import Candidate, Turn
 from subconscious.transcripts import read_turns
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from subconscious.flow import Mind, recall
+from subconscious.flow.mind import Mind
+from subconscious.flow.recalling import recall
 from subconscious.model import Memory
 from subconscious.search.dates import Span
 from subconscious.search.understanding import Wanted

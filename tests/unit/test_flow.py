@@ -4,13 +4,15 @@ from typing import Any
 
 import pytest
 
-from subconscious.flow import Mind, Start, recall, surface_start
+from subconscious.flow.giving import Start, surface_start
+from subconscious.flow.mind import Mind
+from subconscious.flow.recalling import recall
+from subconscious.flow.unasked import Prompt, surface_prompt
 from subconscious.model import Scope
 from subconscious.settings import Settings
 from subconscious.store import memories, surfaces
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
-from subconscious.unasked import Prompt, surface_prompt
 from tests.conftest import NOON, make_memory
 
 

@@ -16,7 +16,7 @@ PURE = {
 GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
 WORKSHOP = {"capture", "links", "llm", "poisoning", "repute", "search", "sources"}
 SHOWS = {"doctor", "restore", "review", "rollback", "summaries", "surfacing"}
-LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"}, {"refining", "unasked"})
+LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"}, {"refining"})
 """From the ground up. A room sees those below it; the pure ones see each other too."""
 
 # `__version__` belongs to everybody.

@@ -16,7 +16,7 @@ from subconscious.capture.model import candidates, request
 from subconscious.capture.origins import origin_of
 from subconscious.capture.proposals import MOST, WEIGHTS, Proposal, Proposals
 from subconscious.capture.retelling import LONGEST_TURN, retell
-from subconscious.flow import clean, weigh
+from subconscious.flow.remembering import clean, weigh
 from subconscious.model import Act, Decision, Origin, Role, Scope, Turn
 from subconscious.settings import Settings
 

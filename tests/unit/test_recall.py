@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from daemon.requests.finding import FindingArgs, chosen
-from subconscious.flow import Mind, recall
+from subconscious.flow.mind import Mind
+from subconscious.flow.recalling import recall
 from subconscious.model import Link
 from subconscious.settings import Settings
 from subconscious.store import links, memories, vectors

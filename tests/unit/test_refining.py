@@ -12,7 +12,8 @@ import pytest
 
 from subconscious import refining
 from subconscious.capture.chunks import Chunk, Measure
-from subconscious.flow import Mind, Provenance
+from subconscious.flow.mind import Mind
+from subconscious.flow.remembering import Provenance
 from subconscious.model import Admission, Candidate, Decision, Evidence, Origin, Strength
 from subconscious.projects import Identity
 from subconscious.refining import Gone, Piece, compare, join, read_on

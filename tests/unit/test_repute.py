@@ -8,14 +8,15 @@ from time import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.flow import Start, fade, recall, surface_start
+from subconscious.flow.giving import Start, surface_start
+from subconscious.flow.recalling import fade, recall
+from subconscious.flow.unasked import Prompt, surface_prompt
 from subconscious.model import Hit, Level, Memory, Repute, Trust, Verdict
 from subconscious.repute import of_hits, reputes
 from subconscious.store import memories, poison
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from subconscious.surfacing import Budget, compose, line_of, survivors
-from subconscious.unasked import Prompt, surface_prompt
 from tests import frames
 from tests.conftest import make_memory
 from tests.unit.test_flow import make_mind, store

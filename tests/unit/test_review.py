@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subconscious import review
-from subconscious.flow import calibrate
+from subconscious.flow.remembering import calibrate
 from subconscious.model import Admission, Decision, Surface
 from subconscious.review import Likeness
 from subconscious.settings import Settings

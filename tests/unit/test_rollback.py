@@ -9,7 +9,7 @@ from typing import Any
 import aiosqlite
 
 from subconscious import review, rollback
-from subconscious.flow import Provenance, keep
+from subconscious.flow.remembering import Provenance, keep
 from subconscious.model import Admission, Decision, Link, Origin
 from subconscious.store import asked, captures, events, links, memories, model_readings, sessions
 from subconscious.store.captures import Place

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.flow import clean
+from subconscious.flow.remembering import clean
 from subconscious.model import Origin, Role, Turn
 from subconscious.summaries import Deeds, Sketch, Summary, read_deeds, tell
 from tests.conftest import NOON

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from subconscious.flow import Mind, recall
+from subconscious.flow.mind import Mind
+from subconscious.flow.recalling import recall
+from subconscious.flow.unasked import Occasion, Prompt, surface_file, surface_prompt
 from subconscious.store import events, memories, memory_files, prose, purge, surface_outcomes, triggers
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from subconscious.surfacing import due
 from subconscious.surfacing.files import Touched
-from subconscious.unasked import Occasion, Prompt, surface_file, surface_prompt
 from tests.conftest import NOON
 from tests.unit.test_flow import make_mind, store
 

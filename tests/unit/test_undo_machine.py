@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from daemon import accepted
 from subconscious import review, rollback
-from subconscious.flow import Provenance, keep, memory_of
+from subconscious.flow.remembering import Provenance, keep, memory_of
 from subconscious.model import Admission, Decision, Link, Origin, Verdict
 from subconscious.settings import Settings
 from subconscious.store import (

@@ -12,18 +12,9 @@ from dataclasses import dataclass, field, replace
 from time import time
 
 from subconscious import repute, surfacing
-from subconscious.flow import (
-    Mind,
-    Start,
-    due_hits,
-    due_now,
-    fade,
-    marks_for,
-    priorities,
-    recall,
-    save_given,
-    superseded,
-)
+from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given
+from subconscious.flow.mind import Mind
+from subconscious.flow.recalling import fade, priorities, recall, superseded
 from subconscious.model import EngineHit, Hit, Memory
 from subconscious.search.engines import projects_of
 from subconscious.search.words import terms

@@ -1,0 +1,165 @@
+"""A question becomes a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from time import time
+from typing import TYPE_CHECKING
+
+from subconscious import decay, repute
+from subconscious.capture.sameness import differ
+from subconscious.model import (
+    Hit,
+    Memory,
+)
+from subconscious.search.context import lift
+from subconscious.search.engines import Query, find, projects_of
+from subconscious.search.fusion import Fused
+from subconscious.search.relevance import Asked, relevance
+from subconscious.search.selection import EVERYTHING, Selection, distinct, selected
+from subconscious.search.understanding import Wanted
+from subconscious.store import (
+    corrections,
+    links,
+    memories,
+    surface_outcomes,
+)
+from subconscious.store.filters import Filter
+from subconscious.surfacing import echo
+
+if TYPE_CHECKING:
+    pass
+from subconscious.flow.mind import Mind
+
+LOOKED_AT = 50
+"""Hits of one recall that are read from the store."""
+
+
+async def recall(
+    mind: Mind, asked: str | Wanted, project_id: str | None, limit: int, wanted: Selection = EVERYTHING
+) -> list[Hit]:
+    """Find memories by words, by meaning, by links and by what stands around them, best first; decay only orders.
+
+    A text is looked for as it stands; what somebody searches for is understood first (see `search.understanding`).
+    """
+    meant = asked if isinstance(asked, Wanted) else Wanted(asked)
+    meant = replace(meant, which=replace(meant.which, project_id=project_id))
+    if meant.wordless:
+        best = await _listed(mind, meant.outright, limit)
+    else:
+        pool = await _pool(mind, meant, project_id, limit)
+        best = selected(await _distinct(mind, pool), wanted)[:limit]
+    return await repute.of_hits(mind.database, best, mind.settings, time(), project_id)
+
+
+async def _pool(mind: Mind, meant: Wanted, project_id: str | None, limit: int) -> list[Hit]:
+    """The best hits, twice as many as are asked for: some of them will say the same, or not be sure enough."""
+    query = await _query(mind, meant, max(mind.depth.hits, limit))
+    fused = await find(mind.database, mind.index, query, mind.fusion, mind.depth)
+    sessions_found = await memories.in_sessions(mind.database, [hit.id for hit in fused], project_id)
+    most = query.most if meant.which.narrow or query.rather is not None else 0
+    lifted = lift(fused, sessions_found, mind.around)[: max(LOOKED_AT, most, 2 * limit)]
+    found = await memories.get_many(mind.database, [hit.id for hit in lifted], meant.which)
+    compared, now, gone = Asked.of(meant.text), time(), await superseded(mind, found.values(), project_id)
+    said, weights = await corrections.counts(mind.database, list(found)), await priorities(mind, list(found))
+    hits = [
+        replace(
+            heeded(mind, _hit(mind, compared, hit, found[hit.id], now, gone), said.get(hit.id)),
+            priority=weights.get(hit.id, 0.0),
+        )
+        for hit in lifted
+        if hit.id in found
+    ]
+    favoured = [_favoured(mind, meant, hit) for hit in hits]
+    ranked = sorted(favoured, key=lambda hit: (-hit.score, hit.memory.id))
+    return [_weighed(compared, hit) for hit in ranked[: 2 * limit]]
+
+
+async def _query(mind: Mind, meant: Wanted, depth: int) -> Query:
+    """What the engines are asked; where few memories are meant, or rather meant, they are told which."""
+    which, rather = meant.which, meant.outright
+    return Query(
+        text=meant.text,
+        projects=tuple(projects_of(which.project_id)),
+        # Archived memories stand in no index of vectors.
+        vector=None if which.archived else await mind.embed(meant.text),
+        limit=depth,
+        which=which,
+        among=tuple(await memories.ids_of(mind.database, which)) if which.narrow else None,
+        rather=rather if rather != which else None,
+        best=tuple(await memories.ids_of(mind.database, rather)) if rather != which else (),
+    )
+
+
+async def priorities(mind: Mind, ids: Sequence[int]) -> dict[int, float]:
+    """What answers made of memories that they were given (SPEC D14); 0 for those that are not named."""
+    if not mind.settings.feedback or not ids:
+        return {}
+    found = await surface_outcomes.of_memories(mind.database, ids)
+    return {memory_id: echo.priority(judged) for memory_id, judged in found.items()}
+
+
+def heeded(mind: Mind, hit: Hit, said: Mapping[str, int] | None) -> Hit:
+    """A hit as what people said of its memory leaves it: its confidence and, by a little, its rank (SPEC B17)."""
+    if not said:
+        return hit
+    pinned = hit.memory.pinned
+    left = decay.effective(hit.memory.confidence, said, pinned=pinned)
+    moved = hit.rank * decay.standing(said, mind.settings.feedback_weight, pinned=pinned)
+    return replace(hit, memory=replace(hit.memory, confidence=left), rank=min(1.0, moved))
+
+
+async def _listed(mind: Mind, which: Filter, limit: int) -> list[Hit]:
+    """What a query without words means: all of that time and sort, the latest first."""
+    found = await memories.latest(mind.database, which, limit)
+    return [Hit(memory, 1.0, 1.0, rank=1.0) for memory in found]
+
+
+def _favoured(mind: Mind, wanted: Wanted, hit: Hit) -> Hit:
+    """Raise what is of the time and the kind that were spoken of. Age does not count against a time asked for."""
+    chosen = mind.settings
+    dates = chosen.fusion_dates if wanted.span is not None else 0.0
+    kinds = chosen.fusion_kinds if wanted.kinds else 0.0
+    timely, sorted_ = wanted.fits_time(hit.memory), wanted.fits_kind(hit.memory)
+    rank = (hit.rank + dates * timely + kinds * sorted_) / (1.0 + dates + kinds)
+    return replace(hit, rank=rank, decay=1.0 if timely else hit.decay)
+
+
+async def _distinct(mind: Mind, ranked: Sequence[Hit]) -> Sequence[Hit]:
+    """Drop what says again what a better hit says (SPEC C3)."""
+    if mind.index is None or mind.settings.recall_alike >= 1:
+        return ranked
+    vectors = await mind.index.vectors([hit.memory.id for hit in ranked])
+    return distinct(ranked, vectors, mind.settings.recall_alike, lambda one, other: differ(one.content, other.content))
+
+
+def _hit(mind: Mind, asked: Asked, fused: Fused, memory: Memory, now: float, gone: Collection[int]) -> Hit:
+    """A hit in its place; how relevant it is by itself is told of those that are near the top alone."""
+    share = mind.settings.fusion_names
+    rank = (fused.relevance + share * asked.met(_about(memory))) / (1.0 + share)
+    return Hit(memory, 0.0, fade(mind, memory, now, gone), fused.engines, rank)
+
+
+def _weighed(asked: Asked, hit: Hit) -> Hit:
+    memory = hit.memory
+    told = f"{memory.content} {memory.rationale} {_about(memory)}"
+    return replace(hit, relevance=relevance(asked, told, hit.engines))
+
+
+def _about(memory: Memory) -> str:
+    """What a memory is about, in names."""
+    return " ".join((*memory.tags, *memory.files))
+
+
+def fade(mind: Mind, memory: Memory, now: float, gone: Collection[int] = ()) -> float:
+    """The ranking's decay of a memory under the current settings; ``gone`` are those whose place another has taken."""
+    chosen = mind.settings
+    faded = decay.ranking_decay(memory, now, chosen.ranking_decay, chosen.stale_days, chosen.stale_factor)
+    return faded * (chosen.superseded_factor if memory.id in gone else 1.0)
+
+
+async def superseded(mind: Mind, found: Iterable[Memory], project_id: str | None) -> set[int]:
+    """Those of these memories whose place another has taken in a project (SPEC A12)."""
+    ids = [memory.id for memory in found]
+    return await links.superseded(mind.database, ids, project_id) if mind.settings.links else set()

@@ -1,0 +1,219 @@
+"""Turns become candidates, candidates are judged and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from time import time
+from typing import TYPE_CHECKING
+
+import aiosqlite
+
+from subconscious.capture.budget import Entry, settle
+from subconscious.capture.calibration import Calibration, Outcome, fit
+from subconscious.capture.gate import admit
+from subconscious.capture.offline import NO_MEANINGS, Meanings, extract
+from subconscious.kinds import KINDS
+from subconscious.model import (
+    Act,
+    Admission,
+    Candidate,
+    Decision,
+    Level,
+    Memory,
+    Origin,
+    Scope,
+    Turn,
+    Verdict,
+)
+from subconscious.poisoning.context import beside
+from subconscious.poisoning.echo import traced
+from subconscious.poisoning.gate import screen, withhold
+from subconscious.redaction import cut_own, cut_private, ledger, redact
+from subconscious.search.engines import projects_of
+from subconscious.search.words import terms
+from subconscious.settings import Settings
+from subconscious.store import (
+    captures,
+    memories,
+    outcomes,
+    poison,
+    surfaces,
+)
+from subconscious.store.captures import Place
+from subconscious.store.connect import Database
+from subconscious.store.rows import content_hash
+
+if TYPE_CHECKING:
+    pass
+from subconscious.flow.mind import UNCALIBRATED, Mind
+
+Judged = tuple[Candidate, Admission]
+
+DAY = 86_400.0
+ECHO = "repeats a memory that was given to this session"
+"""Why a candidate that a session only gives back is discarded (SPEC N2)."""
+NEIGHBOURS = 5
+"""Memories that a statement nobody typed is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What the candidate itself does not know (SPEC C10)."""
+
+    place: Place
+    commit: str = ""
+    intent: str = ""
+    agent: str = "claude-code"
+    actor: str = "daemon"
+    verified: bool = False
+
+
+def clean(text: str) -> str:
+    """Take out what must never be stored: private spans, our own injected text, secrets (SPEC A28, N2)."""
+    redacted = redact(cut_own(cut_private(text)))
+    ledger.note(redacted.finds)
+    return redacted.text
+
+
+def judge(
+    turns: Sequence[Turn],
+    settings: Settings,
+    calibration: Calibration = UNCALIBRATED,
+    meanings: Meanings = NO_MEANINGS,
+) -> list[Judged]:
+    """Extract candidates and admit them by what their confidence is worth. Pure and CPU-bound: run it in a thread."""
+    return weigh(extract(turns, meanings), turns, settings, calibration) if settings.capture else []
+
+
+def weigh(
+    candidates: Iterable[Candidate], turns: Sequence[Turn], settings: Settings, calibration: Calibration = UNCALIBRATED
+) -> list[Judged]:
+    """Admit candidates, whoever extracted them: traced to whose words they are, checked, then judged by their worth."""
+    heard = {turn.id: turn.heard for turn in turns}
+    confirmed = {turn.id for turn in turns if turn.act is not Act.NONE}
+    judged = []
+    for candidate in traced(candidates, confirmed):
+        verdict = screen(candidate) if settings.poisoning else Verdict()
+        worth = calibration.at(candidate.extractor, candidate.raw_confidence)
+        worth *= settings.poisoning_low if verdict.level is Level.LOW else 1.0
+        quoted = heard.get(candidate.evidence.turn_id, "")
+        admission = admit(candidate, settings, heard=quoted, confidence=worth)
+        judged.append((candidate, withhold(admission, verdict)))
+    return judged
+
+
+async def calibrate(database: Database, settings: Settings) -> Calibration:
+    """Learn from all that was decided so far what stated confidences are worth (SPEC N3)."""
+    if not settings.calibration:
+        return UNCALIBRATED
+    now = time()
+    return fit([_outcome(row, settings, now) for row in await outcomes.rows(database)], settings.calibration_prior)
+
+
+def _outcome(row: outcomes.Row, settings: Settings, now: float) -> Outcome:
+    """An old decision counts less, so that a tenth that was once judged badly gets another chance."""
+    weight = 0.5 ** (max(0.0, now - row.at) / (settings.calibration_days * DAY))
+    return Outcome(row.extractor, row.stated, row.right, weight * (settings.calibration_silence if row.silent else 1.0))
+
+
+async def keep(
+    mind: Mind, tx: aiosqlite.Connection, judged: Sequence[Judged], where: Provenance
+) -> list[tuple[int, Memory | None]]:
+    """Store what was judged, in the caller's transaction; ids of the captures that are new, with their memory."""
+    kept = []
+    for candidate, stated in judged:
+        admission = await last_word(mind, (candidate, stated), where)
+        expiry = mind.settings.review_expiry_days
+        capture_id = await captures.insert(tx, candidate, admission, where.place, expiry, where.actor)
+        if capture_id is not None:
+            kept.append((capture_id, await admit_memory(mind, tx, capture_id, (candidate, admission), where)))
+    if kept and where.place.session_id:
+        await hold_cap(tx, where.place.session_id, mind.settings.session_captures)
+    return kept
+
+
+async def last_word(mind: Mind, judged: Judged, where: Provenance) -> Admission:
+    """What the gate says of a candidate when it is known what stands besides; asked right before anything is stored."""
+    candidate, stated = judged
+    admission = await _in_context(mind, candidate, stated, where)
+    given = await surfaces.given_hashes(mind.database, where.place.session_id or "")
+    if content_hash(candidate.content) in given:
+        return replace(admission, decision=Decision.DISCARD, reason=ECHO)
+    return admission
+
+
+async def _in_context(mind: Mind, candidate: Candidate, admission: Admission, where: Provenance) -> Admission:
+    """Judge a candidate by what is known besides; whatever was not checked on its way is checked here."""
+    if not mind.settings.poisoning:
+        return admission
+    verdict = admission.verdict or screen(candidate)
+    known: list[Memory] = []
+    if candidate.origin is not Origin.USER and admission.decision is Decision.AUTO:
+        found = await memories.search_text(
+            mind.database, terms(candidate.content), projects_of(where.place.project_id), NEIGHBOURS
+        )
+        known = list((await memories.get_many(mind.database, [number for number, _ in found])).values())
+    return withhold(admission, beside(candidate, verdict, known, await poison.lessons(mind.database)))
+
+
+async def hold_cap(tx: aiosqlite.Connection, session_id: str, cap: int) -> None:
+    """Let the strongest of a session's captures wait for a person, and no more than ``cap`` of them."""
+    entries = [
+        Entry(row["id"], row["confidence"], row["content"], fixed=row["status"] != "review")
+        for row in await captures.of_session(tx, session_id)
+    ]
+    for capture_id, reason in settle(entries, cap).items():
+        await captures.displace(tx, int(str(capture_id)), reason)
+
+
+async def admit_memory(
+    mind: Mind, tx: aiosqlite.Connection, capture_id: int, judged: Judged, where: Provenance
+) -> Memory | None:
+    """Make a memory of a capture that is stored at once, or let the one that says the same recur."""
+    if judged[1].decision is not Decision.AUTO:
+        return None
+    memory = memory_of(*judged, where)
+    known = await memories.same_wording(tx, memory) if mind.settings.dedupe else None
+    if known is None:
+        known = await memories.insert(tx, memory, where.actor)
+    else:
+        await memories.recur(tx, known, memory.said_at, memory.session_id, memory.origin)
+    await captures.bind(tx, capture_id, known.id)
+    return known
+
+
+def memory_of(candidate: Candidate, admission: Admission, where: Provenance) -> Memory:
+    """The memory that an admitted candidate becomes; its id is given by the store."""
+    wide = candidate.scope is Scope.USER
+    return Memory(
+        id=0,
+        project_id=None if wide else where.place.project_id,
+        scope=candidate.scope,
+        kind=candidate.kind,
+        category=KINDS[candidate.kind].category,
+        summary=candidate.summary,
+        content=candidate.content,
+        origin=candidate.origin,
+        confidence=admission.confidence,
+        raw_confidence=candidate.raw_confidence,
+        extractor=candidate.extractor,
+        created_at=time(),
+        said_at=candidate.time,
+        content_hash=content_hash(candidate.content),
+        rationale=candidate.rationale,
+        sentiment=candidate.sentiment,
+        verified=where.verified,
+        agent=where.agent,
+        session_id=where.place.session_id,
+        turn_id=candidate.evidence.turn_id,
+        transcript=candidate.evidence.file,
+        evidence=candidate.evidence.quote,
+        byte_start=candidate.evidence.start,
+        byte_end=candidate.evidence.end,
+        branch=candidate.branch,
+        commit=where.commit,
+        intent=where.intent,
+        tags=candidate.tags,
+        files=candidate.files,
+    )
