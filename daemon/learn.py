@@ -108,7 +108,7 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
     meanings = await _meanings(core, reading.turns)
     judged = await asyncio.to_thread(judge, reading.turns, mind.settings, mind.calibration, meanings)
     if source.watched:
-        judged = await _unforged(core, source, reading.turns, judged)
+        judged = await _unforged(core, source, reading, judged, whole=place.position == 0)
     where = await _provenance(mind, source, reading)
     told = await _tell(mind, source, 0 if reading.restarted else place.position, reading, judged)
     worked_on = await touched(mind, source.project_id, reading.turns, judged)
@@ -181,22 +181,20 @@ async def expect(core: Core, entry: Entry) -> None:
             )
 
 
-async def _unforged(core: Core, source: Source, turns: Sequence[Turn], judged: Sequence[Judged]) -> list[Judged]:
+async def _unforged(
+    core: Core, source: Source, reading: Reading, judged: Sequence[Judged], *, whole: bool
+) -> list[Judged]:
     """Let wait what a line claims that a person typed, where hooks hand prompts over and none handed this one over.
 
-    Any command can write such a line. In a session without hooks that vouch (there was no daemon then), it is believed.
-    What was chosen in a dialog is no prompt, and no hook hears of it.
+    Any command can write such a line. What stands before the first prompt that was handed over is believed: there was no
+    daemon yet. What was chosen in a dialog is no prompt, and no hook hears of it.
     """
     vouched = await events.reasons(core.database, VOUCHED, "prompt", f"{source.session_id}/")
-    if not vouched:
-        return list(judged)
-    typed = {turn.id: turn.text for turn in turns if turn.act is Act.NONE and turn.origin is Origin.USER}
-    return [
-        _doubted(one, UNTYPED)
-        if (words := typed.get(one[0].evidence.turn_id)) and content_hash(words) not in vouched
-        else one
-        for one in judged
-    ]
+    typed = [turn for turn in reading.turns if turn.act is Act.NONE and turn.origin is Origin.USER and turn.text]
+    known = [at for at, turn in enumerate(typed) if content_hash(turn.text) in vouched]
+    begin = next(iter(known), len(typed)) if whole else 0
+    doubtful = {turn.id for at, turn in enumerate(typed) if vouched and at >= begin and at not in known}
+    return [_doubted(one, UNTYPED) if one[0].evidence.turn_id in doubtful else one for one in judged]
 
 
 async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
