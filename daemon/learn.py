@@ -186,8 +186,8 @@ async def _unforged(
 ) -> list[Judged]:
     """Let wait what a line claims that a person typed, where hooks hand prompts over and none handed this one over.
 
-    Any command can write such a line. What stands before the first prompt that was handed over is believed: there was no
-    daemon yet. What was chosen in a dialog is no prompt, and no hook hears of it.
+    Any command can write such a line. What stands before the first prompt that was handed over is believed: there was
+    no daemon yet. What was chosen in a dialog is no prompt, and no hook hears of it.
     """
     vouched = await events.reasons(core.database, VOUCHED, "prompt", f"{source.session_id}/")
     typed = [turn for turn in reading.turns if turn.act is Act.NONE and turn.origin is Origin.USER and turn.text]
