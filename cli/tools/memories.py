@@ -129,7 +129,7 @@ TOOLS = (
     Tool(
         "memory_remember",
         Layer.SURGICAL,
-        "Propose a lasting statement for memory. It is checked, and waits for the user's review: /subconscious:review.",
+        "Propose a lasting statement for memory. It is checked, and waits for the user's review.",
         Statement,
         Admission,
         ("remember",),
