@@ -39,8 +39,8 @@ def eventually(true: Callable[[], bool], seconds: float = 10.0) -> bool:
 
 
 def configure(home: Home, **values: object) -> None:
-    """Write config.toml; without a model unless the test asks for one."""
-    lines = {"embedder": '"none"', **{name: str(value).lower() for name, value in values.items()}}
+    """Write config.toml; without a model, and without links found by themselves, unless the test asks for them."""
+    lines = {"embedder": '"none"', "link_limit": 0, **{name: str(value).lower() for name, value in values.items()}}
     (home.root / "config.toml").write_text("".join(f"{name} = {value}\n" for name, value in lines.items()))
 
 

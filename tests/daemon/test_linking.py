@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench.sessions import Speaker
 from daemon import link_model, linking
 from daemon.core import Core
 from daemon.embedding import Embedding
 from daemon.linking import Linking
+from subconscious import client
 from subconscious.home import Home
 from subconscious.links import opinions
 from subconscious.links.judge import VERSION
@@ -27,7 +28,7 @@ from subconscious.store.connect import Database
 from subconscious.store.projects import Project, settle
 from tests import terminal
 from tests.conftest import NOON, make_memory
-from tests.daemon.conftest import eventually
+from tests.daemon.conftest import configure, eventually, new_session
 
 REDIS = "We use Redis for the session cache."
 MEMCACHED = "We now use Memcached instead of Redis for the session cache."
@@ -266,8 +267,11 @@ async def test_a_model_is_asked_once_about_what_was_found_and_not_about_imports(
     assert len(await asked.waiting(database, [opinions.PURPOSE], NOON, 9)) == 1
 
 
-def test_a_daemon_finds_what_it_was_told(running: Home, speaker: Speaker) -> None:
+def test_a_daemon_finds_what_it_was_told(stopped: Home, tmp_path: Path) -> None:
     """The whole way: two things are remembered, one after the other, and the daemon links them by itself."""
+    configure(stopped, link_limit=20)
+    client.ensure_daemon(stopped)
+    speaker, running = new_session(stopped, tmp_path / "project"), stopped
     for text in (REDIS, MEMCACHED):
         terminal.ask(running, "remember", text=text, cwd=str(speaker.project))
 

@@ -23,14 +23,6 @@ TABS = "Indent with tabs in the ledger module."
 
 
 @pytest.fixture
-def running(stopped: Home) -> Home:
-    """A daemon that finds no links by itself: these tests make theirs."""
-    configure(stopped, link_limit=0)
-    client.ensure_daemon(stopped)
-    return stopped
-
-
-@pytest.fixture
 def four(running: Home, speaker: Speaker) -> list[int]:
     return remember(running, speaker, FLOATS, CENTS, BUG, TABS)
 
