@@ -17,11 +17,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from daemon import accepted
 from subconscious import review, rollback
+from subconscious.consolidate import telling
 from subconscious.flow import Provenance, keep, memory_of
 from subconscious.model import Admission, Decision, Link, Origin, Verdict
 from subconscious.settings import Settings
 from subconscious.store import (
     captures,
+    consolidations,
     events,
     links,
     memories,
@@ -286,6 +288,35 @@ class Store(RuleBasedStateMachine):
             if all(both) and one != other:
                 new = Link(0, one, other, "SUPPORTS", "active", 0.8, "user", "said so", 1.0)
                 await links.add(tx, new, "user")
+
+        self.act(work)
+
+    @rule(one=st.integers(1, 6), other=st.integers(1, 6), what=st.sampled_from([Decision.AUTO, Decision.REVIEW]))
+    def sum_up(self, one: int, other: int, what: Decision) -> None:
+        """Two memories are summed up, at once or by a proposal that waits."""
+
+        async def work(tx: Any) -> None:
+            both = [await self._memory(tx, number) for number in (one, other)]
+            if all(both) and one < other and not any(memory.archived_at for memory in both):
+                said = telling.draft(both, telling.tell(both), 0.9)
+                mind = make_mind(self.database, poisoning=False)
+                where = Provenance(Place(PROJECT, None))
+                for number, made in await keep(mind, tx, [(said, Admission(what, 0.9, "", Verdict()))], where):
+                    await consolidations.rest_on(tx, number, both)
+                    if made is not None:
+                        await consolidations.link(tx, number, made.id, "daemon")
+
+        self.act(work)
+
+    @rule(number=st.integers(1, 6))
+    def take_along(self, number: int) -> None:
+        """A person archives a memory, and what sums it up goes with it."""
+
+        async def work(tx: Any) -> None:
+            memory = await self._memory(tx, number)
+            if memory and await memories.archive(tx, memory, "user", ""):
+                fallen = await consolidations.fall(tx, [number], "user", "")
+                await vectors.activate(tx, [number, *fallen], False)
 
         self.act(work)
 
