@@ -39,7 +39,7 @@ from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.model_readings import Gathered
 from subconscious.store.redactions import Finding
-from subconscious.store.rows import alter
+from subconscious.store.rows import alter, content_hash
 from subconscious.store.vectors import Row
 from tests.unit.test_flow import make_mind
 from tests.unit.test_poisoning_rules import of
@@ -161,7 +161,9 @@ class Store(RuleBasedStateMachine):
             self.do(self._derived())
 
     async def _derived(self) -> None:
-        rows = await self.database.rows("SELECT id, summary, content FROM memories WHERE archived_at IS NULL")
+        rows = await self.database.rows(
+            "SELECT id, summary, content FROM memories WHERE archived_at IS NULL ORDER BY id"
+        )
         words = await self.database.rows("SELECT rowid, summary, content FROM memories_fts ORDER BY rowid")
         assert [tuple(row) for row in words] == [tuple(row) for row in rows]
         wrong = "SELECT 1 FROM embeddings JOIN memories ON id = memory_id WHERE active <> (archived_at IS NULL)"
@@ -214,7 +216,7 @@ class Store(RuleBasedStateMachine):
 
         async def work(tx: Any) -> None:
             if await self._memory(tx, number):
-                values = {"content": text, "summary": text[:9], "pinned": 1}
+                values = {"content": text, "summary": text[:9], "pinned": 1, "content_hash": content_hash(text)}
                 before, after = await alter(tx, "memories", number, values)
                 if after:
                     await memories.reindex(tx, await memories.held(tx, number))
