@@ -91,9 +91,7 @@ async def undo(core: Core, number: int = 1) -> None:
 async def test_what_says_nearly_the_same_is_summed_up_at_once(core: Core, project: Project) -> None:
     one, other = await alike(core, project)
     done = await consolidating.consolidate(core, project.id)
-    (made,) = await memories.get_many(core.database, list(done.made)) and [
-        await memories.get(core.database, done.made[0])
-    ]
+    made = await memories.get(core.database, done.made[0])
     assert (made.kind, made.content, made.project_id) == ("meta", f"{CENTS}\n{ALWAYS}", project.id)
     assert (made.confidence, made.origin, made.embedding_status) == (0.97, Origin.USER, "pending")
     assert made.evidence == f"Sums up the memories {one.id} and {other.id}."

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subconscious.consolidate.apart import clash
-from subconscious.consolidate.clusters import MOST, Cluster, clusters
+from subconscious.consolidate.clusters import MOST, clusters
 
 Vectors = dict[int, numpy.ndarray]
 
@@ -73,7 +73,8 @@ def test_the_most_central_one_comes_first() -> None:
     angles = {1: 0.0, 2: 0.3, 3: 0.5}
     found = {number: numpy.array([numpy.cos(a), numpy.sin(a)], numpy.float32) for number, a in angles.items()}
     (one,) = clusters(found, never, 0.7)
-    assert one == Cluster((2, 3, 1), pytest.approx(float(numpy.cos(0.5)), abs=1e-6))
+    assert one.members == (2, 3, 1)
+    assert one.cohesion == pytest.approx(float(numpy.cos(0.5)), abs=1e-6)
 
 
 def test_eleven_of_the_same_make_two_clusters() -> None:
