@@ -15,9 +15,10 @@ from daemon.consolidating import Done
 from daemon.core import Core
 from daemon.correcting import Wish
 from daemon.embedding import Embedding
-from subconscious import rollback
+from subconscious import client, rollback
 from subconscious.consolidate import gate, synthesis, telling
 from subconscious.consolidate.synthesis import Synthesis
+from subconscious.errors import DaemonError
 from subconscious.home import Home
 from subconscious.model import Link, Memory, Origin
 from subconscious.settings import Settings
@@ -404,3 +405,11 @@ async def test_an_answer_about_what_has_changed_is_not_used(core: Core, project:
     await answer(core, ALWAYS)
     assert await active(core) == {other.id}
     assert replace(one, archived_at=None) == one
+
+
+def test_the_terminal_shows_before_it_does(running: Home) -> None:
+    """Through the socket: without vectors nothing is found, and that is said; the assistant may look, and no more."""
+    found = client.call(running, "clusters", {"cwd": str(running.root)})
+    assert (found["clusters"], found["total"]) == ([], 0)
+    with pytest.raises(DaemonError, match="what is summed up"):
+        client.call(running, "consolidate", {"cwd": str(running.root), "origin": "assistant"})
