@@ -6,7 +6,7 @@ import argparse
 
 from subconscious import __version__
 
-from . import arguments_changes, arguments_fading, arguments_links, arguments_upkeep
+from . import arguments_changes, arguments_consolidating, arguments_fading, arguments_links, arguments_upkeep
 from .options import (
     Verbs,
     add_filters,
@@ -37,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     _add_rollback(verbs)
     arguments_links.add(verbs)
     arguments_fading.add(verbs)
+    arguments_consolidating.add(verbs)
     arguments_changes.add(verbs)
     arguments_upkeep.add(verbs)
     _add_running(verbs)

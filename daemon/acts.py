@@ -25,7 +25,7 @@ from subconscious.model import (
     Turn,
 )
 from subconscious.search.sections import sections
-from subconscious.store import captures, fading, memories
+from subconscious.store import captures, consolidations, fading, memories
 
 from .core import Core
 
@@ -113,7 +113,10 @@ async def set_archived(core: Core, ids: Sequence[int], archived: bool, actor: st
     async with core.database.write() as tx:
         changed = [memory.id for memory in chosen if await change(tx, memory, actor, reason, act)]
         await vectors.activate(tx, changed, not archived)
-        if not archived:
+        if archived:
+            changed += (fallen := await consolidations.fall(tx, changed, actor, reason, act))
+            await vectors.activate(tx, fallen, False)
+        else:
             await fading.rehabilitate(tx, changed, actor, act)
     await core.embedding.refresh(changed)
     core.embedding.wake()

@@ -18,6 +18,7 @@ from . import peers
 from .core import Core
 from .requests.args import LONGEST_NAME, Args
 from .requests.changes import Changes
+from .requests.consolidating import Consolidating
 from .requests.correcting import Correcting
 from .requests.deciding import Deciding
 from .requests.fading import Fading
@@ -45,6 +46,7 @@ ROOMS: tuple[type[Room], ...] = (
     Correcting,
     Changes,
     Upkeep,
+    Consolidating,
 )
 
 

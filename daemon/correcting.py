@@ -13,7 +13,7 @@ from subconscious.errors import RequestError
 from subconscious.flow.remembering import clean
 from subconscious.model import Level, Link, Memory, Origin
 from subconscious.poisoning import check_text
-from subconscious.store import corrections, events, fading, links, memories
+from subconscious.store import consolidations, corrections, events, fading, links, memories
 from subconscious.store.corrections import Correction, Feedback
 from subconscious.store.rows import content_hash
 
@@ -144,7 +144,8 @@ async def _correct(tx: aiosqlite.Connection, memory: Memory, other: Memory | Non
         return []
     # Who words a memory better has not said that it was captured wrongly: that it goes is only what follows.
     actor = "user" if other is None else "daemon"
-    return [memory.id] if await memories.archive(tx, memory, actor, f"{wish.way}: {wish.reason}", act) else []
+    gone = [memory.id] if await memories.archive(tx, memory, actor, f"{wish.way}: {wish.reason}", act) else []
+    return gone + await consolidations.fall(tx, gone, "daemon", wish.way, act)
 
 
 async def _supersede(tx: aiosqlite.Connection, new: Memory, old: Memory, reason: str, act: str) -> None:
@@ -190,7 +191,7 @@ async def rate(core: Core, ids: Sequence[int], importance: str) -> list[Memory]:
         for memory in known:
             await fading.set_importance(tx, memory.id, importance, "user", act)
             if importance == "deprecated" and await memories.archive(tx, memory, "user", "deprecated", act):
-                gone.append(memory.id)
+                gone += [memory.id, *await consolidations.fall(tx, [memory.id], "user", "deprecated", act)]
         await vectors.activate(tx, gone, False)
     await core.embedding.refresh(gone)
     return [await memories.get(core.database, memory.id) for memory in known]

@@ -22,7 +22,7 @@ from subconscious.settings import Settings
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 
-from . import import_model, link_model, maintenance, redacting
+from . import consolidating, import_model, link_model, maintenance, redacting
 from .accepted import accepted, refused, with_tuples
 from .asking import Asking
 from .core import Core
@@ -127,6 +127,7 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
     schedule = Schedule(core, spool)
     import_model.register(core)
     link_model.register(core)
+    consolidating.register(core)
     asking, reader, linking = Asking(core), Refining(core), Linking(core)
     # What these are at can be broken off at any time, and is taken up again.
     loops = (

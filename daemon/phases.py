@@ -14,7 +14,7 @@ from typing import Any
 from subconscious.store import backups, captures, health, maintenance, memories, migrate
 from subconscious.store.maintenance import Run
 
-from . import fading
+from . import consolidating, fading
 from .core import Core
 
 PORTION = 200
@@ -154,6 +154,20 @@ async def decay(core: Core, run: Run) -> Step:
     return Step(None, {} if done is None else {"archived": len(done.archived), "left": done.left})
 
 
+async def clusters(core: Core, run: Run) -> Step:
+    """Sum up what says much of the same (SPEC A20), a project after the other."""
+    if not core.in_force(core.settings).consolidation:
+        return Step(None)
+    if not run.cursor:
+        await consolidating.tidy(core)
+    project = await consolidating.following(core, run.cursor)
+    if project is None:
+        return Step(None)
+    done = await consolidating.consolidate(core, project or None)
+    told = {"made": len(done.made), "proposed": len(done.proposed), "asked": done.asked, "left": done.left}
+    return Step(consolidating.cursor_of(project), {name: count for name, count in told.items() if count})
+
+
 PHASES: dict[str, tuple[Phase, ...]] = {
     "nightly": (
         Phase("orphans", orphans),
@@ -165,6 +179,7 @@ PHASES: dict[str, tuple[Phase, ...]] = {
     "weekly": (
         Phase("optimize", optimize),
         Phase("compact", compact),
+        Phase("clusters", clusters),
     ),
     "monthly": (
         Phase("reembed", reembed),

@@ -16,7 +16,7 @@ from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
 from subconscious.flow.remembering import Provenance, clean, memory_of
 from subconscious.model import Admission, Decision, Memory
-from subconscious.store import captures, events, memories, spend
+from subconscious.store import captures, consolidations, events, memories, spend
 from subconscious.store import stats as counts
 from subconscious.store.captures import Place
 
@@ -151,7 +151,8 @@ async def _forget(tx: aiosqlite.Connection, ids: Sequence[int]) -> None:
 async def looked_at(core: Core, found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Captures with what a decision needs: the words around the evidence, what is similar, what triage proposes."""
     mind = core.mind()
-    return [await _look(mind, capture) for capture in found]
+    rests = await consolidations.sources(core.database, [capture["id"] for capture in found])
+    return [await _look(mind, capture, rests.get(capture["id"], [])) for capture in found]
 
 
 APART = "(in quarantine)"
@@ -168,14 +169,16 @@ def withheld(capture: dict[str, Any]) -> dict[str, Any]:
     return capture | {name: APART for name in WITHHELD if capture.get(name)} | bare
 
 
-async def _look(mind: Mind, capture: dict[str, Any]) -> dict[str, Any]:
+async def _look(mind: Mind, capture: dict[str, Any], sources: Sequence[int]) -> dict[str, Any]:
     hits = await recall(mind, capture["content"], capture["project_id"], NEIGHBOURS)
     similar = review.similar_to(capture["content"], ((hit.memory, hit.cosine) for hit in hits))
-    similar = [known for known in similar if known.id != capture["memory_id"]]
+    # That a summing up says what its sources say is no reason to reject it.
+    similar = [known for known in similar if known.id not in (capture["memory_id"], *sources)]
     worth = mind.calibration.at(capture["extractor"], capture["raw_confidence"])
     return capture | {
         "context": await asyncio.to_thread(review.excerpt, capture, clean),
         "parts": review.parts(capture, worth),
+        "sources": list(sources),
         "similar": [asdict(known) for known in similar],
         "proposal": asdict(review.propose(capture, similar)),
     }

@@ -18,7 +18,7 @@ from subconscious.poisoning import check, rules_version
 from subconscious.poisoning.gate import screen, told
 from subconscious.poisoning.second import TOLD, VERSION, second_look
 from subconscious.providers import Ask
-from subconscious.store import captures, memories, poison
+from subconscious.store import captures, consolidations, memories, poison
 from subconscious.store.captures import Place
 
 from .core import Core
@@ -87,7 +87,8 @@ async def _set_apart(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict)
         place = Place(str(memory.project_id), memory.session_id)
         await captures.insert_held(tx, _candidate(memory), verdict, place, why, memory.id)
     await memories.archive(tx, memory, "daemon", why)
-    await vectors.activate(tx, [memory.id], False)
+    fallen = await consolidations.fall(tx, [memory.id], "daemon", "it may be poisoned")
+    await vectors.activate(tx, [memory.id, *fallen], False)
     return True
 
 

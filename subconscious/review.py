@@ -18,7 +18,7 @@ import aiosqlite
 from subconscious.errors import TranscriptError
 from subconscious.model import Level, Memory, Origin, Threat
 from subconscious.poisoning.context import prints
-from subconscious.store import captures, events, memories, poison
+from subconscious.store import captures, consolidations, events, memories, poison
 from subconscious.transcripts import read_turns
 
 Capture = dict[str, Any]
@@ -26,6 +26,8 @@ Capture = dict[str, Any]
 WAITING = "review"
 """The only status that can be approved. Approving all means all that wait; whatever else there may be, such as what a
 safety check has set aside, must be let go of first, one by one."""
+
+UNDONE = "what a person had decided of it was undone"
 
 RESTORABLE = ("expired", "rejected", "discarded")
 """What can be put back into the queue."""
@@ -170,6 +172,7 @@ async def approve(tx: aiosqlite.Connection, capture_id: int, memory: Memory, rea
     kept = known or await memories.insert(tx, memory, actor="user")
     counted = known is not None and await memories.recur(tx, known, memory.said_at, memory.session_id, memory.origin)
     await captures.bind(tx, capture_id, kept.id)
+    await consolidations.link(tx, capture_id, kept.id, "user")
     await captures.decide(
         tx, capture, "approved", "user", reason, memory_id=kept.id, merged=known is not None, counted=counted
     )
@@ -238,7 +241,8 @@ async def _withdraw(tx: aiosqlite.Connection, decided: dict[str, Any]) -> Memory
         return None
     if memory.archived_at is not None:
         return None
-    await memories.archive(tx, memory, "user", "what a person had decided of it was undone")
+    await memories.archive(tx, memory, "user", UNDONE)
+    await consolidations.unlink(tx, memory.id, "user", UNDONE)
     return memory
 
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 import aiosqlite
 
 from subconscious.model import Memory
-from subconscious.store import asked, captures, events, links, memories, model_readings, sessions
+from subconscious.store import asked, captures, consolidations, events, links, memories, model_readings, sessions
 
 DONE, UNDONE = "rollback", "rollback undone"
 STANDING = ("captured", "review", "approved", captures.QUARANTINED)
@@ -24,6 +24,8 @@ WITHDRAWN = "withdrawn"
 @dataclass(frozen=True, slots=True)
 class Extent:
     """What a session added: memories that are its own, those of others that it repeated and how often, captures.
+
+    What sums up memories of its own, with others' perhaps, counts as its own too: it says what they say (SPEC A20).
 
     ``unread`` counts what a model was still to read of it, which would add more. ``links`` are those of its memories,
     whoever made them, and those that it made between others'.
@@ -61,6 +63,9 @@ async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
         elif memory.archived_at is None:
             # A memory's first statement is no repetition of it; here it is one of others' that counts as the first.
             repeated.append((memory_id, bound[memory_id]))
+    made, proposed = await consolidations.built_on(tx, own)
+    own += [number for number in made if number not in own]
+    brought += [await captures.held(tx, number) for number in proposed]
     unread = len(await model_readings.unread(tx, session_id)) + await asked.open_of(tx, session_id)
     statuses = tuple((one["id"], one["status"]) for one in brought)
     linked = {link.id: link.status for link in [*await links.at_ends(tx, own), *await links.made_in(tx, session_id)]}

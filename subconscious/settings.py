@@ -192,6 +192,15 @@ class Settings(BaseSettings):
         default={}, description="days, by kind, in place of ours; 0: it never fades (B9)"
     )
 
+    consolidation: bool = Field(default=True, description="once a week sum up memories that say much of the same (A20)")
+    consolidation_likeness: float = Field(
+        default=0.7, ge=0, le=1, description="cosine that all of them have at least (A20)"
+    )
+    consolidation_auto: float = Field(
+        default=0.95, ge=0, le=1, description="cosine above which it is done at once; below, a person is asked (A20)"
+    )
+    consolidation_daily: int = Field(default=10, ge=0, description="summings up of one day, proposed ones included")
+
     provider: str = Field(default="none", description="the model that is asked: anthropic, openai, ... (A1)")
     provider_fallback: tuple[str, ...] = Field(
         default=(), description="providers that are asked when it can't be, in this order (A2)"

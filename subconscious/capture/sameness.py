@@ -42,10 +42,15 @@ def differ(one: str, other: str) -> bool:
     """Whether two statements differ in what turns their meaning."""
     if sorted(set(_NUMBER.findall(one))) != sorted(set(_NUMBER.findall(other))):
         return True
-    if len(_NEGATION.findall(one)) % 2 != len(_NEGATION.findall(other)) % 2:
+    if negated(one) != negated(other):
         return True
     # One that names something more says more of the same; where each names what the other does not, they are two.
     return bool(_names(one) - _words(other)) and bool(_names(other) - _words(one))
+
+
+def negated(text: str) -> bool:
+    """Whether a statement says no; two negations are none."""
+    return len(_NEGATION.findall(text)) % 2 == 1
 
 
 def _names(text: str) -> set[str]:

@@ -172,11 +172,17 @@ async def bind(tx: aiosqlite.Connection, capture_id: int, memory_id: int) -> Non
 
 
 async def _tell(
-    tx: aiosqlite.Connection, action: str, capture_id: int, diff: Diff, actor: str = "daemon", reason: str = ""
+    tx: aiosqlite.Connection,
+    action: str,
+    capture_id: int,
+    diff: Diff,
+    actor: str = "daemon",
+    reason: str = "",
+    act: str = "",
 ) -> None:
     if diff[1]:
         await events.record(
-            tx, action, "capture", capture_id, actor=actor, reason=reason, before=diff[0], after=diff[1]
+            tx, action, "capture", capture_id, actor=actor, reason=reason, before=diff[0], after=diff[1], act=act
         )
 
 
@@ -404,12 +410,12 @@ async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str
     return [dict(row) for row in rows]
 
 
-async def displace(tx: aiosqlite.Connection, capture_id: int, reason: str) -> None:
+async def displace(tx: aiosqlite.Connection, capture_id: int, reason: str, act: str = "") -> None:
     """Take a waiting capture out of the queue; it can be restored like any that was discarded."""
     capture = await held(tx, capture_id)
     if capture["status"] == "review":
         values = {"status": "discarded", "reason": f"{reason}: {capture['reason']}"}
-        await _tell(tx, "displace", capture_id, await alter(tx, TABLE, capture_id, values), reason=reason)
+        await _tell(tx, "displace", capture_id, await alter(tx, TABLE, capture_id, values), reason=reason, act=act)
 
 
 async def expire(tx: aiosqlite.Connection, now: float) -> int:

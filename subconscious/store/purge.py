@@ -75,7 +75,8 @@ async def of_project(database: Database, project_id: str | None) -> Doomed:
 async def _with_traces(
     database: Database, ids: tuple[int, ...], caught: tuple[int, ...], whole: tuple[str, ...]
 ) -> Doomed:
-    """Add what they were known by, also before an edit, and the sessions in which they were said."""
+    """Add what sums them up, what all that was known by, also before an edit, and the sessions in which it was said."""
+    ids, caught = await _with_sums(database, ids, caught)
     wordings: set[str] = set()
     sessions: set[str] = set(whole)
     for table, numbers in (("memories", ids), ("implicit_captures", caught)):
@@ -89,6 +90,22 @@ async def _with_traces(
     for subject, numbers in (("memory", ids), ("capture", caught)):
         wordings.update(await _former(database, subject, numbers))
     return Doomed(ids, caught, tuple(sorted(sessions)), whole, Wordings(wordings))
+
+
+async def _with_sums(
+    database: Database, ids: tuple[int, ...], caught: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Add what says with others what these memories say: it may say it in other words, which no comparison finds."""
+    found: dict[int, int | None] = {}
+    for portion in _portions(ids):
+        rows = await database.rows(
+            "SELECT id, memory_id FROM implicit_captures WHERE id IN"  # noqa: S608
+            f" (SELECT capture_id FROM consolidations WHERE memory_id IN ({marks(portion)}))",
+            portion,
+        )
+        found.update((row[0], row[1]) for row in rows)
+    sums = [number for number in found.values() if number is not None]
+    return tuple(dict.fromkeys((*ids, *sums))), tuple(dict.fromkeys((*caught, *found)))
 
 
 async def _former(database: Database, subject: str, numbers: Sequence[int]) -> set[str]:
@@ -211,8 +228,10 @@ async def _unask(tx: aiosqlite.Connection, sessions: Sequence[str]) -> None:
 
 
 async def _unask_of_links(tx: aiosqlite.Connection, gone: set[int]) -> None:
-    """Nor is it asked about links of these memories: the question about another one quotes them too."""
-    rows = await tx.execute_fetchall("SELECT id, payload FROM llm_requests WHERE purpose = 'links' AND payload <> '{}'")
+    """Nor is it asked about links of these memories, or to sum them up: what is about another one quotes them too."""
+    rows = await tx.execute_fetchall(
+        "SELECT id, payload FROM llm_requests WHERE purpose IN ('links', 'consolidation') AND payload <> '{}'"
+    )
     for row in rows:
         payload = json.loads(row["payload"])
         if gone & {payload["memory"], *payload["others"]}:

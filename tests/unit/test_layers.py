@@ -15,7 +15,7 @@ PURE = {
 }
 GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
 WORKSHOP = {"capture", "links", "llm", "poisoning", "repute", "search", "sources"}
-SHOWS = {"doctor", "restore", "review", "rollback", "summaries", "surfacing"}
+SHOWS = {"consolidate", "doctor", "restore", "review", "rollback", "summaries", "surfacing"}
 LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"}, {"refining"})
 """From the ground up. A room sees those below it; the pure ones see each other too."""
 

@@ -17,11 +17,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from daemon import accepted
 from subconscious import review, rollback
+from subconscious.consolidate import telling
 from subconscious.flow.remembering import Provenance, keep, memory_of
 from subconscious.model import Admission, Decision, Link, Origin, Verdict
 from subconscious.settings import Settings
 from subconscious.store import (
     captures,
+    consolidations,
     events,
     links,
     memories,
@@ -37,7 +39,7 @@ from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.model_readings import Gathered
 from subconscious.store.redactions import Finding
-from subconscious.store.rows import alter
+from subconscious.store.rows import alter, content_hash
 from subconscious.store.vectors import Row
 from tests.unit.test_flow import make_mind
 from tests.unit.test_poisoning_rules import of
@@ -214,7 +216,7 @@ class Store(RuleBasedStateMachine):
 
         async def work(tx: Any) -> None:
             if await self._memory(tx, number):
-                values = {"content": text, "summary": text[:9], "pinned": 1}
+                values = {"content": text, "summary": text[:9], "pinned": 1, "content_hash": content_hash(text)}
                 before, after = await alter(tx, "memories", number, values)
                 if after:
                     await memories.reindex(tx, await memories.held(tx, number))
@@ -288,6 +290,35 @@ class Store(RuleBasedStateMachine):
             if all(both) and one != other:
                 new = Link(0, one, other, "SUPPORTS", "active", 0.8, "user", "said so", 1.0)
                 await links.add(tx, new, "user")
+
+        self.act(work)
+
+    @rule(one=st.integers(1, 6), other=st.integers(1, 6), what=st.sampled_from([Decision.AUTO, Decision.REVIEW]))
+    def sum_up(self, one: int, other: int, what: Decision) -> None:
+        """Two memories are summed up, at once or by a proposal that waits."""
+
+        async def work(tx: Any) -> None:
+            both = [await self._memory(tx, number) for number in (one, other)]
+            if all(both) and one < other and not any(memory.archived_at for memory in both):
+                said = telling.draft(both, telling.tell(both), 0.9)
+                mind = make_mind(self.database, poisoning=False)
+                where = Provenance(Place(PROJECT, None))
+                for number, made in await keep(mind, tx, [(said, Admission(what, 0.9, "", Verdict()))], where):
+                    await consolidations.rest_on(tx, number, both)
+                    if made is not None:
+                        await consolidations.link(tx, number, made.id, "daemon")
+
+        self.act(work)
+
+    @rule(number=st.integers(1, 6))
+    def take_along(self, number: int) -> None:
+        """A person archives a memory, and what sums it up goes with it."""
+
+        async def work(tx: Any) -> None:
+            memory = await self._memory(tx, number)
+            if memory and await memories.archive(tx, memory, "user", ""):
+                fallen = await consolidations.fall(tx, [number], "user", "")
+                await vectors.activate(tx, [number, *fallen], False)
 
         self.act(work)
 

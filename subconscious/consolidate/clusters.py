@@ -1,0 +1,96 @@
+"""Groups of memories each of which is near every other one (SPEC A20)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST = 10
+"""Members of one cluster."""
+
+_NEVER = -2.0
+"""Less than any cosine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Memories by id, the one that is nearest to the others first; ``cohesion`` is the least cosine between two."""
+
+    members: tuple[int, ...]
+    cohesion: float
+
+
+def clusters(
+    vectors: Mapping[int, NDArray[np.float32]], apart: Callable[[int, int], bool], least: float, most: int = MOST
+) -> list[Cluster]:
+    """The clusters of 2 to ``most`` members whose cosines are all at least ``least``, the closest first.
+
+    The two groups that are nearest are joined, over and over, by their farthest members (complete linkage): a chain of
+    neighbours that leads from one topic to another makes no cluster. Two memories that are to stay ``apart`` are never
+    in one. The same vectors give the same clusters, in whatever order they come.
+    """
+    ids = sorted(vectors)
+    if len(ids) < 2:
+        return []
+    cosines = _cosines([vectors[number] for number in ids])
+    groups = _Groups(cosines, most)
+    while (pair := groups.nearest(least)) is not None:
+        if any(apart(ids[one], ids[other]) for one in groups.of(pair[0]) for other in groups.of(pair[1])):
+            groups.part(*pair)
+        else:
+            groups.join(*pair)
+    found = [_cluster(ids, cosines, group) for group in groups.joined()]
+    return sorted(found, key=lambda one: (-one.cohesion, one.members))
+
+
+def _cosines(rows: Sequence[NDArray[np.float32]]) -> NDArray[np.float64]:
+    matrix = np.stack(rows).astype(np.float64)
+    found: NDArray[np.float64] = np.clip(matrix @ matrix.T, -1.0, 1.0)
+    return found
+
+
+def _cluster(ids: Sequence[int], cosines: NDArray[np.float64], group: Sequence[int]) -> Cluster:
+    among = cosines[np.ix_(group, group)].copy()
+    np.fill_diagonal(among, 0.0)
+    nearness = dict(zip(group, among.sum(axis=1).tolist(), strict=True))
+    central = sorted(group, key=lambda one: (-round(nearness[one], 9), ids[one]))
+    return Cluster(tuple(ids[one] for one in central), float(among[~np.eye(len(group), dtype=bool)].min()))
+
+
+class _Groups:
+    """Groups of rows, known by their first one, and how near they are."""
+
+    def __init__(self, cosines: NDArray[np.float64], most: int) -> None:
+        self._near = cosines.copy()
+        np.fill_diagonal(self._near, _NEVER)
+        self._sizes = np.ones(len(cosines), dtype=np.int64)
+        self._members = [[row] for row in range(len(cosines))]
+        self._most = most
+
+    def nearest(self, least: float) -> tuple[int, int] | None:
+        """The two groups that are nearest, the first of several; None where none are near enough."""
+        one, other = divmod(int(self._near.argmax()), len(self._near))
+        return (one, other) if self._near[one, other] >= least else None
+
+    def of(self, group: int) -> list[int]:
+        return self._members[group]
+
+    def part(self, one: int, other: int) -> None:
+        """These two are never joined."""
+        self._near[one, other] = self._near[other, one] = _NEVER
+
+    def join(self, one: int, other: int) -> None:
+        self._members[one] += self._members[other]
+        self._members[other] = []
+        self._sizes[one] += self._sizes[other]
+        merged = np.minimum(self._near[one], self._near[other])
+        merged[self._sizes + self._sizes[one] > self._most] = _NEVER
+        merged[one] = _NEVER
+        self._near[one] = self._near[:, one] = merged
+        self._near[other] = self._near[:, other] = _NEVER
+
+    def joined(self) -> Iterable[list[int]]:
+        return (sorted(group) for group in self._members if len(group) > 1)

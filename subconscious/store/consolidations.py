@@ -1,0 +1,174 @@
+"""What was summed up, and what may be (SPEC A20): on which memories a capture, or what it became, rests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from time import time
+
+import aiosqlite
+
+from subconscious.model import Link, Memory
+from subconscious.store import captures, links, memories
+from subconscious.store.connect import Database
+from subconscious.store.rows import marks, memory_from
+
+CONSOLIDATES = "CONSOLIDATES"
+EXTRACTORS = "consolidation%"
+PURPOSE = "consolidation"
+DAY = 86_400.0
+
+# Not what stands for itself (pinned), what holds no longer, what is kept apart; nor what is summed up already, waits to
+# be, or is not to be since a person said no, unless it was worded anew.
+_FREE = """
+m.archived_at IS NULL AND m.kind <> 'meta' AND NOT m.pinned AND m.project_id IS ?
+ AND NOT EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id AND quarantined)
+ AND NOT EXISTS (SELECT 1 FROM memory_links AS l JOIN memories AS s ON s.id = l.source_id
+  WHERE l.target_id = m.id AND l.status = 'active' AND s.archived_at IS NULL
+   AND l.type IN ('SUPERSEDES', 'CONSOLIDATES'))
+ AND NOT EXISTS (SELECT 1 FROM consolidations AS c JOIN implicit_captures AS i ON i.id = c.capture_id
+  WHERE c.memory_id = m.id AND c.content_hash = m.content_hash AND i.status IN ('review', 'rejected'))
+"""
+
+
+async def projects(database: Database) -> list[str]:
+    """The projects that have active memories, "" for those that hold everywhere, in a fixed order."""
+    rows = await database.rows(
+        "SELECT DISTINCT coalesce(project_id, '') FROM memories WHERE archived_at IS NULL ORDER BY 1"
+    )
+    return [row[0] for row in rows]
+
+
+async def free(database: Database, project_id: str | None, limit: int) -> list[Memory]:
+    """Memories of one project, or of the user's own, that may be summed up: those that were alive last."""
+    rows = await database.rows(
+        f"SELECT m.* FROM memories AS m WHERE {_FREE}"  # noqa: S608
+        " ORDER BY max(m.said_at, coalesce(m.last_used_at, 0)) DESC, m.id DESC LIMIT ?",
+        (project_id, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def opposed(database: Database, ids: Sequence[int]) -> set[frozenset[int]]:
+    """The pairs of these memories of which one contradicts or supersedes the other, or may."""
+    known = set(ids)
+    found = await links.of(database, ids, links.SHOWN, links.BEARING)
+    return {frozenset((one.source_id, one.target_id)) for one in found if {one.source_id, one.target_id} <= known}
+
+
+async def home_of(database: Database, ids: Sequence[int]) -> str | None:
+    """The project in which the first of these memories was said; of the user's own none says so itself."""
+    rows = await database.rows(
+        f"SELECT project_id FROM implicit_captures WHERE memory_id IN ({marks(ids)})"  # noqa: S608
+        " UNION ALL SELECT * FROM (SELECT id FROM projects ORDER BY created_at) LIMIT 1",
+        ids,
+    )
+    return rows[0][0] if rows else None
+
+
+async def made_since(database: Database, since: float) -> int:
+    """How many were summed up, proposed, or put to a model since then."""
+    rows = await database.rows(
+        "SELECT (SELECT count(*) FROM implicit_captures WHERE extractor LIKE ?1 AND created_at > ?2)"
+        " + (SELECT count(*) FROM llm_requests"
+        " WHERE purpose = ?3 AND created_at > ?2 AND state IN ('waiting', 'sent'))",
+        (EXTRACTORS, since, PURPOSE),
+    )
+    return int(rows[0][0])
+
+
+async def known(database: Database, turn_id: str) -> bool:
+    """Whether these very sources were summed up before, or are about to be, whatever became of it."""
+    rows = await database.rows(
+        "SELECT 1 FROM implicit_captures WHERE turn_id = ?1"
+        " UNION ALL SELECT 1 FROM llm_requests"
+        " WHERE purpose = ?2 AND key = ?1 AND state IN ('waiting', 'sent') LIMIT 1",
+        (turn_id, PURPOSE),
+    )
+    return bool(rows)
+
+
+async def rest_on(tx: aiosqlite.Connection, capture_id: int, sources: Iterable[Memory]) -> None:
+    """Note what a capture sums up. It is part of the capture, and changes no more: it has no events of its own."""
+    await tx.executemany(
+        "INSERT INTO consolidations (capture_id, memory_id, content_hash) VALUES (?, ?, ?)",
+        [(capture_id, source.id, source.content_hash) for source in sources],
+    )
+
+
+async def link(tx: aiosqlite.Connection, capture_id: int, memory_id: int, actor: str) -> None:
+    """Link the memory that such a capture has become with what it sums up; of any other capture there is nothing."""
+    rows = await tx.execute_fetchall(
+        "SELECT c.memory_id, i.evidence, i.confidence FROM consolidations AS c JOIN implicit_captures AS i"
+        " ON i.id = c.capture_id WHERE c.capture_id = ? AND c.memory_id <> ? ORDER BY c.memory_id",
+        (capture_id, memory_id),
+    )
+    for row in list(rows):
+        new = Link(
+            0, memory_id, row["memory_id"], CONSOLIDATES, "active", row["confidence"], "system", row["evidence"], time()
+        )
+        if await links.add(tx, new, actor) is None and (old := await links.same(tx, new)) is not None:
+            await links.change(tx, old, actor, "summed up again", status="active")
+
+
+async def unlink(tx: aiosqlite.Connection, memory_id: int, actor: str, reason: str) -> None:
+    """Withdraw what binds a summing up to its sources."""
+    for one in await links.at_ends(tx, [memory_id]):
+        if one.type == CONSOLIDATES and one.source_id == memory_id and one.status == "active":
+            await links.change(tx, one, actor, reason, status="withdrawn")
+
+
+async def sources(database: Database, capture_ids: Sequence[int]) -> dict[int, list[int]]:
+    """What each of these captures sums up; those that sum up nothing are left out."""
+    rows = await database.rows(
+        f"SELECT capture_id, memory_id FROM consolidations WHERE capture_id IN ({marks(capture_ids)})"  # noqa: S608
+        " ORDER BY capture_id, memory_id",
+        capture_ids,
+    )
+    found: dict[int, list[int]] = {}
+    for row in rows:
+        found.setdefault(row["capture_id"], []).append(row["memory_id"])
+    return found
+
+
+async def built_on(tx: aiosqlite.Connection, ids: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The active memories that sum up any of these, and the captures that wait to do so."""
+    rows = list(
+        await tx.execute_fetchall(
+            "SELECT DISTINCT i.id, i.status, m.id AS memory_id FROM consolidations AS c JOIN implicit_captures AS i"  # noqa: S608
+            " ON i.id = c.capture_id LEFT JOIN memories AS m ON m.id = i.memory_id AND m.archived_at IS NULL"
+            f" WHERE c.memory_id IN ({marks(ids)}) ORDER BY i.id",
+            ids,
+        )
+    )
+    made = dict.fromkeys(row["memory_id"] for row in rows if row["memory_id"] is not None)
+    return list(made), [row["id"] for row in rows if row["status"] == "review"]
+
+
+async def fall(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str, act: str = "") -> list[int]:
+    """What these memories held up goes with them: a summing up must not go on saying what was taken back.
+
+    Not called for what has faded: it was true, and the summing up is what stays of it. Returns what was archived.
+    """
+    if not ids:
+        return []
+    made, waiting = await built_on(tx, ids)
+    gone = [await memories.held(tx, number) for number in made if number not in ids]
+    for memory in gone:
+        await memories.archive(tx, memory, actor, f"it rested on what went: {reason}", act)
+    for capture_id in waiting:
+        await captures.displace(tx, capture_id, "what it sums up has gone", act)
+    return [memory.id for memory in gone]
+
+
+async def undermined(database: Database, limit: int) -> list[int]:
+    """Memories of which something standing or waiting sums them up, and that were worded anew or superseded since."""
+    rows = await database.rows(
+        "SELECT DISTINCT c.memory_id FROM consolidations AS c JOIN implicit_captures AS i ON i.id = c.capture_id"
+        " JOIN memories AS m ON m.id = c.memory_id LEFT JOIN memories AS s ON s.id = i.memory_id"
+        " WHERE (i.status = 'review' OR s.archived_at IS NULL AND s.id IS NOT NULL)"
+        " AND (m.content_hash <> c.content_hash OR EXISTS (SELECT 1 FROM memory_links AS l JOIN memories AS n"
+        " ON n.id = l.source_id WHERE l.target_id = m.id AND l.status = 'active' AND l.type = 'SUPERSEDES'"
+        " AND n.archived_at IS NULL)) ORDER BY 1 LIMIT ?",
+        (limit,),
+    )
+    return [row[0] for row in rows]
