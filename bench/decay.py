@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, process_time, time
 
-from subconscious.flow.MISSING import recalling
+from subconscious.flow import recalling
 
 from bench.fill import fill, sentence
 from daemon import fading
