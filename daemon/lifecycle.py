@@ -22,7 +22,7 @@ from subconscious.settings import Settings
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 
-from . import import_model, link_model, maintenance, redacting
+from . import import_model, link_model, maintenance, redacting, rendering
 from .accepted import accepted, refused, with_tuples
 from .asking import Asking
 from .core import Core
@@ -129,7 +129,14 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
     link_model.register(core)
     asking, reader, linking = Asking(core), Refining(core), Linking(core)
     # What these are at can be broken off at any time, and is taken up again.
-    loops = (core.embedding.run(), asking.run(), reader.run(), linking.run(), maintenance.run(core))
+    loops = (
+        core.embedding.run(),
+        asking.run(),
+        reader.run(),
+        linking.run(),
+        maintenance.run(core),
+        rendering.run(core),
+    )
     interruptible = [asyncio.create_task(_part(core, loop)) for loop in loops]
     parts = [
         asyncio.create_task(_part(core, part))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import aiosqlite
 
-from subconscious import decay, repute, surfacing
+from subconscious import decay, repute, standings, surfacing
 from subconscious.capture.budget import Entry, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
@@ -302,8 +302,14 @@ async def recall(
         best = await _listed(mind, meant.outright, limit)
     else:
         pool = await _pool(mind, meant, project_id, limit)
-        best = selected(await _distinct(mind, pool), wanted)[:limit]
+        best = selected(await _distinct(mind, pool), wanted, await _knowledge(mind, pool, wanted))[:limit]
     return await repute.of_hits(mind.database, best, mind.settings, time(), project_id)
+
+
+async def _knowledge(mind: Mind, pool: Sequence[Hit], wanted: Selection) -> set[int]:
+    """Those of the hits that could lead and are project knowledge; nobody is asked where nothing leads (SPEC D18)."""
+    could = [hit.memory for hit in pool if hit.relevance >= wanted.first < 1]
+    return await standings.promoted(mind.database, could, mind.settings) if could else set()
 
 
 async def _pool(mind: Mind, meant: Wanted, project_id: str | None, limit: int) -> list[Hit]:
@@ -436,6 +442,13 @@ class Start:
 
 async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
     """Choose what a session starts with, and save it in the ledger before it leaves (SPEC A25, B12, D15)."""
+    context = await compose_start(mind, start)
+    await save_given(mind, start, context.hits)
+    return context
+
+
+async def compose_start(mind: Mind, start: Start) -> surfacing.Context:
+    """Choose what a session starts with. Nothing is saved: it may be rendered for one that is yet to come (SPEC E4)."""
     chosen = mind.settings
     known = await surfaces.ledger(mind.database, start.session_id)
     ranked = [
@@ -445,9 +458,7 @@ async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
     ]
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
     ranked = await repute.of_hits(mind.database, ranked, chosen, time(), start.project_id)
-    context = surfacing.compose(ranked, budget, start.branch, start.extra)
-    await save_given(mind, start, context.hits)
-    return context
+    return surfacing.compose(ranked, budget, start.branch, start.extra)
 
 
 @dataclass(frozen=True, slots=True)

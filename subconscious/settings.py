@@ -184,6 +184,16 @@ class Settings(BaseSettings):
         default={}, description="days, by kind, in place of ours; 0: it never fades (B9)"
     )
 
+    promote_from: float = Field(
+        default=7, ge=1, le=10, description="score from which a memory is project knowledge (E6)"
+    )
+    observe_from: float = Field(default=4, ge=1, le=10, description="score from which it is in what is rendered (E6)")
+    rendered: bool = Field(
+        default=True, description="keep a copy of each project to read, and to start with without the daemon (E4)"
+    )
+    rendered_memories: int = Field(default=200, ge=1, le=2000, description="memories in one rendered file at most")
+    friction_sessions: int = Field(default=3, ge=2, description="sessions in which trouble recurs to be a pattern (D6)")
+
     provider: str = Field(default="none", description="the model that is asked: anthropic, openai, ... (A1)")
     provider_fallback: tuple[str, ...] = Field(
         default=(), description="providers that are asked when it can't be, in this order (A2)"
