@@ -58,6 +58,7 @@ async def carry_out(core: Core, choice: Choice) -> dict[str, int]:
     entries = await asyncio.to_thread(
         remains.drop_entries, core.home, doomed.whole, doomed.wordings.texts, everything=choice.everything
     )
+    erase = (lambda _: "") if choice.everything else doomed.wordings.erase
     async with core.rendering:
         await asyncio.to_thread(rendering.clear, core)
         async with core.database.write() as tx:
@@ -65,10 +66,9 @@ async def carry_out(core: Core, choice: Choice) -> dict[str, int]:
             await purge.purge(tx, core.database, doomed, _named(choice))
             if choice.everything:
                 await purge.empty(tx)
+        files = await asyncio.to_thread(remains.rewrite, core.home, erase)
         await rendering.render_all(core)
     core.lately.clear()
-    erase = (lambda _: "") if choice.everything else doomed.wordings.erase
-    files = await asyncio.to_thread(remains.rewrite, core.home, erase)
     copies = await leave_no_trace(core)
     await core.calibrate()
     return counted(doomed) | {"entries": len(entries), "files": files, "copies": copies}

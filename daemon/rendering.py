@@ -67,7 +67,7 @@ async def _round(core: Core, newest: int, last: int, seen: float) -> None:
     if last < 0:
         await anew(core)
         return
-    due = await renderable.changed(core.database, last, seen) if newest != last else set()
+    due = await renderable.changed(core.database, last) if newest != last else set()
     due |= await renderable.active(core.database, seen)
     for project in await renderable.projects(core.database):
         if project.id in due or (None in due and folder(core, project).exists()):

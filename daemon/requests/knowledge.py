@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from time import time
 from typing import Any, ClassVar, Literal
@@ -63,7 +64,7 @@ class Knowledge(Room):
         """What is worth telling of a project now, or what is asked for."""
         project = await self.here(args)
         mode = args.mode or await self._mode(project)
-        return {"mode": mode} | await getattr(self, f"_{mode}")(project)
+        return {"mode": mode} | await MODES[mode](self, project)
 
     async def _mode(self, project: Project) -> Mode:
         """The latest session, if it is a recent one; what keeps coming back; what is known; what it is about."""
@@ -116,3 +117,11 @@ class Knowledge(Room):
             PROMOTED: counts[PROMOTED],
             OBSERVED: counts[OBSERVED],
         }
+
+
+MODES: dict[Mode, Callable[[Knowledge, Project], Awaitable[dict[str, Any]]]] = {
+    "summarize": Knowledge._summarize,
+    "tag": Knowledge._tag,
+    "patterns": Knowledge._patterns,
+    "synthesize": Knowledge._synthesize,
+}

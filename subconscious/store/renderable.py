@@ -14,11 +14,8 @@ async def newest_event(database: Database) -> int:
     return int(rows[0][0] or 0)
 
 
-async def changed(database: Database, after: int, since: float) -> set[str | None]:
-    """The projects that changes after one event are about; None where all may be.
-
-    A change of anything but memories and captures (a link, a correction) is one of the projects that were active then.
-    """
+async def changed(database: Database, after: int) -> set[str | None]:
+    """The projects that changes after one event are about; None where it may be any (of a link, say)."""
     rows = await database.rows(
         "SELECT DISTINCT m.project_id FROM events AS e JOIN memories AS m ON m.id = CAST(e.subject_id AS INTEGER)"
         " WHERE e.id > ?1 AND e.subject IN ('memory', 'decay')"
@@ -28,12 +25,14 @@ async def changed(database: Database, after: int, since: float) -> set[str | Non
         " AND subject NOT IN ('memory', 'decay', 'capture', 'project', 'prompt', 'typed')",
         (after,),
     )
-    return {row[0] for row in rows} | await active(database, since)
+    return {row[0] for row in rows}
 
 
 async def active(database: Database, since: float) -> set[str | None]:
-    """The projects in whose sessions something happened since then."""
-    rows = await database.rows("SELECT DISTINCT project_id FROM sessions WHERE last_event_at >= ?", (since,))
+    """The projects in which a session began or ended since then: what is told of sessions is no event."""
+    rows = await database.rows(
+        "SELECT DISTINCT project_id FROM sessions WHERE started_at >= ?1 OR ended_at >= ?1", (since,)
+    )
     return {row[0] for row in rows}
 
 
