@@ -15,6 +15,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from time import time
@@ -24,7 +25,7 @@ from subconscious import rendering, surfacing
 from subconscious.flow import Start, compose_start
 from subconscious.model import Memory, Session
 from subconscious.projects import head
-from subconscious.promote import FLAGGED
+from subconscious.promote import FLAGGED, Standing
 from subconscious.standings import standings
 from subconscious.store import renderable, sessions
 from subconscious.store.projects import Project
@@ -35,7 +36,9 @@ from .output import output
 log = logging.getLogger("subconscious.daemon")
 
 PAUSE = 5.0
-"""Seconds between two looks at whether anything has changed; what comes within is rendered at once."""
+"""Seconds between two looks at whether anything has changed; what has is rendered when a look brings nothing new."""
+LONGEST_WAIT = 30.0
+"""Seconds after which it is rendered though changes go on."""
 DAY = 86_400.0
 DAYS = 30
 """Days of which there is a log."""
@@ -49,27 +52,43 @@ FRESHEN = DAY / 2
 
 async def run(core: Core) -> None:
     """Render what has changed, and at the beginning everything that was rendered before, until cancelled."""
-    seen = 0.0
-    last = -1
+    done = await _attempt(core, None)
+    met = done.event
     while True:
-        try:
-            newest = await renderable.newest_event(core.database)
-            begun = time()
-            await _round(core, newest, last, seen)
-            last, seen = newest, begun
-        except Exception:
-            # What can't be rendered now, on a full disk say, is rendered with the next change.
-            log.exception("memories can't be rendered")
         await asyncio.sleep(PAUSE)
+        newest = await renderable.newest_event(core.database)
+        # While one change follows the other it is waited, but not for long.
+        if newest == met or time() - done.at > LONGEST_WAIT:
+            done = await _attempt(core, done)
+        met = newest
 
 
-async def _round(core: Core, newest: int, last: int, seen: float) -> None:
-    if last < 0:
-        await anew(core)
-        return
-    due = await renderable.changed(core.database, last) if newest != last else set()
-    due |= await renderable.active(core.database, seen)
-    for project in await renderable.projects(core.database):
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """Up to which event, and when, everything was rendered."""
+
+    event: int
+    at: float
+
+
+async def _attempt(core: Core, before: _Done | None) -> _Done:
+    now = _Done(await renderable.newest_event(core.database), time())
+    try:
+        if before is None:
+            await anew(core)
+        else:
+            await _round(core, now, before)
+    except Exception:
+        # What can't be rendered now, on a full disk say, is rendered with the next change.
+        log.exception("memories can't be rendered")
+    return now
+
+
+async def _round(core: Core, now: _Done, before: _Done) -> None:
+    due = await renderable.active(core.database, before.at)
+    if now.event != before.event:
+        due |= await renderable.changed(core.database, before.event)
+    for project in await renderable.projects(core.database) if due else ():
         if project.id in due or (None in due and folder(core, project).exists()):
             await refresh(core, project)
 
@@ -130,25 +149,37 @@ async def _files(core: Core, project: Project, days: int) -> dict[str, bytes]:
     sound = [memory for memory in found if known[memory.id].status != FLAGGED]
     kept = sorted(sound, key=lambda memory: -known[memory.id].score)[: settings.rendered_memories]
     recurring = [memory for memory in sound if memory.kind == "pattern"]
-    texts = {
-        "knowledge.md": rendering.knowledge(project.name, kept, known),
-        "patterns.md": rendering.patterns(project.name, recurring[: settings.rendered_memories]),
-        **await _logs(core, project, sound, days),
-    }
-    files = {name: text.encode("utf-8", "replace") for name, text in texts.items()}
+    met = await renderable.sessions_since(core.database, project.id, time() - days * DAY)
+    files = await asyncio.to_thread(_texts, project, _Found(kept, sound, known, met), days, settings.rendered_memories)
     return files | {START: await _start(core, project, {memory.id for memory in found} - {m.id for m in sound})}
 
 
-async def _logs(core: Core, project: Project, sound: Sequence[Memory], days: int) -> dict[str, str]:
-    now = time()
-    first = surfacing.date_of(now - (days - 1) * DAY)
-    met = await renderable.sessions_since(core.database, project.id, now - days * DAY)
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is rendered: the best memories, all that are sound, how they stand, and the latest sessions."""
+
+    kept: Sequence[Memory]
+    sound: Sequence[Memory]
+    known: Mapping[int, Standing]
+    sessions: Sequence[Session]
+
+
+def _texts(project: Project, found: _Found, days: int, most: int) -> dict[str, bytes]:
+    recurring = [memory for memory in found.sound if memory.kind == "pattern"]
+    texts = {
+        "knowledge.md": rendering.knowledge(project.name, found.kept, found.known),
+        "patterns.md": rendering.patterns(project.name, recurring[:most]),
+        **_logs(project, found, days, most),
+    }
+    return {name: text.encode("utf-8", "replace") for name, text in texts.items()}
+
+
+def _logs(project: Project, found: _Found, days: int, most: int) -> dict[str, str]:
     logs = {}
     for number in range(days):
-        day = surfacing.date_of(now - number * DAY)
-        learned = [memory for memory in sound if surfacing.date_of(memory.said_at) == day >= first]
-        about = [one for one in met if surfacing.date_of(one.last_event_at) == day]
-        most = core.settings.rendered_memories
+        day = surfacing.date_of(time() - number * DAY)
+        learned = [memory for memory in found.sound if surfacing.date_of(memory.said_at) == day]
+        about = [session for session in found.sessions if surfacing.date_of(session.last_event_at) == day]
         logs[f"log/{day}.md"] = rendering.daily(project.name, day, learned[:most], about[:most])
     return logs
 

@@ -5,7 +5,8 @@ Nothing of it is stored: a memory that is said again, corrected or flagged stand
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 
 from subconscious.model import Level, Memory, Trust
 from subconscious.promote import PROMOTED, Bars, Facts, Standing, standing
@@ -26,8 +27,12 @@ async def standings(database: Database, found: Sequence[Memory], settings: Setti
     for start in range(0, len(found), AT_ONCE):
         part = found[start : start + AT_ONCE]
         facts = await _facts(database, part)
-        known |= {memory.id: standing(memory, facts[memory.id], bars) for memory in part}
+        known |= await asyncio.to_thread(_weighed, part, facts, bars)
     return known
+
+
+def _weighed(found: Sequence[Memory], facts: Mapping[int, Facts], bars: Bars) -> dict[int, Standing]:
+    return {memory.id: standing(memory, facts[memory.id], bars) for memory in found}
 
 
 async def promoted(database: Database, found: Sequence[Memory], settings: Settings) -> set[int]:

@@ -21,7 +21,13 @@ _numbers = count(1)
 
 def trouble(session: str, content: str = STALE, **changes: Any) -> dict[str, Any]:
     number = next(_numbers)
-    values = {"id": number, "memory_id": None, "session_id": session, "kind": "blocker", "content": content}
+    values: dict[str, Any] = {
+        "id": number,
+        "memory_id": None,
+        "session_id": session,
+        "kind": "blocker",
+        "content": content,
+    }
     values |= {"origin": "assistant", "said_at": NOON + number, "turn_id": f"t{number}", "transcript": "/t.jsonl"}
     values |= {"evidence": content, "byte_start": 0, "byte_end": 9, "tags": ["build"], "files": []}
     return values | changes
