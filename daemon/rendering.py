@@ -148,7 +148,6 @@ async def _files(core: Core, project: Project, days: int) -> dict[str, bytes]:
     known = await standings(core.database, found, settings)
     sound = [memory for memory in found if known[memory.id].status != FLAGGED]
     kept = sorted(sound, key=lambda memory: -known[memory.id].score)[: settings.rendered_memories]
-    recurring = [memory for memory in sound if memory.kind == "pattern"]
     met = await renderable.sessions_since(core.database, project.id, time() - days * DAY)
     files = await asyncio.to_thread(_texts, project, _Found(kept, sound, known, met), days, settings.rendered_memories)
     return files | {START: await _start(core, project, {memory.id for memory in found} - {m.id for m in sound})}
