@@ -26,6 +26,8 @@ from .work import note
 EVENT = "Given"
 OPTION = "given"
 """The entry's option that has the ids, joined by dots."""
+HOW = "start/rendered"
+"""What the ledger calls it."""
 MOST = 50
 WHY = "read from the rendered copy: the daemon did not answer"
 _MARK = f"{FORMAT} {VERSION}\t{EVENT}\t".encode()
@@ -52,17 +54,19 @@ async def take_note(core: Core, tx: aiosqlite.Connection, entry: Entry, project:
     bare = replace(entry, options={name: value for name, value in entry.options.items() if name != OPTION})
     await note(tx, bare, project)
     session_id, at = entry.payload.session_id, min(entry.at, time())
-    if await sessions.greeted_since(tx, session_id, at):
+    if not await sessions.greeted_since(tx, session_id, at):
+        await sessions.greet(tx, session_id, at)
+    # Not by the greeting: an answer that came too late has set that anew, and has taken it back.
+    if await surfaces.recorded(tx, session_id, HOW, at):
         return
     found = await memories.get_many(core.database, _ids(entry))
     given = [memory for memory in found.values() if memory.project_id in (None, project.id)]
     rows = [
-        Surface(session_id, "start/rendered", at, memory.id, memory.content_hash, place, WHY, 0.0, 1.0)
+        Surface(session_id, HOW, at, memory.id, memory.content_hash, place, WHY, 0.0, 1.0)
         for place, memory in enumerate(given, start=1)
     ]
     await surfaces.record(tx, project.id, rows)
     await memories.touch(tx, [memory.id for memory in given], at)
-    await sessions.greet(tx, session_id, at)
 
 
 def _ids(entry: Entry) -> list[int]:

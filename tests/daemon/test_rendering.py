@@ -16,14 +16,16 @@ from pathlib import Path
 import pytest
 
 from bench.sessions import Speaker
+from daemon import rendered as noting
 from daemon import rendering
 from daemon.core import Core
 from daemon.embedding import Embedding
+from daemon.entry import parse_entry
 from subconscious import client
 from subconscious.home import Home
 from subconscious.projects import Identity
 from subconscious.settings import Settings
-from subconscious.store import captures, memories, surfaces
+from subconscious.store import captures, memories, sessions, surfaces
 from subconscious.store.connect import Database, open_database
 from subconscious.store.projects import Project, settle
 from tests.conftest import make_memory
@@ -134,6 +136,7 @@ async def test_a_folder_that_moved_leads_to_its_project_no_more(core: Core, proj
 WRITER = """
 import sys
 from pathlib import Path
+from daemon import rendered as noting
 from daemon import rendering
 root, number = Path(sys.argv[1]), 0
 while True:
@@ -231,6 +234,18 @@ def test_a_wedged_daemon_too(running: Home, speaker: Speaker, knowing_one: int) 
     assert MARK in text
     drained(running)
     assert given(running, session.id) == [("start/rendered", knowing_one)]
+
+
+async def test_what_was_given_is_noted_once_though_a_late_answer_was_taken_back(core: Core, project: Project) -> None:
+    known = await kept(core, project, OTHER)
+    payload = b'{"session_id": "s1", "source": "startup"}'
+    header = f"subconscious 1\tGiven\t{time.time_ns()}\t{project.root}\t\t0.1.0\tgiven={known}\n".encode()
+    entry = parse_entry("1.entry", header + payload)
+    for _ in range(2):
+        async with core.database.write() as tx:
+            await noting.take_note(core, tx, entry, project)
+            await sessions.ungreet(tx, "s1", 0.0)
+    assert [one.memory_id for one in await surfaces.listing(core.database, session_id="s1")] == [known]
 
 
 def test_who_has_it_or_wants_none_or_is_elsewhere_is_given_nothing(

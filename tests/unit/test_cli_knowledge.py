@@ -47,11 +47,11 @@ DIGESTS: dict[str, dict[str, Any]] = {
 }
 SAID = {
     ("promote",): ("promoted, 7.3 of 10", "1 promoted, 2 observed", "estimates", "/kept/p1"),
-    ("promote", "--preview"): ("Amounts are integer cents.", "project knowledge"),
+    ("promote", "--preview"): ("Amounts are integer cents.", "7.3 of 10"),
     ("pull",): ("/kept/p1", "knowledge.md"),
     ("memory", "summarize"): ("Cents", "rounding", "money"),
     ("memory", "tag"): ("money", "2 memories, 1 session"),
-    ("memory", "patterns"): ("The lock file is stale.", "3 sessions", "Amounts are integer cents."),
+    ("memory", "patterns"): ("The lock file is stale.", "proposed as patterns", "Amounts are integer cents."),
     ("memory", "synthesize"): ("# What is known: demo",),
 }
 
