@@ -22,7 +22,7 @@ from time import time
 from uuid import uuid4
 
 from subconscious import rendering, surfacing
-from subconscious.flow import Start, compose_start
+from subconscious.flow import Mind, Start, compose_start
 from subconscious.model import Memory, Session
 from subconscious.projects import head
 from subconscious.promote import FLAGGED, Standing
@@ -150,7 +150,7 @@ async def _files(core: Core, project: Project, days: int) -> dict[str, bytes]:
     kept = sorted(sound, key=lambda memory: -known[memory.id].score)[: settings.rendered_memories]
     met = await renderable.sessions_since(core.database, project.id, time() - days * DAY)
     files = await asyncio.to_thread(_texts, project, _Found(kept, sound, known, met), days, settings.rendered_memories)
-    return files | {START: await _start(core, project, {memory.id for memory in found} - {m.id for m in sound})}
+    return files | {START: await _start(core, project)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ def _logs(project: Project, found: _Found, days: int, most: int) -> dict[str, st
     return logs
 
 
-async def _start(core: Core, project: Project, flagged: set[int]) -> bytes:
+async def _start(core: Core, project: Project) -> bytes:
     """What a start's hook prints should nobody answer it, as the project's last session was set up."""
     before = await sessions.before(core.database, project.id, "")
     mind = core.mind(_options(before))
@@ -192,11 +192,23 @@ async def _start(core: Core, project: Project, flagged: set[int]) -> bytes:
     branch, _ = await asyncio.to_thread(head, project.root)
     as_of = f"As of {surfacing.date_of(time())}: the memory service did not answer, this is its latest copy."
     start = Start("", project.id, "start/rendered", branch, hints=branch.replace("/", " "), extra=(as_of,))
-    context = await compose_start(mind, start)
-    if not context.hits or flagged & {hit.memory.id for hit in context.hits}:
+    context = await _sound(mind, start)
+    if not context.hits:
         return b""
     ids = ".".join(str(hit.memory.id) for hit in context.hits)
     return ids.encode() + b"\n" + output("SessionStart", context.text, "")
+
+
+async def _sound(mind: Mind, start: Start) -> surfacing.Context:
+    """What a session starts with, without what is flagged: who reads it later can't ask whether it still is."""
+    flagged: set[int] = set()
+    while True:
+        context = await compose_start(mind, start, flagged)
+        known = await standings(mind.database, [hit.memory for hit in context.hits], mind.settings)
+        more = {memory_id for memory_id, one in known.items() if one.status == FLAGGED}
+        if not more:
+            return context
+        flagged |= more
 
 
 def _options(before: Session | None) -> Mapping[str, str]:

@@ -447,14 +447,16 @@ async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
     return context
 
 
-async def compose_start(mind: Mind, start: Start) -> surfacing.Context:
-    """Choose what a session starts with. Nothing is saved: it may be rendered for one that is yet to come (SPEC E4)."""
+async def compose_start(mind: Mind, start: Start, without: Collection[int] = ()) -> surfacing.Context:
+    """Choose what a session starts with, ``without`` some. Nothing is saved: it may be rendered for one yet to come."""
     chosen = mind.settings
     known = await surfaces.ledger(mind.database, start.session_id)
     ranked = [
         hit
         for hit in await _ranked(mind, start)
-        if hit.memory.content_hash not in known and not (start.late and hit.memory.session_id == start.session_id)
+        if hit.memory.content_hash not in known
+        and hit.memory.id not in without
+        and not (start.late and hit.memory.session_id == start.session_id)
     ]
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
     ranked = await repute.of_hits(mind.database, ranked, chosen, time(), start.project_id)

@@ -23,9 +23,10 @@ from daemon.embedding import Embedding
 from daemon.entry import parse_entry
 from subconscious import client
 from subconscious.home import Home
+from subconscious.model import Link
 from subconscious.projects import Identity
 from subconscious.settings import Settings
-from subconscious.store import captures, memories, sessions, surfaces
+from subconscious.store import captures, links, memories, sessions, surfaces
 from subconscious.store.connect import Database, open_database
 from subconscious.store.projects import Project, settle
 from tests.conftest import make_memory
@@ -109,6 +110,16 @@ async def test_what_is_archived_vanishes(core: Core, project: Project) -> None:
     await rendering.refresh(core, project)
     assert not any(MARK.encode() in content for content in files(core.home).values())
     assert not (rendering.folder(core, project) / "start").exists()
+
+
+async def test_what_is_flagged_is_left_out_and_the_rest_stays(core: Core, project: Project) -> None:
+    sound = await kept(core, project, OTHER)
+    old = await kept(core, project, DECISION)
+    async with core.database.write() as tx:
+        await links.add(tx, Link(0, sound, old, "SUPERSEDES", "active", 1.0, "user", "said", time.time()), "user")
+    await rendering.refresh(core, project)
+    assert not any(MARK.encode() in content for content in files(core.home).values())
+    assert files(core.home)[f"{project.id}/start"].startswith(f"{sound}\n".encode())
 
 
 async def test_without_the_setting_there_is_nothing(core: Core, project: Project) -> None:
