@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from subconscious.model import Candidate, Evidence, Origin, Strength
 from subconscious.promote import is_trouble
-from subconscious.review import ALIKE, likeness
+from subconscious.review import ALIKE, PATTERN, likeness
 from subconscious.surfacing import date_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     Vectors = Mapping[int, numpy.ndarray]
 
 EXTRACTOR = "friction"
-KIND = "pattern"
 BY_WORDS = 0.6
 """Share of words in common from which two troubles are one, where no vector says how near they are."""
 MOST_NAMED = 10
@@ -88,7 +87,7 @@ def candidate(friction: Friction) -> Candidate:
     told = ", ".join(f"{date_of(at)} ({session_id[:8]})" for session_id, at in named[:MOST_NAMED])
     more = f", and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
     return Candidate(
-        kind=KIND,
+        kind=PATTERN,
         summary=content if len(content) <= SHORT else content[: SHORT - 1] + "\u2026",
         content=content[:LONGEST],
         evidence=Evidence(
