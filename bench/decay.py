@@ -17,13 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, process_time, time
 
-from subconscious.flow import recalling
-
 from bench.fill import fill, sentence
 from daemon import fading
 from daemon.core import Core
 from daemon.embedding import Embedding
 from subconscious.decay import DAY
+from subconscious.flow import recalling
 from subconscious.flow.mind import Mind
 from subconscious.home import Home
 from subconscious.model import Hit, Link, Memory

@@ -6,7 +6,14 @@ import argparse
 
 from subconscious import __version__
 
-from . import arguments_changes, arguments_consolidating, arguments_fading, arguments_links, arguments_upkeep
+from . import (
+    arguments_changes,
+    arguments_consolidating,
+    arguments_fading,
+    arguments_knowledge,
+    arguments_links,
+    arguments_upkeep,
+)
 from .options import (
     Verbs,
     add_filters,
@@ -40,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
     arguments_consolidating.add(verbs)
     arguments_changes.add(verbs)
     arguments_upkeep.add(verbs)
+    arguments_knowledge.add(verbs)
     _add_running(verbs)
     return root
 

@@ -168,6 +168,7 @@ def _marks(memory: dict[str, Any]) -> Iterable[str]:
         "pinned": memory["pinned"],
         "verified": memory["verified"],
         "archived": memory["archived_at"],
+        "project knowledge": memory.get("standing", {}).get("status") == "promoted",
     }
     return [*(mark for mark, holds in marks.items() if holds), *doubts(memory)]
 
@@ -219,6 +220,7 @@ def _show_content(memory: dict[str, Any]) -> None:
             ("holds", "in all projects" if memory["scope"] == "user" else "in its project"),
             ("confidence", f"{memory['confidence']:.2f} (raw {memory['raw_confidence']:.2f})"),
             ("trust", screen.line(memory.get("trust", "")).lower()),
+            ("standing", standing(memory.get("standing"))),
             ("tags", screen.listed(memory["tags"])),
             ("files", screen.listed(memory["files"])),
             (
@@ -229,6 +231,15 @@ def _show_content(memory: dict[str, Any]) -> None:
             ("state", screen.listed(list(_marks(memory)))),
         ]
     )
+
+
+def standing(one: dict[str, Any] | None) -> str:
+    """How a memory stands between passing remark and project knowledge, and by what."""
+    if not one:  # a daemon of before knows none
+        return ""
+    parts = f"recurrence {one['recurrence']:.0f}, impact about {one['impact']:.0f}, specificity about"
+    flaw = f": {screen.line(one['flaw'])}" if one["flaw"] else ""
+    return f"{one['status']}, {one['score']:.1f} of 10 ({parts} {one['specificity']:.0f}){flaw}"
 
 
 def _uses(memory: dict[str, Any]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,6 +33,8 @@ from . import typed
 from .core import Core
 from .entry import Entry
 from .learn import NOT_TYPED, Source, learn
+from .output import output
+from .rendered import made_up
 from .spool import Spool
 from .vouching import vouch
 from .work import FORGETFUL, note
@@ -94,7 +95,7 @@ class Answers:
         await self._catch_up(project, session_id)
         text = await self._greeting(entry, project, source)
         told = [await self._waiting(project), await self._faded(project)] if source == "startup" else []
-        return _output("SessionStart", text, "\n".join(filter(None, told)))
+        return output("SessionStart", text, "\n".join(filter(None, told)))
 
     async def _greeting(self, entry: Entry, project: Project, source: str, *, late: bool = False) -> str:
         """What a session starts with, saved in its ledger."""
@@ -156,13 +157,14 @@ class Answers:
         text, message = await typed.answer(self._core, entry, project, caller, doubt)
         if not text and self._core.mind(entry.options).settings.surface:
             text = await self._late_greeting(entry, project) or await self._fitting(entry, project)
-        return _output("UserPromptSubmit", text, message)
+        return output("UserPromptSubmit", text, message)
 
     async def _late_greeting(self, entry: Entry, project: Project) -> str:
         """At its start there was no daemon, or a slow one: the first prompt makes up for it."""
         session_id = entry.payload.session_id
         if self._core.resumed.get(project.id) == session_id:
             del self._core.resumed[project.id]  # it was resumed, not forked: it speaks under its own id
+        await made_up(self._core, project, session_id)
         if await sessions.greeted_at(self._core.database, session_id) is not None:
             return ""
         parent = await self._parent_of_fork(entry, project)
@@ -206,7 +208,7 @@ class Answers:
             return b""
         touched = Touched(path, root, payload.words)
         context = await surface_file(mind, await _occasion(entry, project, TOUCHED), touched)
-        return _output(entry.event, self._told(payload.session_id, TOUCHED, context), "")
+        return output(entry.event, self._told(payload.session_id, TOUCHED, context), "")
 
     async def _error(self, entry: Entry, project: Project, caller: int) -> bytes:
         """What knows the error that a tool met."""
@@ -215,7 +217,7 @@ class Answers:
         if not payload.error or payload.agent_id or not (mind.settings.surface and mind.settings.surface_errors):
             return b""
         context = await surface_error(mind, await _occasion(entry, project, FAILED), payload.error)
-        return _output(entry.event, self._told(payload.session_id, FAILED, context), "")
+        return output(entry.event, self._told(payload.session_id, FAILED, context), "")
 
     async def _parent_of_fork(self, entry: Entry, project: Project) -> str:
         """The session that this one, unknown until this prompt, was forked from, or ""."""
@@ -288,13 +290,3 @@ def _broken_off(before: Session | None) -> tuple[str, ...]:
     if before is None or before.status != "interrupted" or not before.last_prompt:
         return ()
     return (surfacing.interruption(before),)
-
-
-def _output(event: str, context: str, message: str) -> bytes:
-    """The hook's JSON, or silence."""
-    said: dict[str, object] = {}
-    if context:
-        said["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": context}
-    if message:
-        said["systemMessage"] = message
-    return json.dumps(said, ensure_ascii=False).encode("utf-8", "replace") if said else b""

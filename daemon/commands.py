@@ -23,6 +23,7 @@ from .requests.correcting import Correcting
 from .requests.deciding import Deciding
 from .requests.fading import Fading
 from .requests.graphs import Graphs
+from .requests.knowledge import Knowledge
 from .requests.links import Links
 from .requests.memories import Memories
 from .requests.past import Past
@@ -47,6 +48,7 @@ ROOMS: tuple[type[Room], ...] = (
     Changes,
     Upkeep,
     Consolidating,
+    Knowledge,
 )
 
 

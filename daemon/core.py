@@ -87,6 +87,8 @@ class Core:
     maintaining: asyncio.Lock = field(default_factory=asyncio.Lock)
     # How many people wait for such a job: then the one under way waits for no silence.
     hurrying: int = 0
+    # What is rendered is written by one at a time: nobody may put back what another has just purged.
+    rendering: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
         self.llm = LLMClient(self.database, self.in_force(self.settings))

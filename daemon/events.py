@@ -9,7 +9,7 @@ from subconscious.projects import identify
 from subconscious.store import model_readings, sessions, surfaces
 from subconscious.store.projects import Project, confirm
 
-from . import typed
+from . import rendered, typed
 from .feedback import judge
 from .learn import Source, expect, learn, learn_unwritten
 from .work import FORGETFUL, Work, note
@@ -31,6 +31,14 @@ async def started(work: Work) -> None:
             # from its context all the same, and its next prompt makes up for it.
             await surfaces.reset(tx, session_id)
             await sessions.greet(tx, session_id, None)
+
+
+async def given(work: Work) -> None:
+    """The hook has greeted the session by itself, from the rendered copy: the ledger must know (SPEC B12, N2)."""
+    project = await work.core.project_of(work.entry.folder)
+    # An answer that came too late is taken back first: what was printed instead of it must stand.
+    async with work.core.answering[work.entry.payload.session_id], work.commit() as tx:
+        await rendered.take_note(work.core, tx, work.entry, project)
 
 
 async def spoke(work: Work) -> None:
@@ -83,6 +91,7 @@ async def ended(work: Work) -> None:
 
 EVENTS: dict[str, Callable[[Work], Awaitable[None]]] = {
     "SessionStart": started,
+    rendered.EVENT: given,
     "UserPromptSubmit": spoke,
     "PostToolUse": touched,
     "PostToolUseFailure": touched,

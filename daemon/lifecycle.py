@@ -22,7 +22,7 @@ from subconscious.settings import Settings
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 
-from . import consolidating, import_model, link_model, maintenance, redacting
+from . import consolidating, import_model, link_model, maintenance, redacting, rendering
 from .accepted import accepted, refused, with_tuples
 from .asking import Asking
 from .core import Core
@@ -137,6 +137,7 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
         linking.run(),
         core.standings.run(core),
         maintenance.run(core),
+        rendering.run(core),
     )
     interruptible = [asyncio.create_task(_part(core, loop)) for loop in loops]
     parts = [

@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from subconscious.store import backups, captures, health, maintenance, memories, migrate
+from subconscious.store import backups, captures, health, maintenance, memories, migrate, renderable
 from subconscious.store.maintenance import Run
 
-from . import consolidating, fading
+from . import consolidating, fading, friction, rendering
 from .core import Core
 
 PORTION = 200
@@ -168,12 +168,30 @@ async def clusters(core: Core, run: Run) -> Step:
     return Step(consolidating.cursor_of(project), {name: count for name, count in told.items() if count})
 
 
+async def recurring(core: Core, run: Run) -> Step:
+    """Propose as patterns what keeps coming back: one project after the other (SPEC D6)."""
+    number = int(run.cursor or 0)
+    projects = await renderable.projects(core.database)
+    if number >= len(projects):
+        return Step(None)
+    made = await friction.propose(core, projects[number])
+    return Step(str(number + 1), {"proposed": len(made)} if made else {})
+
+
+async def render(core: Core, run: Run) -> Step:
+    """Render every project anew: what nobody works on gets its date, and its days go by (SPEC E4)."""
+    del run
+    return Step(None, {"projects": await rendering.anew(core)})
+
+
 PHASES: dict[str, tuple[Phase, ...]] = {
     "nightly": (
         Phase("orphans", orphans),
         Phase("integrity", integrity),
         Phase("backup", backup),
         Phase("decay", decay),
+        Phase("friction", recurring),
+        Phase("render", render),
         Phase("stats", stats),
     ),
     "weekly": (

@@ -10,7 +10,7 @@ from subconscious.errors import NotFoundError, RequestError
 from subconscious.store import jobs, memories, purge, sessions
 from subconscious.store.purge import Doomed
 
-from . import remains
+from . import remains, rendering
 from .core import Core
 from .redacting import leave_no_trace, write_down
 
@@ -58,14 +58,17 @@ async def carry_out(core: Core, choice: Choice) -> dict[str, int]:
     entries = await asyncio.to_thread(
         remains.drop_entries, core.home, doomed.whole, doomed.wordings.texts, everything=choice.everything
     )
-    async with core.database.write() as tx:
-        await jobs.forget(tx, entries)
-        await purge.purge(tx, core.database, doomed, _named(choice))
-        if choice.everything:
-            await purge.empty(tx)
-    core.lately.clear()
     erase = (lambda _: "") if choice.everything else doomed.wordings.erase
-    files = await asyncio.to_thread(remains.rewrite, core.home, erase)
+    async with core.rendering:
+        await asyncio.to_thread(rendering.clear, core)
+        async with core.database.write() as tx:
+            await jobs.forget(tx, entries)
+            await purge.purge(tx, core.database, doomed, _named(choice))
+            if choice.everything:
+                await purge.empty(tx)
+        files = await asyncio.to_thread(remains.rewrite, core.home, erase)
+        await rendering.render_all(core)
+    core.lately.clear()
     copies = await leave_no_trace(core)
     await core.calibrate()
     return counted(doomed) | {"entries": len(entries), "files": files, "copies": copies}

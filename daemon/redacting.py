@@ -14,7 +14,7 @@ from subconscious.store import migrate, prose, redactions
 from subconscious.store.prose import Row
 from subconscious.store.redactions import Finding
 
-from . import remains
+from . import remains, rendering
 from .core import Core
 
 BATCH = 100
@@ -109,6 +109,7 @@ async def redact_stored(core: Core) -> dict[str, int]:
     async with core.database.write() as tx:
         await redactions.save_state(tx, {"rules": rules(), "done": True})
     files = await asyncio.to_thread(remains.rewrite, core.home, lambda text: redact(text).text)
+    await rendering.anew(core)  # quoted and cut, a secret may look otherwise there
     copies = await leave_no_trace(core) if changed or files else 0
     return {"rows": changed, "files": files, "copies": copies}
 
@@ -177,6 +178,7 @@ async def look_again(core: Core) -> None:
         state["done"] = True
         files = await asyncio.to_thread(remains.rewrite, core.home, lambda text: redact(text).text)
         if state["changed"] or files:
+            await rendering.anew(core)
             await leave_no_trace(core)
     async with core.database.write() as tx:
         await redactions.save_state(tx, state)

@@ -102,8 +102,8 @@ def _wake() -> None:
         os._exit(0)
 
 
-def answer(home: str, event: str, name: str, entry: bytes) -> bytes:
-    """Ask the daemon about an entry; nothing when there is none, which is then started for the next event."""
+def answer(home: str, event: str, name: str, entry: bytes) -> "bytes | None":
+    """Ask the daemon about an entry; None when there is none, which is then started for the next event."""
     until = STARTED + DEADLINES.get(event, OTHER_DEADLINE)
     # When a session starts, the wake hook runs beside this one. Without an environment it comes too late.
     starting = event == "SessionStart" and os.path.exists(os.path.join(home, "env", "current"))
@@ -112,8 +112,11 @@ def answer(home: str, event: str, name: str, entry: bytes) -> bytes:
     except (FileNotFoundError, ConnectionRefusedError):
         if event != "SessionStart":
             _wake()
-        return b""
-    return request(link, b"ask %s %d %s\n" % (os.fsencode(name), len(entry), _secrets()) + entry, until)
+        return None
+    try:
+        return request(link, b"ask %s %d %s\n" % (os.fsencode(name), len(entry), _secrets()) + entry, until)
+    finally:
+        link.close()  # before anything else is printed: the daemon goes by it that its answer did not arrive
 
 
 def _secrets() -> bytes:
@@ -129,5 +132,15 @@ def main(event: str) -> None:
     if home is None or not (payload := read_payload()):
         return
     name, entry = spool(home, event, payload)
-    if len(entry) <= LARGEST_QUESTION:
-        write(1, answer(home, event, name, entry))
+    if len(entry) > LARGEST_QUESTION:
+        return
+    try:
+        said = answer(home, event, name, entry)
+    except (OSError, ValueError):
+        said = None
+    if said is not None:
+        write(1, said)
+    elif event == "SessionStart":
+        from hooks import rendered
+
+        rendered.main(home, payload)

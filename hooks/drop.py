@@ -77,11 +77,12 @@ def read_payload() -> bytes:
     return b"".join(chunks)
 
 
-def spool(home: str, event: str, payload: bytes) -> "tuple[str, bytes]":
-    """Put an entry into the spool; return its name and content."""
+def spool(home: str, event: str, payload: bytes, more: bytes = b"") -> "tuple[str, bytes]":
+    """Put an entry into the spool, with one ``more`` option; return its name and content."""
     now = time.time_ns()
     name = f"{now:020d}-{os.getpid()}-{os.urandom(4).hex()}.entry"
-    entry = header(event, now) + payload
+    first = header(event, now)
+    entry = (first[:-1] + b";" + more + b"\n" if more else first) + payload
     folder = os.path.join(home, "spool")
     os.umask(0o077)
     try:

@@ -48,6 +48,10 @@ ALIKE = 0.85
 """Likeness from which two statements say the same (SPEC D11)."""
 
 
+PATTERN = "pattern"
+"""The kind of what is proposed because it keeps coming back (SPEC D6)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Likeness:
     """A memory that says something similar: how much so, from 0 to 1."""
@@ -97,6 +101,8 @@ def propose(capture: Capture, similar: Sequence[Likeness]) -> Proposal:
     """Sort a capture: says again what is known, steers its reader, holds for a moment only, or needs a person."""
     content = capture["content"]
     for known in similar:
+        if capture.get("kind") == PATTERN != known.kind:
+            continue  # it is made of such as say the same
         if known.likeness >= ALIKE and not differs(content, known.content):
             return Proposal("duplicate", "reject", f"memory {known.id} says the same")
     if INSTRUCTION.search(content) and capture["origin"] != Origin.USER:

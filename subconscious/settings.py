@@ -200,6 +200,15 @@ class Settings(BaseSettings):
         default=0.95, ge=0, le=1, description="cosine above which it is done at once; below, a person is asked (A20)"
     )
     consolidation_daily: int = Field(default=10, ge=0, description="summings up of one day, proposed ones included")
+    promote_from: float = Field(
+        default=7, ge=1, le=10, description="score from which a memory is project knowledge (E6)"
+    )
+    observe_from: float = Field(default=4, ge=1, le=10, description="score from which it is in what is rendered (E6)")
+    rendered: bool = Field(
+        default=True, description="keep a copy of each project to read, and to start with without the daemon (E4)"
+    )
+    rendered_memories: int = Field(default=200, ge=1, le=2000, description="memories in one rendered file at most")
+    friction_sessions: int = Field(default=3, ge=2, description="sessions in which trouble recurs to be a pattern (D6)")
 
     provider: str = Field(default="none", description="the model that is asked: anthropic, openai, ... (A1)")
     provider_fallback: tuple[str, ...] = Field(

@@ -11,6 +11,7 @@ from subconscious.errors import RequestError
 from subconscious.model import Hit, Memory, Origin
 from subconscious.projects import head
 from subconscious.repute import reputes
+from subconscious.standings import standings
 from subconscious.store.projects import Project
 
 from ..core import Core
@@ -76,6 +77,11 @@ def _told(hit: Hit) -> dict[str, Any]:
 
 
 async def stood(core: Core, found: Sequence[Memory], project_id: str | None) -> list[dict[str, Any]]:
-    """Memories as an answer tells of them: with how they stand, where that is wanted (SPEC D17)."""
-    known = await reputes(core.database, found, core.mind().settings, time(), project_id)
-    return [asdict(one) | (asdict(known[one.id]) if one.id in known else {}) for one in found]
+    """Memories as an answer tells of them: with how they stand, where that is wanted (SPEC D17, E6)."""
+    settings = core.mind().settings
+    known = await reputes(core.database, found, settings, time(), project_id)
+    weighed = await standings(core.database, found, settings)
+    return [
+        asdict(one) | (asdict(known[one.id]) if one.id in known else {}) | {"standing": asdict(weighed[one.id])}
+        for one in found
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import time
 from typing import TYPE_CHECKING
@@ -59,22 +59,29 @@ class Start:
 
 async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
     """Choose what a session starts with, and save it in the ledger before it leaves (SPEC A25, B12, D15)."""
+    start = replace(start, due=await due_now(mind, start.project_id))
+    context = await compose_start(mind, start)
+    await save_given(mind, start, context.hits)
+    return context
+
+
+async def compose_start(mind: Mind, start: Start, without: Collection[int] = ()) -> surfacing.Context:
+    """Choose what a session starts with, ``without`` some. Nothing is saved: it may be rendered for one yet to come."""
     chosen = mind.settings
     known = await surfaces.ledger(mind.database, start.session_id)
-    start = replace(start, due=await due_now(mind, start.project_id))
     worded: dict[str, Hit] = {}
     for hit in await _ranked(mind, start):
         worded.setdefault(hit.memory.content_hash, hit)  # one wording, of two kinds perhaps, is told once
     ranked = [
         hit
         for hit in worded.values()
-        if hit.memory.content_hash not in known and not (start.late and hit.memory.session_id == start.session_id)
+        if hit.memory.content_hash not in known
+        and hit.memory.id not in without
+        and not (start.late and hit.memory.session_id == start.session_id)
     ]
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
     ranked = await repute.of_hits(mind.database, ranked, chosen, time(), start.project_id)
-    context = surfacing.compose(ranked, budget, start.branch, start.extra, marks_for(mind, start))
-    await save_given(mind, start, context.hits)
-    return context
+    return surfacing.compose(ranked, budget, start.branch, start.extra, marks_for(mind, start))
 
 
 async def due_now(mind: Mind, project_id: str) -> dict[int, Due]:

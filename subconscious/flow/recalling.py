@@ -7,7 +7,7 @@ from dataclasses import replace
 from time import time
 from typing import TYPE_CHECKING
 
-from subconscious import decay, repute
+from subconscious import decay, repute, standings
 from subconscious.capture.sameness import differ
 from subconscious.model import (
     Hit,
@@ -49,8 +49,14 @@ async def recall(
         best = await _listed(mind, meant.outright, limit)
     else:
         pool = await _pool(mind, meant, project_id, limit)
-        best = selected(await _distinct(mind, pool), wanted)[:limit]
+        best = selected(await _distinct(mind, pool), wanted, await _knowledge(mind, pool, wanted))[:limit]
     return await repute.of_hits(mind.database, best, mind.settings, time(), project_id)
+
+
+async def _knowledge(mind: Mind, pool: Sequence[Hit], wanted: Selection) -> set[int]:
+    """Those of the hits that could lead and are project knowledge; nobody is asked where nothing leads (SPEC D18)."""
+    could = [hit.memory for hit in pool if hit.relevance >= wanted.first < 1]
+    return await standings.promoted(mind.database, could, mind.settings) if could else set()
 
 
 async def _pool(mind: Mind, meant: Wanted, project_id: str | None, limit: int) -> list[Hit]:

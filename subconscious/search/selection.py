@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,10 +55,13 @@ def distinct(
     return kept
 
 
-def selected(ranked: Sequence[Hit], wanted: Selection) -> list[Hit]:
-    """What is wanted of the ranked hits. What is promoted leads where it answers, else it has no precedence."""
+def selected(ranked: Sequence[Hit], wanted: Selection, known: Collection[int] = ()) -> list[Hit]:
+    """What is wanted of the ranked hits. What is promoted leads where it answers, else it has no precedence.
+
+    ``known`` are the ids of those that have become project knowledge (SPEC E6).
+    """
     sure = [hit for hit in ranked if hit.relevance >= wanted.relevance]
-    first = [hit for hit in sure if promoted(hit.memory) and hit.relevance >= wanted.first]
+    first = [hit for hit in sure if hit.relevance >= wanted.first and (hit.memory.id in known or promoted(hit.memory))]
     rest = [] if first and wanted.alone else [hit for hit in sure if hit not in first]
     return [*first, *rest][: wanted.hits]
 

@@ -32,6 +32,12 @@ async def record(tx: aiosqlite.Connection, project_id: str, given: Sequence[Surf
         await tx.executemany(insertion("surfaces", rows[0])[0], rows)
 
 
+async def recorded(tx: aiosqlite.Connection, session_id: str, event: str, at: float) -> bool:
+    """Whether something was given to a session on such an event at that very time, as this transaction sees it."""
+    asked = "SELECT 1 FROM surfaces WHERE session_id = ? AND event = ? AND at = ? LIMIT 1"
+    return bool(list(await tx.execute_fetchall(asked, (session_id, event, at))))
+
+
 async def reset(tx: aiosqlite.Connection, session_id: str) -> None:
     """The session's context is gone (compact, clear): everything may be given again."""
     await tx.execute("UPDATE surfaces SET ledger = 0 WHERE session_id = ? AND ledger = 1", (session_id,))

@@ -11,12 +11,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "subconscious"
 PURE = {
-    *("decay", "errors", "graph", "home", "kinds", "link_types", "model", "quoting", "reasons", "settings", "trust")
+    *("decay", "errors", "graph", "home", "kinds", "link_types", "model", "promote", "quoting", "reasons", "settings"),
+    "trust",
 }
 GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
-WORKSHOP = {"capture", "links", "llm", "poisoning", "repute", "search", "sources"}
+WORKSHOP = {"capture", "links", "llm", "poisoning", "repute", "search", "sources", "standings"}
 SHOWS = {"consolidate", "doctor", "restore", "review", "rollback", "summaries", "surfacing"}
-LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow"}, {"refining"})
+LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow", "friction", "rendering"}, {"refining"})
 """From the ground up. A room sees those below it; the pure ones see each other too."""
 
 # `__version__` belongs to everybody.

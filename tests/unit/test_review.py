@@ -72,6 +72,14 @@ def test_a_duplicate_differs_neither_in_numbers_nor_negation(
     assert (proposal.sort == "duplicate") is same
 
 
+def test_a_pattern_repeats_patterns_alone() -> None:
+    proposed = capture("The lock file is stale.", kind="pattern")
+    said = known("The lock file is stale.")
+    assert review.propose(proposed, [said]).sort == "open"
+    again = Likeness(6, "pattern", said.summary, said.content, 0.95)
+    assert review.propose(proposed, [said, again]).sort == "duplicate"
+
+
 @given(st.text(max_size=80), st.text(max_size=80), st.floats(-1, 1.5))
 def test_likeness_is_a_share_and_mutual(one: str, other: str, cosine: float) -> None:
     assert 0.0 <= review.likeness(one, other, cosine) <= 1.0

@@ -1,0 +1,56 @@
+"""What a session starts with when no daemon answers: the copy that the daemon has rendered (docs/protocol.md).
+
+Printed as it lies there. The line before it names what is in it: that goes into the spool, so that the daemon knows.
+Imported only then; nothing is parsed, and of the payload only looked whether a session goes on that has it already.
+"""
+
+import os
+import stat
+import time
+
+from hooks.drop import spool, write
+
+FRESH_SECONDS = 7 * 86400.0
+LARGEST = 1 << 16
+OFF = ("0", "false", "no", "off")
+
+
+def read(path: str) -> bytes:
+    """A file of ours alone, fresh and of bearable size, or nothing."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    try:
+        status = os.fstat(file)
+        ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+        return os.read(file, LARGEST) if ours and status.st_size < LARGEST else b""
+    finally:
+        os.close(file)
+
+
+def _is_fresh(path: str) -> bool:
+    return abs(time.time() - os.stat(path).st_mtime) < FRESH_SECONDS
+
+
+def find(home: str, folder: str) -> bytes:
+    """What is rendered for exactly this folder; nothing for one that is not known, or not any more."""
+    import hashlib  # costs milliseconds that no answered hook pays
+
+    place = os.path.join(home, "rendered")
+    project = read(os.path.join(place, "paths", hashlib.sha256(os.fsencode(folder)).hexdigest())).decode("ascii")
+    path = os.path.join(place, project, "start")
+    return read(path) if project.isalnum() and os.path.exists(path) and _is_fresh(path) else b""
+
+
+def main(home: str, payload: bytes) -> None:
+    """Print it, unless the session has it or wants none; what was printed is handed over first."""
+    folder = os.environ.get("CLAUDE_PROJECT_DIR", "")
+    wanted = os.environ.get("CLAUDE_PLUGIN_OPTION_SURFACE", "").lower() not in OFF
+    resumed = b'"source":"resume"' in payload.replace(b'": "', b'":"')
+    if not folder or not wanted or resumed:
+        return
+    given, _, said = find(home, folder).partition(b"\n")
+    if said:
+        spool(home, "Given", payload, b"given=" + given)
+        write(1, said)

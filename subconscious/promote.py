@@ -1,0 +1,157 @@
+"""Promotion (SPEC E6-E8): what of a project's memories is its knowledge, what is merely observed. Pure formulas.
+
+Three parts, each from 1 to 10, and their mean. How often something came back is counted. What it is worth to know it,
+and how precisely it is said, are estimates: they are read off its words, kind and links, by no one who understood them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from subconscious.model import Memory
+
+PROMOTED = "promoted"
+OBSERVED = "observed"
+PASSING = "passing"
+FLAGGED = "flagged"
+"""What a memory may stand as. One that is flagged is never promoted, whatever its score."""
+
+LEAST, MOST = 1.0, 10.0
+
+WORTH: Mapping[str, float] = MappingProxyType(
+    {
+        **dict.fromkeys(("blocker",), 7.0),
+        **dict.fromkeys(("dead_end",), 6.0),
+        **dict.fromkeys(("decision", "lesson", "pattern", "meta"), 5.0),
+        **dict.fromkeys(("learning", "preference", "inception"), 4.0),
+        **dict.fromkeys(("research", "review", "retrospective", "elicitation"), 3.0),
+        "progress": 2.0,
+    }
+)
+"""What knowing a memory of a kind saves, before its words are looked at: 4 to 6 is minutes, from 7 on hours."""
+UNKNOWN_WORTH = 3.0
+
+_SPENT = r"\b(?:lost|spent|took|taken|wasted|costs?|blocked|debugg\w+|stuck|searching|down)\b\W+(?:[\w'-]+\W+){0,4}?"
+_HOURS = re.compile(rf"{_SPENT}(?:hours?|days?|weeks?|afternoon|morning)\b", re.IGNORECASE)
+_MINUTES = re.compile(rf"{_SPENT}(?:minutes?|mins?)\b", re.IGNORECASE)
+_TROUBLE = re.compile(
+    r"\b(?:fail(?:s|ed|ing|ure|ures)?|crash(?:es|ed)?|errors?|broke|breaks|stuck|hangs?|deadlock\w*|outage|data loss"
+    r"|corrupt\w*|root cause|did not work|didn't work|workaround)\b",
+    re.IGNORECASE,
+)
+_LONG = re.compile(
+    r"\b(?:again and again|repeatedly)\b"
+    r"|\b(?:multiple|several|[3-9]|\d\d+)\b.{0,30}\b(?:times|attempts|tries|failures)\b",
+    re.IGNORECASE,
+)
+"""How a struggle is told of that was a long one."""
+
+_FILE = re.compile(r"(?<![\w/])(?:[\w.-]+/)+[\w.-]+|\b[\w-]+\.[a-z]{1,5}\b(?!\()")
+_IDENTIFIER = re.compile(
+    r"`[^`]+`|\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+\b"
+    r"|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\w\(\)"
+)
+_NUMBER = re.compile(r"\b\d+(?:\.\d+)?\b")
+_COMMAND = re.compile(
+    r"\b(?:npm|pnpm|yarn|npx|pip|uv|git|docker|make|cargo|go|pytest|python3?|kubectl|terraform|curl)\s+[a-z-]"
+    r"|\s--?[a-z][\w-]+"
+)
+_BECAUSE = re.compile(r"\b(?:because|since|so that|in order to|otherwise|due to)\b", re.IGNORECASE)
+_VAGUE = re.compile(
+    r"\b(?:something|somehow|stuff|things?|better|nicer|properly|probably|maybe|some|various|etc)\b", re.IGNORECASE
+)
+_FEW_WORDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a memory besides itself: in how many sessions it was said, how many links lean on it."""
+
+    sessions: int = 1
+    citations: int = 0
+    flaw: str = ""
+    """Why it may not be promoted: flagged as poisoned, superseded, archived."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """From which score on a memory is promoted, and from which on it is shown as observed."""
+
+    promoted: float = 7.0
+    observed: float = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a memory stands, and by what: ``status`` is promoted, observed, passing or flagged."""
+
+    status: str
+    score: float
+    recurrence: float
+    impact: float
+    specificity: float
+    sessions: int
+    flaw: str = ""
+
+
+def standing(memory: Memory, facts: Facts, bars: Bars) -> Standing:
+    """Weigh a memory."""
+    parts = recurrence(facts.sessions, memory.recurrence), impact(memory, facts), specificity(memory)
+    score = round(sum(parts) / len(parts), 2)
+    return Standing(_status(score, facts, bars), score, *parts, facts.sessions, facts.flaw)
+
+
+def _status(score: float, facts: Facts, bars: Bars) -> str:
+    if facts.flaw:
+        return FLAGGED
+    return PROMOTED if score >= bars.promoted else OBSERVED if score >= bars.observed else PASSING
+
+
+def recurrence(sessions: int, times: int = 1) -> float:
+    """1 to 3 for what was said in one session, 4 to 6 in two or three, 7 to 10 in four or more (SPEC E6)."""
+    again = max(0, times - max(1, sessions))
+    if sessions <= 1:
+        return min(3.0, LEAST + again)
+    if sessions <= 3:
+        return min(6.0, 2.0 + sessions + min(1, again))
+    return min(MOST, 3.0 + sessions)
+
+
+def impact(memory: Memory, facts: Facts) -> float:
+    """What knowing it saves, estimated: 1 to 3 seconds, 4 to 6 minutes, 7 to 10 hours or a blocker (SPEC E7)."""
+    words = f"{memory.content} {memory.rationale}"
+    worth = WORTH.get(memory.kind, UNKNOWN_WORTH)
+    if _HOURS.search(words):
+        worth = max(worth + 1, 8.0)
+    elif _MINUTES.search(words):
+        worth = max(worth, 5.0)
+    worth += is_trouble(words) + bool(_LONG.search(words))
+    worth += min(2, facts.citations) + memory.pinned
+    return _bounded(worth)
+
+
+def is_trouble(words: str) -> bool:
+    """Whether a text tells of something that failed."""
+    return bool(_TROUBLE.search(words))
+
+
+def specificity(memory: Memory) -> float:
+    """How precisely it is said, estimated: 1 to 3 vague, 4 to 6 directional, 7 to 10 precise (SPEC E8)."""
+    words = memory.content
+    marks = (
+        2 * bool(memory.files or _FILE.search(words)),
+        2 * bool(_IDENTIFIER.search(words)),
+        bool(_NUMBER.search(words)),
+        bool(_COMMAND.search(words)),
+        2 * bool(memory.rationale or _BECAUSE.search(words)),
+        len(words.split()) > 2 * _FEW_WORDS,
+    )
+    vague = min(2, len(_VAGUE.findall(words))) + (len(words.split()) < _FEW_WORDS)
+    return _bounded(3.0 + sum(marks) - vague)
+
+
+def _bounded(value: float) -> float:
+    return float(min(MOST, max(LEAST, value)))

@@ -1,0 +1,83 @@
+"""What promotion counts (SPEC E6): in how many sessions a memory was said, and what was said against it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from subconscious.model import Level, Memory, Origin
+from subconscious.store.connect import Database
+from subconscious.store.rows import marks, plain
+
+STANDING = frozenset({"captured", "approved"})
+"""Of what is captured, what stands."""
+
+
+@dataclass(slots=True)
+class Said:
+    """Where a memory was said; ``level`` is the worst that the check saw in a saying that nobody has let go."""
+
+    sessions: set[str] = field(default_factory=set)
+    withdrawn: set[str] = field(default_factory=set)
+    held: bool = False
+    level: Level = Level.NONE
+
+
+async def said(database: Database, found: Sequence[Memory]) -> Mapping[int, Said]:
+    """In which sessions these memories were said, by as trusted an origin as theirs; what was rolled back is not."""
+    known: defaultdict[int, Said] = defaultdict(Said)
+    origins = {memory.id: memory.origin for memory in found}
+    for row in await _captures(database, list(origins)):
+        _take(known[row["memory_id"]], row, origins[row["memory_id"]])
+    for row in await _recurrences(database, list(origins)):
+        one = known[int(row["subject_id"])]
+        one.sessions |= {row["session_id"]} - one.withdrawn
+    for memory in found:
+        one = known[memory.id]
+        one.sessions |= {memory.session_id or ""} - one.withdrawn - {""}
+    return known
+
+
+def _take(one: Said, row: Any, origin: Origin) -> None:
+    """Count one capture. One of a less trusted origin lends a memory nothing (SPEC N4)."""
+    one.held |= bool(row["quarantined"])
+    if row["released_at"] is None and Level(row["level"]).rank > one.level.rank:
+        one.level = Level(row["level"])
+    stands = row["status"] in STANDING and Origin(row["origin"]).distrust <= origin.distrust
+    (one.sessions if stands else one.withdrawn).add(row["session_id"] or "")
+    one.withdrawn -= one.sessions
+    one.sessions.discard("")
+
+
+async def _captures(database: Database, ids: Sequence[int]) -> list[Any]:
+    return await database.rows(
+        "SELECT memory_id, session_id, status, origin, quarantined, level, released_at FROM implicit_captures"  # noqa: S608
+        f" WHERE memory_id IN ({marks(ids)})",
+        ids,
+    )
+
+
+async def _recurrences(database: Database, ids: Sequence[int]) -> list[Any]:
+    return await database.rows(
+        "SELECT DISTINCT subject_id, session_id FROM events WHERE subject = 'memory' AND action = 'recur'"  # noqa: S608
+        f" AND session_id IS NOT NULL AND subject_id IN ({marks(ids)})",
+        [str(number) for number in ids],
+    )
+
+
+async def troubles(database: Database, project_id: str, limit: int) -> list[dict[str, Any]]:
+    """What was captured of things that stand in the way, fail or were corrected, the latest: stored, or waiting.
+
+    Nothing that is set apart or flagged, and nothing of what was archived since.
+    """
+    rows = await database.rows(
+        "SELECT c.* FROM implicit_captures AS c LEFT JOIN memories AS m ON m.id = c.memory_id"
+        " WHERE c.project_id = ? AND c.status IN ('captured', 'approved', 'review') AND NOT c.quarantined"
+        " AND (c.level IN ('none', 'low') OR c.released_at IS NOT NULL) AND m.archived_at IS NULL"
+        " AND c.session_id IS NOT NULL AND c.kind IN ('blocker', 'dead_end', 'lesson', 'learning')"
+        " ORDER BY c.id DESC LIMIT ?",
+        (project_id, limit),
+    )
+    return [plain(row) for row in rows]

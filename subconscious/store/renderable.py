@@ -1,0 +1,70 @@
+"""What is rendered of the store, and what has changed since it was (SPEC E4)."""
+
+from __future__ import annotations
+
+from subconscious.model import Memory, Session
+from subconscious.store.connect import Database
+from subconscious.store.projects import Project
+from subconscious.store.rows import memory_from, session_from
+
+
+async def newest_event(database: Database) -> int:
+    """The number of the latest change."""
+    rows = await database.rows("SELECT max(id) FROM events")
+    return int(rows[0][0] or 0)
+
+
+async def changed(database: Database, after: int) -> set[str | None]:
+    """The projects that changes after one event are about; None where it may be any (of a link, say)."""
+    rows = await database.rows(
+        "SELECT DISTINCT m.project_id FROM events AS e JOIN memories AS m ON m.id = CAST(e.subject_id AS INTEGER)"
+        " WHERE e.id > ?1 AND e.subject IN ('memory', 'decay')"
+        " UNION SELECT c.project_id FROM events AS e JOIN implicit_captures AS c"
+        " ON c.id = CAST(e.subject_id AS INTEGER) WHERE e.id > ?1 AND e.subject = 'capture'"
+        " UNION SELECT NULL FROM events WHERE id > ?1"
+        " AND subject NOT IN ('memory', 'decay', 'capture', 'project', 'prompt', 'typed')",
+        (after,),
+    )
+    return {row[0] for row in rows}
+
+
+async def active(database: Database, since: float) -> set[str | None]:
+    """The projects in which a session began or ended since then: what is told of sessions is no event."""
+    rows = await database.rows(
+        "SELECT DISTINCT project_id FROM sessions WHERE started_at >= ?1 OR ended_at >= ?1", (since,)
+    )
+    return {row[0] for row in rows}
+
+
+async def projects(database: Database) -> list[Project]:
+    """The projects that anything is known of."""
+    rows = await database.rows(
+        "SELECT id, name, root, remote, first_commit FROM projects AS p WHERE EXISTS"
+        " (SELECT 1 FROM memories WHERE project_id = p.id) OR EXISTS (SELECT 1 FROM sessions WHERE project_id = p.id)"
+    )
+    return [Project(**dict(row)) for row in rows]
+
+
+async def paths(database: Database, project_id: str) -> list[str]:
+    """The folders that a project was met at."""
+    rows = await database.rows("SELECT path FROM project_paths WHERE project_id = ?", (project_id,))
+    return [row["path"] for row in rows]
+
+
+async def memories(database: Database, project_id: str, limit: int) -> list[Memory]:
+    """A project's own active memories: those that came back most, then the latest."""
+    rows = await database.rows(
+        "SELECT * FROM memories WHERE project_id = ? AND archived_at IS NULL"
+        " ORDER BY pinned DESC, recurrence DESC, said_at DESC, id DESC LIMIT ?",
+        (project_id, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def sessions_since(database: Database, project_id: str, since: float) -> list[Session]:
+    """A project's sessions in which something happened since then, the latest first."""
+    rows = await database.rows(
+        "SELECT * FROM sessions WHERE project_id = ? AND last_event_at >= ? ORDER BY last_event_at DESC LIMIT 500",
+        (project_id, since),
+    )
+    return [session_from(row) for row in rows]
