@@ -70,7 +70,7 @@ async def correct(core: Core, wish: Wish) -> Corrected:
     async with core.database.write() as tx:
         if wish.way == "refined":
             other = await _reworded(tx, memory, wish.text, act)
-        gone = await _correct(tx, memory, other, wish, act)
+        gone = await apply(tx, memory, other, wish, act)
         await vectors.activate(tx, gone, False)
     await core.embedding.refresh(gone)
     core.embedding.wake()
@@ -128,7 +128,7 @@ async def _reworded(tx: aiosqlite.Connection, memory: Memory, text: str, act: st
     return await memories.same_wording(tx, made) or await memories.insert(tx, made, "user", act)
 
 
-async def _correct(tx: aiosqlite.Connection, memory: Memory, other: Memory | None, wish: Wish, act: str) -> list[int]:
+async def apply(tx: aiosqlite.Connection, memory: Memory, other: Memory | None, wish: Wish, act: str) -> list[int]:
     """Write it down; the memories that went out of use by it."""
     correction = Correction(memory.id, wish.way, other.id if other else None, wish.reason)
     if await corrections.known(tx, correction):

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from daemon import accepted
+from daemon import accepted, correcting
 from subconscious import review, rollback
 from subconscious.consolidate import telling
 from subconscious.flow.remembering import Provenance, keep, memory_of
@@ -24,7 +24,9 @@ from subconscious.settings import Settings
 from subconscious.store import (
     captures,
     consolidations,
+    corrections,
     events,
+    fading,
     links,
     memories,
     model_readings,
@@ -36,6 +38,7 @@ from subconscious.store import (
 )
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database, open_database
+from subconscious.store.corrections import Feedback
 from subconscious.store.migrate import migrate
 from subconscious.store.model_readings import Gathered
 from subconscious.store.redactions import Finding
@@ -130,6 +133,11 @@ class Store(RuleBasedStateMachine):
             SESSION,
             "SELECT * FROM redactions_allowed ORDER BY hash",
             "SELECT * FROM model_readings ORDER BY id",
+            # A row that says nothing yet is the same as none.
+            "SELECT memory_id, importance, reset_at FROM memory_decay"
+            " WHERE importance <> 'normal' OR reset_at > 0 ORDER BY memory_id",
+            "SELECT * FROM memory_corrections ORDER BY id",
+            "SELECT * FROM feedback ORDER BY id",
         ):
             others[sql] = [dict(row) for row in await self.database.rows(sql)]
         others["settings"] = [(await events.history(self.database, *accepted.SUBJECT))[-1]["after"]]
@@ -319,6 +327,52 @@ class Store(RuleBasedStateMachine):
             if memory and await memories.archive(tx, memory, "user", ""):
                 fallen = await consolidations.fall(tx, [number], "user", "")
                 await vectors.activate(tx, [number, *fallen], False)
+
+        self.act(work)
+
+    @rule(number=st.integers(1, 6), pinned=st.booleans())
+    def pin(self, number: int, pinned: bool) -> None:
+        async def work(tx: Any) -> None:
+            if await self._memory(tx, number):
+                await fading.set_pinned(tx, number, pinned, "user", "")
+
+        self.act(work)
+
+    @rule(number=st.integers(1, 6), level=st.sampled_from(["critical", "normal", "temporary"]))
+    def rate(self, number: int, level: str) -> None:
+        async def work(tx: Any) -> None:
+            if await self._memory(tx, number):
+                await fading.set_importance(tx, number, level, "user", "")
+
+        self.act(work)
+
+    @rule(number=st.integers(1, 6), at=st.sampled_from([5.0, 6.0]))
+    def freshen(self, number: int, at: float) -> None:
+        async def work(tx: Any) -> None:
+            if await self._memory(tx, number):
+                await fading.reset(tx, number, at, "user", "")
+
+        self.act(work)
+
+    @rule(number=st.integers(1, 6), outcome=st.sampled_from(["accepted", "rejected"]))
+    def heed(self, number: int, outcome: str) -> None:
+        async def work(tx: Any) -> None:
+            if await self._memory(tx, number):
+                await corrections.append(tx, Feedback(number, outcome, "user", ""), "")
+
+        self.act(work)
+
+    @rule(one=st.integers(1, 6), other=st.integers(1, 6), way=st.sampled_from(["superseded", "merged", "deprecated"]))
+    def correct(self, one: int, other: int, way: str) -> None:
+        """A person says that a memory no longer holds, or that another holds in its place."""
+
+        async def work(tx: Any) -> None:
+            wrong, right = [await self._memory(tx, number) for number in (one, other)]
+            if not (wrong and right) or one == other or wrong.archived_at or right.archived_at:
+                return
+            instead = None if way == "deprecated" else right
+            wish = correcting.Wish(one, way, other if instead else None, "", "so it is")
+            await vectors.activate(tx, await correcting.apply(tx, wrong, instead, wish, ""), False)
 
         self.act(work)
 
