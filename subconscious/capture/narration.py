@@ -22,6 +22,8 @@ _ACTION = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _GREETING = re.compile(rf"\W*{_OPENERS}+[.!:;,\s]*\Z", re.IGNORECASE)
+_ACKNOWLEDGES = re.compile(r"\W*(?:understood|noted|agreed|got it|will do|sounds good)(?:[,.!:;]|\W*\Z)", re.IGNORECASE)
+"""Says back to a person what they have just said: their own words are the evidence."""
 _GREEN = re.compile(
     r"\W*+(?:verification|results?|all|both|the|now|\d[\d,]*+|full|every|\s++|[:(])*"
     r"(?:tests?|lint\w*|checks?|typecheck\w*|build|pre-commit\w*|everything|type check\w*|[\d,]+ pass\w*)\b.{0,70}"
@@ -49,7 +51,8 @@ def is_narration(sentence: str) -> bool:
     said = sentence.strip().strip("*_ ")
     if len(said) > LONGEST:
         return False
-    return bool(_ACTION.match(said) or _GREETING.match(said) or _GREEN.match(said)) or said.endswith("?")
+    told = _ACTION.match(said) or _GREETING.match(said) or _GREEN.match(said) or _ACKNOWLEDGES.match(said)
+    return bool(told) or said.endswith("?")
 
 
 def trim(text: str, start: int, end: int) -> tuple[int, int] | None:

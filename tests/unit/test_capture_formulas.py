@@ -40,14 +40,20 @@ def test_a_passage_knows_its_headings_and_what_leads_into_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "sentence", ["Let me look at the driver.", "All 12 tests pass.", "Done!", "Should I go on?", "Now I'll fix it."]
+    "sentence",
+    [
+        *("Let me look at the driver.", "All 12 tests pass.", "Done!", "Should I go on?", "Now I'll fix it."),
+        *("Understood: the relay is warmed up first.", "Noted, amounts are cents.", "Got it"),
+    ],
 )
 def test_narration_is_recognised(sentence: str) -> None:
     assert is_narration(sentence)
     assert trim(sentence, 0, len(sentence)) is None
 
 
-@pytest.mark.parametrize("sentence", ["The relay drops the first command.", "`fire()` needs a warm relay."])
+@pytest.mark.parametrize(
+    "sentence", ["The relay drops the first command.", "`fire()` needs a warm relay.", "Understood limits hold."]
+)
 def test_what_is_so_is_no_narration(sentence: str) -> None:
     assert not is_narration(sentence)
 
