@@ -8,6 +8,7 @@ from typing import Any
 from . import screen
 from .ask import ask, here
 from .memories import card, speaker, standing
+from .origin import origin
 
 PATIENCE = 120.0
 """Seconds that rendering and comparing may take."""
@@ -43,7 +44,7 @@ def pull(options: Namespace) -> None:
 
 def memory(options: Namespace) -> None:
     """Print what is worth telling of this project: what is asked for, or what follows from what there is."""
-    answer = ask("digest", PATIENCE, cwd=here(), mode=options.mode)
+    answer = ask("digest", PATIENCE, cwd=here(), mode=options.mode, origin=origin())
     if options.json:
         screen.as_json(answer)
         return

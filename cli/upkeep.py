@@ -15,7 +15,7 @@ from subconscious.errors import DaemonError, RequestError
 from . import screen
 from .ask import ask, home
 from .holder import await_end
-from .origin import require_person
+from .origin import origin, require_person
 
 PATIENCE = 600.0
 """Seconds for work on everything that is stored."""
@@ -62,7 +62,7 @@ def _tell_run(run: dict[str, Any]) -> None:
 
 def run(options: Namespace) -> None:
     """Carry a job out now."""
-    done = ask("maintenance_run", PATIENCE, job=options.job)["run"]
+    done = ask("maintenance_run", PATIENCE, job=options.job, origin=origin())["run"]
     if options.json:
         screen.as_json(done)
     else:

@@ -243,7 +243,8 @@ class Answers:
         mind = self._core.mind(entry.options)
         if not mind.settings.surface:
             return b""
-        source = Source(entry.payload.session_id, project.id, entry.payload.transcript_path, entry.folder)
+        transcript = entry.payload.transcript_path
+        source = Source(entry.payload.session_id, project.id, transcript, entry.folder, watched=True)
         with suppress(TimeoutError):
             async with asyncio.timeout(COMPACT_CATCH_UP):
                 await self._learn_now(entry, project, source)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from subconscious import __version__
 from subconscious.client import Request
 from subconscious.errors import RequestError
+from subconscious.flow.remembering import clean
 from subconscious.kinds import KINDS
 from subconscious.model import Origin
 
@@ -77,6 +78,8 @@ class Commands:
         if args.kind is not None and args.kind not in KINDS:
             raise RequestError(f"there is no kind {args.kind!r}", f"kinds are: {', '.join(KINDS)}")
         believed = await _believed(room, request.cmd, args, caller)
+        if believed.reason:
+            believed = believed.model_copy(update={"reason": clean(believed.reason)})
         result: dict[str, Any] = await getattr(room, f"cmd_{request.cmd}")(believed)
         return result
 

@@ -33,6 +33,9 @@ BATCH = 100
 RUN = ("fade", "store", "decay")
 """Action, subject and its id of the event that says that a run has come to its end."""
 
+AGAIN = DAY / 2
+"""The nightly job says when it is time; this only keeps what was done by hand from being done twice."""
+
 CURVE_DAYS = 400
 
 
@@ -86,7 +89,7 @@ async def archive_faded(core: Core, now: float) -> Report:
 async def daily(core: Core, now: float | None = None) -> Report | None:
     """Run once a day, if a person wants it to; None where nothing was due."""
     at = time() if now is None else now
-    if not core.mind().settings.archive_faded or abs(at - await events.last(core.database, *RUN)) < DAY:
+    if not core.mind().settings.archive_faded or abs(at - await events.last(core.database, *RUN)) < AGAIN:
         return None
     report = await archive_faded(core, at)
     if report.archived:

@@ -15,7 +15,7 @@ from subconscious.capture.offline import Meanings
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Judged, Provenance, clean, judge, keep
-from subconscious.model import Act, Decision, Level, Origin, Role, Turn
+from subconscious.model import Decision, Level, Origin, Role, Turn
 from subconscious.poisoning import check_text
 from subconscious.projects import head
 from subconscious.redaction import ledger
@@ -30,15 +30,12 @@ from . import refining
 from .core import Core
 from .entry import Entry
 from .fading import touched
+from .forgery import VOUCHED, doubted, hold, waiting
 
 NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
 """How prompts begin that no line of a person's words will follow: commands, and what the client itself puts in."""
 
-VOUCHED = "vouched"
-"""The event by which a prompt is a person's, until it stands in the transcript."""
-
 UNWRITTEN = "its prompt stands in no transcript"
-UNTYPED = "no hook of the client handed its prompt over"
 """Why words wait that could be another's."""
 
 MOST_MEANINGS = 100
@@ -107,10 +104,13 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         return Gain(reading)
     meanings = await _meanings(core, reading.turns)
     judged = await asyncio.to_thread(judge, reading.turns, mind.settings, mind.calibration, meanings)
+    heard = reading
     if source.watched:
-        judged = await _unforged(core, source, reading, judged, whole=place.position == 0)
+        doubtful = await doubted(core, source.session_id, reading.turns, whole=place.position == 0)
+        judged = waiting(judged, doubtful)
+        heard = replace(reading, turns=tuple(turn for turn in reading.turns if turn.id not in doubtful))
     where = await _provenance(mind, source, reading)
-    told = await _tell(mind, source, 0 if reading.restarted else place.position, reading, judged)
+    told = await _tell(mind, source, 0 if reading.restarted else place.position, heard, judged)
     worked_on = await touched(mind, source.project_id, reading.turns, judged)
     async with mind.database.write() as tx:
         kept = await keep(mind, tx, judged, where)
@@ -118,7 +118,7 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         if told is not None:
             await sessions.summarise(tx, source.session_id, told)
         spoken = _spoken(reading.turns)
-        prompts = [turn.text[:PROMPT_LENGTH] for turn in spoken] if mind.settings.capture else []
+        prompts = [turn.text[:PROMPT_LENGTH] for turn in _spoken(heard.turns)] if mind.settings.capture else []
         await sessions.written(tx, source.session_id, [turn.prompt_id for turn in spoken if turn.prompt_id])
         await sessions.written_as(tx, source.session_id, [turn.text for turn in spoken if not turn.prompt_id])
         await sessions.progress(tx, source.session_id, branch=reading.branch, prompts=prompts)
@@ -168,33 +168,25 @@ async def expect(core: Core, entry: Entry) -> None:
         text = clean(entry.payload.prompt).strip()
     if not core.mind(entry.options).settings.capture:
         return
-    if not entry.payload.prompt_id or not text or text.startswith(NOT_TYPED):
+    if not entry.payload.prompt_id or not text:
+        return
+    core.vouched.tie(entry, text)
+    if text.startswith(NOT_TYPED):
+        await _note_vouched(core, entry, text)  # so much is known: hooks vouch for this session's prompts
         return
     branch, _ = head(entry.folder)
-    core.vouched.tie(entry, text)
     prompt = sessions.Prompt(entry.payload.session_id, entry.payload.prompt_id, text, min(entry.at, time()), branch)
     async with core.database.write() as tx:
         await sessions.expect(tx, prompt)
-        if entry in core.vouched:  # it may be another daemon that learns from it
-            await events.record(
-                tx, VOUCHED, "prompt", f"{prompt.session_id}/{prompt.prompt_id}", reason=content_hash(text)
-            )
+    await _note_vouched(core, entry, text)
 
 
-async def _unforged(
-    core: Core, source: Source, reading: Reading, judged: Sequence[Judged], *, whole: bool
-) -> list[Judged]:
-    """Let wait what a line claims that a person typed, where hooks hand prompts over and none handed this one over.
-
-    Any command can write such a line. What stands before the first prompt that was handed over is believed: there was
-    no daemon yet. What was chosen in a dialog is no prompt, and no hook hears of it.
-    """
-    vouched = await events.reasons(core.database, VOUCHED, "prompt", f"{source.session_id}/")
-    typed = [turn for turn in reading.turns if turn.act is Act.NONE and turn.origin is Origin.USER and turn.text]
-    known = [at for at, turn in enumerate(typed) if content_hash(turn.text) in vouched]
-    begin = next(iter(known), len(typed)) if whole else 0
-    doubtful = {turn.id for at, turn in enumerate(typed) if vouched and at >= begin and at not in known}
-    return [_doubted(one, UNTYPED) if one[0].evidence.turn_id in doubtful else one for one in judged]
+async def _note_vouched(core: Core, entry: Entry, text: str) -> None:
+    """Write down that a prompt was vouched for: it may be another daemon that learns from it."""
+    if entry in core.vouched:
+        number = f"{entry.payload.session_id}/{entry.payload.prompt_id}"
+        async with core.database.write() as tx:
+            await events.record(tx, VOUCHED, "prompt", number, reason=content_hash(text))
 
 
 async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
@@ -208,7 +200,7 @@ async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
     ]
     judged = await asyncio.to_thread(judge, heard, mind.settings, mind.calibration)
     persons = {turn.text for turn in heard if await _is_vouched_for(core, source, turn)}
-    judged = [one if _words(one, heard) in persons else _doubted(one, UNWRITTEN) for one in judged]
+    judged = [one if _words(one, heard) in persons else hold(one, UNWRITTEN) for one in judged]
     sketch = Sketch.from_json(await sessions.sketch(mind.database, source.session_id)).after(heard, _stated(judged))
     async with mind.database.write() as tx:
         if heard and mind.settings.capture and mind.settings.summaries:
@@ -229,14 +221,6 @@ async def _is_vouched_for(core: Core, source: Source, turn: Turn) -> bool:
 
 def _words(judged: Judged, heard: Sequence[Turn]) -> str:
     return next((turn.text for turn in heard if turn.id == judged[0].evidence.turn_id), "")
-
-
-def _doubted(judged: Judged, reason: str) -> Judged:
-    """What nobody vouches for is not kept at once (SPEC N13)."""
-    candidate, admission = judged
-    if admission.decision is not Decision.AUTO:
-        return judged
-    return candidate, replace(admission, decision=Decision.REVIEW, reason=reason)
 
 
 def _read(path: str, place: sessions.Position, final: bool) -> Reading:

@@ -67,10 +67,10 @@ async def carry_out(core: Core, choice: Choice) -> dict[str, int]:
             if choice.everything:
                 await purge.empty(tx)
         files = await asyncio.to_thread(remains.rewrite, core.home, erase)
-        await rendering.render_all(core)
     core.lately.clear()
     copies = await leave_no_trace(core)
     await core.calibrate()
+    await rendering.anew(core)  # last: whatever hinders it, no word of what is purged is left
     return counted(doomed) | {"entries": len(entries), "files": files, "copies": copies}
 
 

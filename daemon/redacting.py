@@ -109,8 +109,8 @@ async def redact_stored(core: Core) -> dict[str, int]:
     async with core.database.write() as tx:
         await redactions.save_state(tx, {"rules": rules(), "done": True})
     files = await asyncio.to_thread(remains.rewrite, core.home, lambda text: redact(text).text)
-    await rendering.anew(core)  # quoted and cut, a secret may look otherwise there
     copies = await leave_no_trace(core) if changed or files else 0
+    await rendering.anew(core)  # quoted and cut, a secret may look otherwise there
     return {"rows": changed, "files": files, "copies": copies}
 
 
@@ -178,8 +178,8 @@ async def look_again(core: Core) -> None:
         state["done"] = True
         files = await asyncio.to_thread(remains.rewrite, core.home, lambda text: redact(text).text)
         if state["changed"] or files:
-            await rendering.anew(core)
             await leave_no_trace(core)
+            await rendering.anew(core)
     async with core.database.write() as tx:
         await redactions.save_state(tx, state)
 

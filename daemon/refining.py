@@ -38,6 +38,7 @@ from subconscious.store.model_readings import Gathered, Span
 from subconscious.transcripts import Reading
 
 from .core import Core
+from .forgery import doubted, waiting
 
 log = logging.getLogger("subconscious.daemon")
 
@@ -227,6 +228,7 @@ async def keep(core: Core, mind: Mind, span: Span, piece: Piece, answered: Answe
     assert isinstance(answered.value, Proposals)  # noqa: S101 - the request's schema
     extractor = model.extractor(answered.provider, answered.model)
     judged = await asyncio.to_thread(refining.judge, mind, answered.value, piece.chunk, extractor)
+    judged = waiting(judged, await doubted(core, span.session_id, piece.chunk.turns, whole=False))
     where = await _provenance(mind, span)
     findings = await refining.compare(mind, judged, where.place)
     async with core.database.write() as tx:

@@ -43,6 +43,8 @@ LONGEST_WAIT = 30.0
 DAY = 86_400.0
 DAYS = 30
 """Days of which there is a log."""
+RECENT_DAYS = 2
+"""Days whose log is looked at after a change."""
 LOOKED_AT = 2000
 """Memories of a project that are weighed."""
 START = "start"
@@ -91,7 +93,8 @@ async def _round(core: Core, now: _Done, before: _Done) -> None:
         due |= await renderable.changed(core.database, before.event)
     for project in await renderable.projects(core.database) if due else ():
         if project.id in due or (None in due and folder(core, project).exists()):
-            await refresh(core, project)
+            async with core.rendering:
+                await _try(core, project, RECENT_DAYS)
 
 
 def folder(core: Core, project: Project) -> Path:
@@ -99,7 +102,7 @@ def folder(core: Core, project: Project) -> Path:
     return core.home.root / "rendered" / project.id
 
 
-async def refresh(core: Core, project: Project, *, days: int = 2) -> Path:
+async def refresh(core: Core, project: Project, *, days: int = RECENT_DAYS) -> Path:
     """Render one project now; return where it lies."""
     async with core.rendering:
         await _render(core, project, days)
@@ -119,8 +122,15 @@ async def render_all(core: Core) -> int:
     known = {PATHS, *(project.id for project in found)}
     await asyncio.to_thread(_drop_others, root, known if found else set())
     for project in found:
-        await _render(core, project, DAYS)
+        await _try(core, project, DAYS)
     return len(found)
+
+
+async def _try(core: Core, project: Project, days: int) -> None:
+    try:
+        await _render(core, project, days)
+    except OSError:
+        log.exception("project %s can't be rendered", project.id)  # the others still can
 
 
 def clear(core: Core) -> None:

@@ -54,7 +54,9 @@ async def carry_out(core: Core, wish: Wish) -> list[dict[str, Any]]:
         await captures.get(core.database, capture_id)
     async with core.database.write() as tx:
         left = [] if await _was_done(tx, wish) else [await _do(core, tx, wish, number) for number in wish.ids]
-        await _forget(tx, gone := [memory.id for memory in left if memory is not None])
+        gone = [memory.id for memory in left if memory is not None]
+        gone += await consolidations.fall(tx, gone, "user", "what it sums up was taken back")
+        await _forget(tx, gone)
     if gone or wish.deed == "release":
         await core.embedding.refresh([*gone, *await _memories_of(core, wish.ids)])
     core.embedding.wake()

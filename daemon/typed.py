@@ -26,6 +26,7 @@ from subconscious.store import captures, memories
 from subconscious.store.captures import Place
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
+from subconscious.surfacing.marks import marks_of
 
 from . import reasoning, typed_review
 from .acts import Telling, refuse_held, remember, set_archived
@@ -129,7 +130,13 @@ async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
     budget = surfacing.Budget(RECALL_TOKENS, mind.settings.start_characters, RECALL_LIMIT)
     chosen = mind.settings
     room = Tiers(chosen.tier_minimal, chosen.tier_compact, chosen.tier_standard).room(chosen.tier)
-    context = surfacing.compose(hits, budget, branch, tell=lambda memory: quote(tell(memory, text, room).text))
+    context = surfacing.compose(
+        hits,
+        budget,
+        branch,
+        marks=lambda memory: marks_of(memory, branch, mind.standing),
+        tell=lambda memory: quote(tell(memory, text, room).text),
+    )
     await save_given(mind, Start(entry.payload.session_id, project.id, "recall", branch, "asked for"), context.hits)
     return context.text
 
@@ -175,6 +182,7 @@ async def _forget(core: Core, entry: Entry, project: Project, text: str, doubt: 
     if doubt:
         await refuse(core, entry, doubt)
         return f"Subconscious did nothing: a person says what is forgotten here, and {doubt}."
+    await refuse_held(core, ids)  # the answer has the words
     gone = await set_archived(core, ids, True, "user", "asked for in the client")
     return f"Subconscious has archived (/subconscious:unarchive brings it back): {_named(gone)}"
 

@@ -153,4 +153,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (KeyboardInterrupt, OSError):
+        os._exit(0)  # the client is gone, or wants us to be

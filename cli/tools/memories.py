@@ -69,6 +69,10 @@ def _own(number: int, daemon: Asking) -> Mapping[str, Any]:
     answer = daemon.ask("show", id=number)
     if not is_own(answer["memory"], daemon):
         raise RequestError(f"memory {number} belongs to another project", OTHERS)
+    if answer["memory"].get("archived_at") is not None:  # by a rollback, perhaps
+        raise RequestError(
+            f"memory {number} was taken out of use", "the user can bring it back: subconscious unarchive"
+        )
     return answer
 
 

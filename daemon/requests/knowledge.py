@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from subconscious import rendering
 from subconscious.errors import RequestError
+from subconscious.model import Origin
 from subconscious.promote import FLAGGED, OBSERVED, PROMOTED
 from subconscious.standings import standings
 from subconscious.store import renderable, sessions
@@ -64,7 +65,10 @@ class Knowledge(Room):
         """What is worth telling of a project now, or what is asked for."""
         project = await self.here(args)
         mode = args.mode or await self._mode(project)
-        return {"mode": mode} | await MODES[mode](self, project)
+        told = await MODES[mode](self, project)
+        if args.origin is not Origin.USER:
+            told |= {name: [] for name in told if name == "friction"}  # it quotes what still waits for a person
+        return {"mode": mode} | told
 
     async def _mode(self, project: Project) -> Mode:
         """The latest session, if it is a recent one; what keeps coming back; what is known; what it is about."""

@@ -184,10 +184,13 @@ class Memories(Room):
         return {"memories": await self._set_archived(args, False)}
 
     async def _set_archived(self, args: Args, archived: bool) -> list[dict[str, Any]]:
-        actor = "user" if args.origin is Origin.USER else "assistant"
-        if actor != "user":
-            await acts.refuse_held(self.core, args.ids)  # the answer has the words
-        changed = await acts.set_archived(self.core, args.ids, archived, actor, args.reason)
+        if args.origin is not Origin.USER:
+            # What a person took out of use, by a rollback perhaps, must not come back by the model, nor all go by it.
+            raise RequestError(
+                "a person takes memories out of use and brings them back, not the assistant",
+                "run it in a terminal outside of Claude Code, or type /subconscious:forget or /subconscious:unarchive",
+            )
+        changed = await acts.set_archived(self.core, args.ids, archived, "user", args.reason)
         return [asdict(memory) for memory in changed]
 
 
@@ -203,7 +206,9 @@ def _kinds(args: Search) -> tuple[str, ...]:
 def _within(file: str, project: Project | None) -> str:
     """A file as memories name it: within its project."""
     path = Path(file)
-    return str(path.relative_to(project.root)) if project and path.is_relative_to(project.root) else file
+    if project and path.is_relative_to(project.root):
+        return str(path.relative_to(project.root))
+    return str(path) if file else ""
 
 
 def _moment(said: str, now: datetime, *, end: bool) -> float | None:

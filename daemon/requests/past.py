@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 from time import time
@@ -18,6 +19,10 @@ from .room import Room, refuse_forgery
 
 ASKED = "mcp"
 """The event of what a session asked for through the MCP server."""
+
+
+TOOL_NAME = re.compile(r"memory_[a-z]+")
+"""What a surface that was asked for may say of its reason: no free words of the model's."""
 
 
 class Past(Room):
@@ -68,13 +73,16 @@ class Past(Room):
     async def cmd_given(self, args: Args) -> dict[str, Any]:
         """A session is about to be told of memories that it asked for: what it repeats of them is no news (SPEC N2)."""
         project = await self.here(args)
-        known = await memories.get_many(self.core.database, args.ids)
+        found = await memories.get_many(self.core.database, args.ids)
+        known = {number: memory for number, memory in found.items() if memory.project_id in (None, project.id)}
+        reason = args.reason if TOOL_NAME.fullmatch(args.reason) else ""
         session_id = await sessions.successor(self.core.database, args.session_id or "")
         given = [
-            Surface(session_id, ASKED, time(), memory.id, memory.content_hash, place, args.reason, 1.0, 1.0)
+            Surface(session_id, ASKED, time(), memory.id, memory.content_hash, place, reason, 1.0, 1.0)
             for place, memory in enumerate(known.values(), start=1)
         ]
-        async with self.core.database.write() as tx:
+        # A hook's answer that did not arrive is taken back by numbers: none of ours may come among them.
+        async with self.core.answering[session_id], self.core.database.write() as tx:
             await surfaces.record(tx, project.id, given)
         return {"session_id": session_id, "given": len(given)}
 
@@ -94,5 +102,6 @@ class Past(Room):
         if args.origin is not Origin.USER:
             async with self.core.database.write() as tx:
                 names |= dict.fromkeys(await captures.in_quarantine(tx, list(names)), reviewing.APART)
+            names |= {number: reviewing.APART for number, memory in known.items() if memory.archived_at is not None}
         told = [asdict(s) | {"summary": names[s.memory_id], "limits": json.loads(s.limits)} for s in found]
         return {"surfaces": told, "held": held}

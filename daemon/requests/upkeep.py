@@ -7,6 +7,8 @@ from dataclasses import asdict
 from time import time
 from typing import Any, Literal
 
+from subconscious.errors import RequestError
+from subconscious.model import Origin
 from subconscious.store import backups, health, maintenance
 
 from .. import phases
@@ -30,6 +32,8 @@ class Upkeep(Room):
 
     async def cmd_maintenance_run(self, args: UpkeepArgs) -> dict[str, Any]:
         """Carry a job out now, without regard for who works here."""
+        if args.origin is not Origin.USER:  # it archives and sums up, which a person decides on
+            raise RequestError("a person has upkeep done, not the assistant", "it is done by itself every night")
         done = await carry_out_now(self.core, args.job)
         return {"run": asdict(done) | {"told": told(done)}}
 

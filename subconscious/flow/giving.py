@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import time
-from typing import TYPE_CHECKING
 
 from subconscious import repute, surfacing
+from subconscious.flow.mind import Mind
+from subconscious.flow.recalling import fade, heeded, priorities, recall, superseded
 from subconscious.model import (
     PRIORITY_WEIGHT,
     Hit,
@@ -23,11 +24,6 @@ from subconscious.store import (
 )
 from subconscious.store.triggers import Due
 from subconscious.surfacing.marks import lean, marks_of
-
-if TYPE_CHECKING:
-    pass
-from subconscious.flow.mind import Mind
-from subconscious.flow.recalling import fade, heeded, priorities, recall, superseded
 
 DAY = 86_400.0
 GREETING = "start/"
@@ -140,14 +136,14 @@ async def _ranked(mind: Mind, start: Start) -> list[Hit]:
     recent = await memories.recent(mind.database, start.project_id, limit)
     first = await memories.core(mind.database, start.project_id, mind.settings.start_memories)
     gone = await superseded(mind, [*recent, *first], start.project_id)
-    said = await corrections.counts(mind.database, [memory.id for memory in recent])
+    said = await corrections.counts(mind.database, [memory.id for memory in (*recent, *first)])
     for memory in recent:
         found.setdefault(memory.id, heeded(mind, Hit(memory, 0.0, fade(mind, memory, now, gone)), said.get(memory.id)))
     lessons = [memory for memory in first if not memory.pinned and memory.id not in gone]
     # Lessons may take half of the places, so that what fits this very session has the others.
     found = {number: hit for number, hit in found.items() if number not in start.due}
     head = await due_hits(mind, start.due) + [
-        found.pop(memory.id, Hit(memory, 0.0, fade(mind, memory, now, gone)))
+        found.pop(memory.id, heeded(mind, Hit(memory, 0.0, fade(mind, memory, now, gone)), said.get(memory.id)))
         for memory in first
         if memory.id not in start.due
         and (memory.pinned or memory in lessons[: max(1, mind.settings.start_memories // 2)])

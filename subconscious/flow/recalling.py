@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from time import time
-from typing import TYPE_CHECKING
 
 from subconscious import decay, repute, standings
 from subconscious.capture.sameness import differ
+from subconscious.flow.mind import Mind
 from subconscious.model import (
     Hit,
     Memory,
@@ -27,10 +27,6 @@ from subconscious.store import (
 )
 from subconscious.store.filters import Filter
 from subconscious.surfacing import echo
-
-if TYPE_CHECKING:
-    pass
-from subconscious.flow.mind import Mind
 
 LOOKED_AT = 50
 """Hits of one recall that are read from the store."""

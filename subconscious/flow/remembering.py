@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import time
-from typing import TYPE_CHECKING
 
 import aiosqlite
 
@@ -13,6 +12,7 @@ from subconscious.capture.budget import Entry, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
 from subconscious.capture.offline import NO_MEANINGS, Meanings, extract
+from subconscious.flow.mind import UNCALIBRATED, Mind
 from subconscious.kinds import KINDS
 from subconscious.model import (
     Act,
@@ -43,10 +43,6 @@ from subconscious.store import (
 from subconscious.store.captures import Place
 from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash
-
-if TYPE_CHECKING:
-    pass
-from subconscious.flow.mind import UNCALIBRATED, Mind
 
 Judged = tuple[Candidate, Admission]
 

@@ -14,11 +14,11 @@ from time import time
 from subconscious import repute, surfacing
 from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given
 from subconscious.flow.mind import Mind
-from subconscious.flow.recalling import fade, priorities, recall, superseded
+from subconscious.flow.recalling import fade, heeded, priorities, recall, superseded
 from subconscious.model import EngineHit, Hit, Memory
 from subconscious.search.engines import projects_of
 from subconscious.search.words import terms
-from subconscious.store import memories, surfaces, triggers
+from subconscious.store import corrections, memories, surfaces, triggers
 from subconscious.store.triggers import Due
 from subconscious.surfacing.due import comes_about
 from subconscious.surfacing.faults import Fault, fault_of, likeness
@@ -113,8 +113,13 @@ async def _ranked(mind: Mind, occasion: Occasion, engine: str, found: Sequence[t
     """Hits in the order of what they are worth, told as those of an engine of their own."""
     weights, now = await priorities(mind, [memory.id for memory, _ in found]), time()
     gone = await superseded(mind, [memory for memory, _ in found], occasion.project_id)
+    said = await corrections.counts(mind.database, [memory.id for memory, _ in found])
     hits = [
-        Hit(memory, strength, fade(mind, memory, now, gone), (), strength, weights.get(memory.id, 0.0))
+        heeded(
+            mind,
+            Hit(memory, strength, fade(mind, memory, now, gone), (), strength, weights.get(memory.id, 0.0)),
+            said.get(memory.id),
+        )
         for memory, strength in found
     ]
     hits.sort(key=lambda hit: (-hit.score * lean(hit.memory, occasion.branch, mind.standing), -hit.memory.id))

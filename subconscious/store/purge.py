@@ -253,6 +253,7 @@ async def _forget_sessions(tx: aiosqlite.Connection, doomed: Doomed) -> None:
         if whole or any(shares(text) for row in told for text in tuple(row)):
             blank = ", ".join(f"{name} = ''" for name in TOLD)
             await tx.execute(f"UPDATE sessions SET {blank}, tags = '[]' WHERE id = ?", (session,))  # noqa: S608
+            await _forget_what_was_told(tx, session)
         states = await tx.execute_fetchall("SELECT path, state FROM transcripts WHERE session_id = ?", (session,))
         for row in states:
             if whole or shares(row["state"]):
@@ -261,6 +262,17 @@ async def _forget_sessions(tx: aiosqlite.Connection, doomed: Doomed) -> None:
         for row in kept:
             if whole or shares(row["intent"]):
                 await tx.execute("UPDATE memories SET intent = '' WHERE id = ?", (row["id"],))
+
+
+async def _forget_what_was_told(tx: aiosqlite.Connection, session: str) -> None:
+    """What the history knows of a session's story goes too: it tells in other words what is purged."""
+    own = "subject = 'session' AND subject_id = ?"
+    await tx.execute(f"DELETE FROM events WHERE {own} AND action IN ('retell', 'undo')", (session,))  # noqa: S608
+    await tx.execute(
+        f"UPDATE events SET before = json_set(before, '$.told', json('{{}}')) WHERE {own}"  # noqa: S608
+        " AND action = 'rollback' AND json_valid(before)",
+        (session,),
+    )
 
 
 async def _erase_wordings(tx: aiosqlite.Connection, database: Database, wordings: Wordings) -> None:

@@ -22,7 +22,8 @@ async def changed(database: Database, after: int) -> set[str | None]:
         " UNION SELECT c.project_id FROM events AS e JOIN implicit_captures AS c"
         " ON c.id = CAST(e.subject_id AS INTEGER) WHERE e.id > ?1 AND e.subject = 'capture'"
         " UNION SELECT NULL FROM events WHERE id > ?1"
-        " AND subject NOT IN ('memory', 'decay', 'capture', 'project', 'prompt', 'typed')",
+        " AND subject NOT IN ('memory', 'decay', 'capture', 'project', 'prompt', 'typed', 'surface_outcome', 'store',"
+        " 'spool', 'reading', 'question', 'settings')",
         (after,),
     )
     return {row[0] for row in rows}

@@ -181,7 +181,7 @@ async def untell(tx: aiosqlite.Connection, session_id: str) -> dict[str, str]:
 
 async def retell(tx: aiosqlite.Connection, session_id: str, told: Mapping[str, str]) -> None:
     """Tell of a session what was told before."""
-    before, after = await alter(tx, "sessions", session_id, told)
+    before, after = await alter(tx, "sessions", session_id, told) if told else ({}, {})
     if after:
         await events.record(
             tx, "retell", "session", session_id, actor="user", session_id=session_id, before=before, after=after

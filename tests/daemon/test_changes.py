@@ -58,7 +58,12 @@ def test_what_is_taken_back_is_shown_and_a_yes_awaited(running: Home, speaker: S
 
 def test_nobody_else_takes_anything_back(running: Home, speaker: Speaker) -> None:
     number = learned(running, speaker, OTHER)
-    client.call(running, "archive", {"ids": [number]})
+    for cmd in ("archive", "unarchive"):  # what a rollback took out of use must not come back by the model
+        with pytest.raises(SubconsciousError, match="a person takes memories out of use"):
+            client.call(running, cmd, {"ids": [number]})
+    with pytest.raises(SubconsciousError, match="a person has upkeep done"):
+        client.call(running, "maintenance_run", {"job": "weekly"})
+    client.call(running, "archive", {"ids": [number], "origin": "user"})
     with pytest.raises(SubconsciousError, match="a person decides on what is taken back"):
         client.call(running, "undo_acts", {"origin": "user"})
     told: list[dict[str, Any]] = client.call(running, "history", {"subject": "memory", "about": str(number)})["events"]

@@ -463,7 +463,7 @@ def test_a_session_is_archived_and_brought_back(running: Home, speaker: Speaker)
     decide(running, speaker)
     asked = {"session_id": speaker.id[:8]}
     (memory,) = client.call(running, "archive_plan", asked)["memories"]
-    client.call(running, "archive", {"ids": [memory["id"]]})
+    client.call(running, "archive", {"ids": [memory["id"]], "origin": "user"})
     assert client.call(running, "archive_plan", asked)["memories"] == []
     (found,) = client.call(running, "archive_plan", asked | {"archived": True})["memories"]
     words = {"query": "cents amounts", "cwd": str(speaker.project), "archived": True}

@@ -95,7 +95,7 @@ def test_what_was_missed_is_done_before_an_idle_exit(stopped: Home) -> None:
 def test_a_purged_word_is_in_no_copy(running: Home, speaker: Speaker) -> None:
     learned(running, speaker, OTHER)
     gone = learned(running, speaker, DECISION)
-    client.call(running, "maintenance_run", {"job": "nightly"})
+    client.call(running, "maintenance_run", {"job": "nightly", "origin": "user"})
     client.call(running, "backup")
     aside = running.root / "broken"
     aside.mkdir()

@@ -58,8 +58,8 @@ def written(path: Path, change: str, *values: object) -> None:
 
 def test_a_purged_memory_is_nowhere(running: Home, speaker: Speaker) -> None:
     kept, gone = learned(running, speaker, OTHER), learned(running, speaker, DECISION)
-    client.call(running, "archive", {"ids": [gone], "reason": f"about {MARK}"})
-    client.call(running, "unarchive", {"ids": [gone]})
+    client.call(running, "archive", {"ids": [gone], "reason": f"about {MARK}", "origin": "user"})
+    client.call(running, "unarchive", {"ids": [gone], "origin": "user"})
     new_session(running, speaker.project).ask("SessionStart", source="startup")
     keep_copy(running.database, 6)
     (running.buried).mkdir(exist_ok=True)

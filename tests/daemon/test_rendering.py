@@ -346,7 +346,7 @@ def test_the_setting_switches_it_off(stopped: Home, tmp_path: Path) -> None:
     client.ensure_daemon(stopped)
     speaker = new_session(stopped, tmp_path / "project")
     learned(stopped, speaker, DECISION)
-    client.call(stopped, "maintenance_run", {"job": "nightly"}, 30)
+    client.call(stopped, "maintenance_run", {"job": "nightly", "origin": "user"}, 30)
     assert files(stopped) == {}
 
 

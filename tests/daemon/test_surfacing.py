@@ -121,7 +121,7 @@ def test_the_real_hook_prints_it(running: Home, speaker: Speaker) -> None:
 def test_what_is_set_apart_or_archived_is_given_to_no_prompt(running: Home, speaker: Speaker) -> None:
     talker = begun(running, speaker.project)
     (number,) = remember(running, speaker, UPLOADS)
-    client.call(running, "archive", {"ids": [number]})
+    client.call(running, "archive", {"ids": [number], "origin": "user"})
     assert given(talker) == ""
 
 
