@@ -38,6 +38,8 @@ log = logging.getLogger("subconscious.daemon")
 
 PAUSE = 5.0
 """Seconds between two looks at whether anything has changed; what has is rendered when a look brings nothing new."""
+LEAVING_SECONDS = 3.0
+"""Time that the last look may take."""
 LONGEST_WAIT = 30.0
 """Seconds after which it is rendered though changes go on."""
 DAY = 86_400.0
@@ -56,14 +58,21 @@ FRESHEN = DAY / 2
 async def run(core: Core) -> None:
     """Render what has changed, and at the beginning everything that was rendered before, until cancelled."""
     done = await _attempt(core, None)
-    met = done.event
-    while True:
-        await asyncio.sleep(PAUSE)
-        newest = await renderable.newest_event(core.database)
-        # While one change follows the other it is waited, but not for long.
-        if newest == met or time() - done.at > LONGEST_WAIT:
-            done = await _attempt(core, done)
-        met = newest
+    try:
+        met = done.event
+        while True:
+            await asyncio.sleep(PAUSE)
+            newest = await renderable.newest_event(core.database)
+            # While one change follows the other it is waited, but not for long.
+            if newest == met or time() - done.at > LONGEST_WAIT:
+                done = await _attempt(core, done)
+            met = newest
+    except asyncio.CancelledError:
+        # The next start may find no daemon, and must not be given what was archived a moment ago.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LEAVING_SECONDS):
+                await _attempt(core, done)
+        raise
 
 
 @dataclass(frozen=True, slots=True)

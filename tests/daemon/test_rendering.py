@@ -310,6 +310,15 @@ def test_a_purged_word_is_in_no_rendered_file(running: Home, speaker: Speaker, k
     assert start_file(running) is None
 
 
+def test_what_was_archived_a_moment_before_the_daemon_left_is_not_given(
+    running: Home, speaker: Speaker, knowing_one: int
+) -> None:
+    client.call(running, "archive", {"ids": [knowing_one], "origin": "user"})
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    assert begun(running, speaker.project)[1] == ""
+
+
 def test_what_is_redacted_later_is_in_no_rendered_file(running: Home, speaker: Speaker) -> None:
     learned(running, speaker, OTHER)
     assert eventually(lambda: rendered(running, "pytest"), 20)
