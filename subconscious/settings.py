@@ -29,7 +29,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="SUBCONSCIOUS_", env_ignore_empty=True, extra="ignore", frozen=True)
 
-    off: bool = Field(default=False, description="turn every hook off")
+    off: bool = Field(default=False, description="turn everything off; hooks read it from the environment alone")
     capture: bool = Field(default=True, description="learn from sessions")
     summaries: bool = Field(default=True, description="tell what each session was about (E2)")
     surface: bool = Field(default=True, description="give memories to sessions")
