@@ -65,6 +65,15 @@ WORLD_PAUSE = 5.0
 ASIDE = 0.05
 """Seconds between two looks at whether somebody is still being answered."""
 
+QUIET = 1.0
+"""Seconds without a request before a memory is taken up: hooks come in bursts, and a backlog must not cost them."""
+
+REST = 9.0
+"""How much longer than a search it is rested after it: a tenth of one processor is taken."""
+
+LONGEST_PAUSE = 5.0
+"""Seconds that such a rest takes at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Near:
@@ -121,12 +130,13 @@ class Linking:
                 log.exception("links of memory %d can't be looked for", memory.id)
                 async with core.database.write() as tx:
                     await link_searches.note(tx, memory.id, VERSION, time())
-            await asyncio.sleep(monotonic() - begun)
+            await asyncio.sleep(min(REST * (monotonic() - begun), LONGEST_PAUSE))
         return len(batch)
 
     async def _aside(self) -> None:
-        """Let those be answered first who wait for it."""
-        while any(lock.locked() for lock in self._core.answering.values()):
+        """Let those be answered first who wait for it, and those who are likely to come next."""
+        core = self._core
+        while 0 <= time() - core.last_heard < QUIET or any(lock.locked() for lock in core.answering.values()):
             await asyncio.sleep(ASIDE)
 
 

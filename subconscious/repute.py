@@ -12,13 +12,25 @@ from subconscious.store import links, poison
 from subconscious.store.connect import Database
 from subconscious.trust import trust_of
 
+AT_ONCE = 10
+"""Memories that are looked up together: of many, SQLite would rather walk through whole tables."""
+
 
 async def reputes(
     database: Database, found: Sequence[Memory], settings: Settings, now: float, project_id: str | None = None
 ) -> dict[int, Repute]:
     """How these memories stand where they are read, in ``project_id``; nothing where marks are switched off."""
-    if not settings.trust_marks or not found:
+    if not settings.trust_marks:
         return {}
+    known: dict[int, Repute] = {}
+    for start in range(0, len(found), AT_ONCE):
+        known |= await _reputes(database, found[start : start + AT_ONCE], settings, now, project_id)
+    return known
+
+
+async def _reputes(
+    database: Database, found: Sequence[Memory], settings: Settings, now: float, project_id: str | None
+) -> dict[int, Repute]:
     ids = [memory.id for memory in found]
     bearing = await links.bearing(database, ids, project_id) if settings.links else []
     levels = await poison.levels(database, ids)

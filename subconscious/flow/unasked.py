@@ -73,8 +73,7 @@ async def surface_prompt(mind: Mind, prompt: Prompt) -> surfacing.Context:
     fits = [hit for hit in found if hit.memory.id not in due]
     fits.sort(key=lambda hit: -hit.score * lean(hit.memory, prompt.branch, mind.standing))
     occasion = Occasion(prompt.session_id, prompt.project_id, PROMPTED, prompt.branch, asked=FITS, due=due)
-    come = await repute.of_hits(mind.database, await due_hits(mind, due), mind.settings, time(), prompt.project_id)
-    return await _give(mind, occasion, [*come, *fits], seen)
+    return await _give(mind, occasion, [*await due_hits(mind, due), *fits], seen)
 
 
 async def surface_file(mind: Mind, occasion: Occasion, touched: Touched) -> surfacing.Context:
@@ -123,16 +122,16 @@ async def _ranked(mind: Mind, occasion: Occasion, engine: str, found: Sequence[t
         for memory, strength in found
     ]
     hits.sort(key=lambda hit: (-hit.score * lean(hit.memory, occasion.branch, mind.standing), -hit.memory.id))
-    placed = [
+    return [
         replace(hit, engines=(EngineHit(engine, place, round(hit.relevance, 4)),)) for place, hit in enumerate(hits, 1)
     ]
-    return await repute.of_hits(mind.database, placed, mind.settings, now, occasion.project_id)
 
 
 async def _give(mind: Mind, occasion: Occasion, hits: Sequence[Hit], seen: Seen) -> surfacing.Context:
     """Hold back what limits forbid, frame the rest, and save it in the ledger before it leaves."""
     chosen = limits(mind, occasion.event)
     sifted = sift(hits, chosen, seen, time(), occasion.about)
+    fit = await repute.of_hits(mind.database, sifted.fit, mind.settings, time(), occasion.project_id)
     start = Start(
         occasion.session_id,
         occasion.project_id,
@@ -145,7 +144,7 @@ async def _give(mind: Mind, occasion: Occasion, hits: Sequence[Hit], seen: Seen)
         due=occasion.due,
     )
     budget = surfacing.Budget(mind.settings.prompt_tokens, mind.settings.start_characters, chosen.at_once)
-    context = surfacing.compose(sifted.fit, budget, occasion.branch, (), marks_for(mind, start))
+    context = surfacing.compose(fit, budget, occasion.branch, (), marks_for(mind, start))
     if context.hits:
         await save_given(mind, start, context.hits)
     return replace(context, held=sifted.held)
