@@ -21,7 +21,8 @@ SHOWN = ("active", "proposed")
 BEARING = ("CONTRADICTS", "SUPERSEDES")
 """Types that say how a memory stands: they are marked wherever it surfaces (SPEC A12)."""
 ENDS = (("source_id", "target_id"), ("target_id", "source_id"))
-PORTION = 500
+PORTION = 10
+"""Memories that are asked about at once: of many, SQLite would rather walk through whole tables (100 ms for 100)."""
 
 
 @dataclass(frozen=True, slots=True)
