@@ -30,6 +30,10 @@ DATED_AT_ONCE = 500
 """Memories whose words are looked through for dates in one transaction."""
 
 
+DATING_PAUSE = 0.2
+"""Seconds between two batches of memories whose dates are looked for: whoever is answered meanwhile comes first."""
+
+
 class Schedule:
     """Closes silent sessions, expires what nobody decided on, keeps queue and spool small."""
 
@@ -124,6 +128,7 @@ class Schedule:
             async with self._core.database.write() as tx:
                 for memory, told in zip(fresh, found, strict=True):
                     await triggers.keep(tx, memory, due.VERSION, told)
+            await asyncio.sleep(DATING_PAUSE)
 
 
 def _dated(fresh: Sequence[Memory]) -> list[list[tuple[str, float | None]]]:
