@@ -13,6 +13,7 @@ from subconscious import __version__
 from subconscious.client import REQUEST_LIMIT, decode_request, encode_error, encode_result, frame
 from subconscious.errors import SubconsciousError
 from subconscious.home import Home
+from subconscious.store.connect import HURRIED
 
 from .answers import Answers
 from .commands import Commands
@@ -147,6 +148,7 @@ class Server:
             await self._tell(entry, reader, writer)
 
     async def _tell(self, entry: Entry, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        HURRIED.set(True)  # of this connection's own task
         before = await self._answers.before(entry.payload.session_id)
         try:
             answer = await self._answers.answer(entry, _caller(writer))

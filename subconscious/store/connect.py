@@ -1,4 +1,7 @@
-"""Open the database: one writing connection, one reading one, WAL between them.
+"""Open the database: one writing connection, two reading ones, WAL between them.
+
+A connection answers one question after the other, so who is waited for by a hook has a reading one of their own: what
+upkeep asks of thousands of memories must not stand before it.
 
 Only the daemon writes (it holds the lock of the state folder); the terminal's doctor reads. SQLite's own writer lock
 is therefore never waited for across processes, and a transaction here is serialised by an asyncio lock.
@@ -24,6 +27,9 @@ Connector = Callable[[], sqlite3.Connection]
 ACT: ContextVar[str] = ContextVar("act", default="")
 """What the running transaction's events are known by as one act."""
 
+HURRIED: ContextVar[bool] = ContextVar("hurried", default=False)
+"""Whether a hook waits for what is read now."""
+
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     # What is promised is survival of the death of a process, not of the power supply; NORMAL syncs at checkpoints.
@@ -38,17 +44,21 @@ PRAGMAS = (
 
 
 class Database:
-    """A writing and a reading connection to one file."""
+    """A writing connection to one file, a reading one, and one for those who are in a hurry."""
 
-    def __init__(self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
+    def __init__(
+        self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection, front: aiosqlite.Connection
+    ) -> None:
         self.path = path
         self.writer = writer
         self.reader = reader
+        self._front = front
         self._turn = asyncio.Lock()
 
     async def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """Read, outside of any transaction in progress."""
-        return list(await self.reader.execute_fetchall(sql, values))
+        connection = self._front if HURRIED.get() else self.reader
+        return list(await connection.execute_fetchall(sql, values))
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[aiosqlite.Connection]:
@@ -80,7 +90,8 @@ class Database:
             await self.writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
 
     async def close(self) -> None:
-        """Close both connections; the last one folds the WAL back into the file."""
+        """Close all connections; the last one folds the WAL back into the file."""
+        await self._front.close()
         await self.reader.close()
         await self.writer.close()
 
@@ -91,7 +102,7 @@ async def open_database(path: Path, connector: Callable[[Path], sqlite3.Connecti
     opened: list[aiosqlite.Connection] = []
     try:
         path.touch(mode=0o600, exist_ok=True)
-        for _ in range(2):
+        for _ in range(3):
             opened.append(await _open(lambda: make(path)))
     except (sqlite3.Error, OSError) as error:
         for connection in opened:
