@@ -67,9 +67,10 @@ async def keep(
 
 async def due(database: Database, project_id: str, since: float, until: float) -> list[Due]:
     """Dates of a project's and the user's memories that have come and were told to no session yet, the latest first."""
+    # CROSS JOIN keeps the order: there are few triggers and many memories, which SQLite can't know.
     rows = await database.rows(
         "SELECT memory_triggers.id, memory_id, words, due_at, said_at"
-        " FROM memory_triggers JOIN memories ON memories.id = memory_id"
+        " FROM memory_triggers CROSS JOIN memories ON memories.id = memory_id"
         " WHERE due_at BETWEEN ? AND ? AND archived_at IS NULL AND (project_id = ? OR project_id IS NULL)"
         " AND NOT EXISTS (SELECT 1 FROM surfaces WHERE trigger_id = memory_triggers.id) ORDER BY due_at DESC LIMIT 10",
         (since, until, project_id),
@@ -81,7 +82,7 @@ async def milestones(database: Database, project_id: str) -> list[Due]:
     """What has to come about before memories of a project are due, and has not been told of yet."""
     rows = await database.rows(
         "SELECT memory_triggers.id, memory_id, words, due_at, said_at"
-        " FROM memory_triggers JOIN memories ON memories.id = memory_id"
+        " FROM memory_triggers CROSS JOIN memories ON memories.id = memory_id"
         " WHERE sort = 'milestone' AND archived_at IS NULL AND (project_id = ? OR project_id IS NULL)"
         " AND NOT EXISTS (SELECT 1 FROM surfaces WHERE trigger_id = memory_triggers.id)"
         " ORDER BY memory_triggers.id DESC LIMIT ?",
