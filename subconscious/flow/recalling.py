@@ -17,7 +17,7 @@ from subconscious.search.context import lift
 from subconscious.search.engines import Query, find, projects_of
 from subconscious.search.fusion import Fused
 from subconscious.search.relevance import Asked, relevance
-from subconscious.search.selection import EVERYTHING, Selection, distinct, selected
+from subconscious.search.selection import EVERYTHING, Selection, distinct, selected, successors_first
 from subconscious.search.understanding import Wanted
 from subconscious.store import (
     corrections,
@@ -46,7 +46,7 @@ async def recall(
     else:
         pool = await _pool(mind, meant, project_id, limit)
         best = selected(await _distinct(mind, pool), wanted, await _knowledge(mind, pool, wanted))[:limit]
-    return await repute.of_hits(mind.database, best, mind.settings, time(), project_id)
+    return successors_first(await repute.of_hits(mind.database, best, mind.settings, time(), project_id))
 
 
 async def _knowledge(mind: Mind, pool: Sequence[Hit], wanted: Selection) -> set[int]:

@@ -66,6 +66,18 @@ def selected(ranked: Sequence[Hit], wanted: Selection, known: Collection[int] = 
     return [*first, *rest][: wanted.hits]
 
 
+def successors_first(hits: Sequence[Hit]) -> list[Hit]:
+    """The same hits, but what has taken another's place stands before it, however well the words of either fit."""
+    found = {hit.memory.id: hit for hit in hits}
+    placed: dict[int, Hit] = {}
+    for hit in hits:
+        successors = hit.repute.superseded_by if hit.repute else ()
+        for number in (*successors, hit.memory.id):
+            if number in found:
+                placed.setdefault(number, found[number])
+    return list(placed.values())
+
+
 def promoted(memory: Memory) -> bool:
     """Whether somebody or something stands in for a memory: a person who approved or pinned it, or a summing up."""
     return memory.pinned or memory.verified or memory.kind == SYSTEM

@@ -35,6 +35,16 @@ async def both(database: Database, project: Project) -> tuple[int, int]:
     )
 
 
+async def test_what_took_a_place_stands_before_what_had_it(database: Database, project: Project) -> None:
+    """However well the old words fit the question, and the new ones do not."""
+    old, new = await both(database, project)
+    found = [hit.memory.id for hit in await recall(make_mind(database), FLOATS, project.id, 9)]
+    assert found[0] == old
+    await connect(database, new, old, "SUPERSEDES")
+    found = [hit.memory.id for hit in await recall(make_mind(database), FLOATS, project.id, 9)]
+    assert (found.index(new) < found.index(old), len(found)) == (True, len(set(found)))
+
+
 async def test_what_is_superseded_ranks_at_half_and_says_so(database: Database, project: Project) -> None:
     old, new = await both(database, project)
     mind = make_mind(database)
