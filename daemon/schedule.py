@@ -26,11 +26,11 @@ log = logging.getLogger("subconscious.daemon")
 ROUND_SECONDS = 30.0
 DONE_JOBS_DAYS = 7.0
 DAY = 86_400.0
-DATED_AT_ONCE = 500
+DATED_AT_ONCE = 20
 """Memories whose words are looked through for dates in one transaction."""
 
 
-DATING_PAUSE = 0.2
+DATING_PAUSE = 0.1
 """Seconds between two batches of memories whose dates are looked for: whoever is answered meanwhile comes first."""
 
 
