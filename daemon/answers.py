@@ -116,13 +116,18 @@ class Answers:
 
     async def _catch_up(self, project: Project, session_id: str) -> None:
         """Let what was said a moment ago, in a session that has just ended, be known to the one that begins."""
-        with suppress(TimeoutError):
+        self._core.awaited += 1
+        try:
             async with asyncio.timeout(CATCH_UP):
                 await self._spool.sweep()
                 last = await sessions.listing(self._core.database, project.id, 5)
                 others = [session.id for session in last if session.id != session_id]
                 while await jobs.busy_lanes(self._core.database, others):
                     await asyncio.sleep(0.01)
+        except TimeoutError:
+            pass  # what is not known yet is known to the next prompt
+        finally:
+            self._core.awaited -= 1
 
     async def _waiting(self, project: Project) -> str:
         """One line for the person, once for every batch of captures that came since the last one."""
@@ -186,9 +191,8 @@ class Answers:
             return ""
         if mind.settings.prompt_context:
             text = completed(text, self._core.lately.messages(entry.payload.session_id))
-        branch, _ = await asyncio.to_thread(head, entry.payload.cwd or entry.folder)
-        commits = await asyncio.to_thread(latest_commits, entry.payload.cwd or entry.folder)
-        prompt = Prompt(entry.payload.session_id, project.id, text, branch, tuple(commits))
+        branch, commits = await asyncio.to_thread(_news, entry.payload.cwd or entry.folder)
+        prompt = Prompt(entry.payload.session_id, project.id, text, branch, commits)
         return self._told(prompt.session_id, PROMPTED, await surface_prompt(mind, prompt))
 
     def _told(self, session_id: str, event: str, context: surfacing.Context) -> str:
@@ -277,6 +281,11 @@ def _listens(entry: Entry) -> bool:
 async def _occasion(entry: Entry, project: Project, event: str) -> Occasion:
     branch, _ = await asyncio.to_thread(head, entry.payload.cwd or entry.folder)
     return Occasion(entry.payload.session_id, project.id, event, branch)
+
+
+def _news(folder: str) -> tuple[str, tuple[tuple[float, str], ...]]:
+    """The branch that a folder is on, and the latest commits there."""
+    return head(folder)[0], tuple(latest_commits(folder))
 
 
 def _hints(branch: str, before: Session | None) -> str:

@@ -82,6 +82,8 @@ class Core:
     # A session's answers go one after the other: a prompt that is answered while an abandoned start is being taken back
     # would find everything in the ledger, say nothing, and be the session's greeting.
     answering: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+    # How many starts wait for what other sessions have just handed over: the work on that steps aside for nobody.
+    awaited: int = 0
 
     # One job of maintenance at a time, whoever wants it.
     maintaining: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -31,6 +31,7 @@ from subconscious.settings import Settings
 from subconscious.store import link_searches, links, memories
 
 from . import link_model
+from .aside import QUIET, aside
 from .core import Core
 
 if TYPE_CHECKING:
@@ -61,12 +62,6 @@ LONGEST_REST = 300.0
 
 WORLD_PAUSE = 5.0
 """Seconds to wait when the database can't be used at all."""
-
-ASIDE = 0.05
-"""Seconds between two looks at whether somebody is still being answered."""
-
-QUIET = 1.0
-"""Seconds without a request before a memory is taken up: hooks come in bursts, and a backlog must not cost them."""
 
 REST = 9.0
 """How much longer than a search it is rested after it: a tenth of one processor is taken."""
@@ -119,7 +114,7 @@ class Linking:
         embedded = core.embedding.name != NONE and core.embedding.state != "failed"
         batch = await link_searches.waiting(core.database, VERSION, A_ROUND, embedded=embedded)
         for memory in batch:
-            await self._aside()
+            await aside(self._core, QUIET)
             begun = monotonic()
             try:
                 await search(core, memory)
@@ -132,12 +127,6 @@ class Linking:
                     await link_searches.note(tx, memory.id, VERSION, time())
             await asyncio.sleep(min(REST * (monotonic() - begun), LONGEST_PAUSE))
         return len(batch)
-
-    async def _aside(self) -> None:
-        """Let those be answered first who wait for it, and those who are likely to come next."""
-        core = self._core
-        while 0 <= time() - core.last_heard < QUIET or any(lock.locked() for lock in core.answering.values()):
-            await asyncio.sleep(ASIDE)
 
 
 async def search(core: Core, memory: Memory) -> int:

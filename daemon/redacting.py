@@ -15,9 +15,10 @@ from subconscious.store.prose import Row
 from subconscious.store.redactions import Finding
 
 from . import remains, rendering
+from .aside import QUIET, aside
 from .core import Core
 
-BATCH = 100
+BATCH = 25
 """Rows that are looked through at once."""
 
 ROUND_SECONDS = 1.0
@@ -170,6 +171,7 @@ async def look_again(core: Core) -> None:
         return
     deadline = monotonic() + ROUND_SECONDS
     async for table, batch in _rest(core, state):
+        await aside(core, QUIET, ROUND_SECONDS)
         state["changed"] += await _clean(core, batch, "daemon")
         state |= {"table": table.name, "after": list(batch[-1].key)}
         if monotonic() > deadline:

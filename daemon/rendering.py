@@ -31,6 +31,7 @@ from subconscious.standings import standings
 from subconscious.store import renderable, sessions
 from subconscious.store.projects import Project
 
+from .aside import QUIET, aside
 from .core import Core
 from .output import output
 
@@ -97,13 +98,14 @@ async def _attempt(core: Core, before: _Done | None) -> _Done:
 
 
 async def _round(core: Core, now: _Done, before: _Done) -> None:
-    due = await renderable.active(core.database, before.at)
-    if now.event != before.event:
-        due |= await renderable.changed(core.database, before.event)
-    for project in await renderable.projects(core.database) if due else ():
-        if project.id in due or (None in due and folder(core, project).exists()):
+    lively = await renderable.active(core.database, before.at)
+    changed = await renderable.changed(core.database, before.event) if now.event != before.event else set()
+    for project in await renderable.projects(core.database) if lively | changed else ():
+        whole = project.id in changed or (None in changed and folder(core, project).exists())
+        if whole or project.id in lively:
+            await aside(core, QUIET, LONGEST_WAIT)
             async with core.rendering:
-                await _try(core, project, RECENT_DAYS)
+                await _try(core, project, RECENT_DAYS, whole=whole)
 
 
 def folder(core: Core, project: Project) -> Path:
@@ -135,9 +137,9 @@ async def render_all(core: Core) -> int:
     return len(found)
 
 
-async def _try(core: Core, project: Project, days: int) -> None:
+async def _try(core: Core, project: Project, days: int, *, whole: bool = True) -> None:
     try:
-        await _render(core, project, days)
+        await _render(core, project, days, whole=whole)
     except OSError:
         log.exception("project %s can't be rendered", project.id)  # the others still can
 
@@ -153,23 +155,29 @@ def _drop_others(root: Path, known: set[str]) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-async def _render(core: Core, project: Project, days: int) -> None:
+async def _render(core: Core, project: Project, days: int, *, whole: bool = True) -> None:
     if not core.mind().settings.rendered:
         return
-    files = await _files(core, project, days)
+    files = await _files(core, project, days, whole=whole)
     paths = [_key(path) for path in await renderable.paths(core.database, project.id)]
     await asyncio.to_thread(_place, core.home.root / "rendered", project.id, files, paths)
 
 
-async def _files(core: Core, project: Project, days: int) -> dict[str, bytes]:
-    """The files by name; b"" for one that must not be there."""
+async def _files(core: Core, project: Project, days: int, *, whole: bool) -> dict[str, bytes]:
+    """The files by name, without those on all memories unless ``whole``; b"" for one that must not be there."""
     settings = core.mind().settings
     found = await renderable.memories(core.database, project.id, LOOKED_AT)
+    if not whole:
+        oldest = _day(days - 1)
+        found = [memory for memory in found if surfacing.date_of(memory.said_at) >= oldest]
     known = await standings(core.database, found, settings)
     sound = [memory for memory in found if known[memory.id].status != FLAGGED]
     kept = sorted(sound, key=lambda memory: -known[memory.id].score)[: settings.rendered_memories]
     met = await renderable.sessions_since(core.database, project.id, time() - days * DAY)
-    files = await asyncio.to_thread(_texts, project, _Found(kept, sound, known, met), days, settings.rendered_memories)
+    of_whom = _Found(kept, sound, known, met)
+    logs = await asyncio.to_thread(_logs, project, of_whom, days, settings.rendered_memories)
+    texts = await asyncio.to_thread(_texts, project, of_whom, settings.rendered_memories) if whole else {}
+    files = {name: text.encode("utf-8", "replace") for name, text in (logs | texts).items()}
     return files | {START: await _start(core, project)}
 
 
@@ -183,24 +191,27 @@ class _Found:
     sessions: Sequence[Session]
 
 
-def _texts(project: Project, found: _Found, days: int, most: int) -> dict[str, bytes]:
+def _texts(project: Project, found: _Found, most: int) -> dict[str, str]:
     recurring = [memory for memory in found.sound if memory.kind == "pattern"]
-    texts = {
+    return {
         "knowledge.md": rendering.knowledge(project.name, found.kept, found.known),
         "patterns.md": rendering.patterns(project.name, recurring[:most]),
-        **_logs(project, found, days, most),
     }
-    return {name: text.encode("utf-8", "replace") for name, text in texts.items()}
 
 
 def _logs(project: Project, found: _Found, days: int, most: int) -> dict[str, str]:
     logs = {}
     for number in range(days):
-        day = surfacing.date_of(time() - number * DAY)
+        day = _day(number)
         learned = [memory for memory in found.sound if surfacing.date_of(memory.said_at) == day]
         about = [session for session in found.sessions if surfacing.date_of(session.last_event_at) == day]
         logs[f"log/{day}.md"] = rendering.daily(project.name, day, learned[:most], about[:most])
     return logs
+
+
+def _day(before: int) -> str:
+    """The date of some days ago."""
+    return surfacing.date_of(time() - before * DAY)
 
 
 async def _start(core: Core, project: Project) -> bytes:

@@ -16,6 +16,7 @@ from subconscious.store import captures, jobs, model_readings, sessions, trigger
 from subconscious.surfacing import due
 
 from . import redacting, watching
+from .aside import QUIET, aside
 from .core import Core
 from .feedback import judge
 from .learn import Source, learn, learn_unwritten
@@ -31,7 +32,9 @@ DATED_AT_ONCE = 20
 
 
 DATING_PAUSE = 0.1
-"""Seconds between two batches of memories whose dates are looked for: whoever is answered meanwhile comes first."""
+"""Seconds between two batches of memories whose dates are looked for."""
+LONGEST_ASIDE = 1.0
+"""Seconds that such a batch waits while somebody is at work."""
 
 
 class Schedule:
@@ -124,6 +127,7 @@ class Schedule:
     async def read_dates(self) -> None:
         """Find in what was stored since, when it will be due by its own words (SPEC D21a)."""
         while fresh := await triggers.unsearched(self._core.database, due.VERSION, DATED_AT_ONCE):
+            await aside(self._core, QUIET, LONGEST_ASIDE)
             found = await asyncio.to_thread(_dated, fresh)
             async with self._core.database.write() as tx:
                 for memory, told in zip(fresh, found, strict=True):

@@ -21,6 +21,7 @@ from subconscious.flow.remembering import clean
 from subconscious.store import events, jobs
 
 from . import remains
+from .aside import aside
 from .core import Core
 from .entry import NAME_SUFFIX, Entry, read_entry
 from .events import EVENTS
@@ -30,6 +31,8 @@ log = logging.getLogger("subconscious.daemon")
 BATCH = 200
 DAY = 86_400.0
 HALF_WRITTEN_SECONDS = 3600.0
+LONGEST_ASIDE = 1.0
+"""Seconds that entries lie while hooks are being answered."""
 ENTRY_NAME = re.compile(r"[0-9a-z][0-9a-z.-]*\.entry")
 
 
@@ -96,6 +99,7 @@ class Spool:
         watcher = asyncio.create_task(self._signal())
         try:
             while not self._core.stopping.is_set():
+                await aside(self._core, most=LONGEST_ASIDE)
                 self._core.spooled.clear()
                 await self._try_sweep()
                 with contextlib.suppress(TimeoutError):

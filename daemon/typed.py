@@ -24,6 +24,7 @@ from subconscious.search.tiers import Tiers, tell
 from subconscious.search.understanding import understand
 from subconscious.store import captures, memories
 from subconscious.store.captures import Place
+from subconscious.store.connect import HURRIED
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
 from subconscious.surfacing.marks import marks_of
@@ -56,6 +57,7 @@ async def answer(core: Core, entry: Entry, project: Project, caller: int, doubt:
     if match is None or match["verb"] not in (*VERBS, *CHANGING, REVIEW):
         return Said("")
     text = (match["rest"] or "").strip()
+    HURRIED.set(False)  # a command is waited for; what it asks of the store may be much, and holds up nobody else
     try:
         if match["verb"] == REVIEW:
             return await typed_review.answer(core, entry, project, text, caller)

@@ -21,11 +21,15 @@ from subconscious.providers import Ask
 from subconscious.store import captures, consolidations, memories, poison
 from subconscious.store.captures import Place
 
+from .aside import QUIET, aside
 from .core import Core
 
 log = logging.getLogger("subconscious.daemon")
 
 CHECKED_A_ROUND = 100
+CHECKED_AT_ONCE = 10
+LONGEST_ASIDE = 2.0
+"""Seconds that such a portion waits while somebody is at work."""
 ASKED_A_ROUND = 4
 HELD = (Level.HIGH, Level.CRITICAL)
 
@@ -35,18 +39,24 @@ async def look_again(core: Core) -> int:
     if not core.in_force(core.settings).poisoning:
         return 0
     found = await poison.unchecked(core.database, await asyncio.to_thread(rules_version), CHECKED_A_ROUND)
-    judged = await asyncio.to_thread(_judge, found)
     gone: list[int] = []
-    for memory, verdict in judged:
+    for start in range(0, len(found), CHECKED_AT_ONCE):
+        await aside(core, QUIET, LONGEST_ASIDE)
+        judged = await asyncio.to_thread(_judge, found[start : start + CHECKED_AT_ONCE])
         async with core.database.write() as tx:
-            if verdict.level in HELD and await _set_apart(tx, memory, verdict):
-                gone.append(memory.id)
-            # A check that failed has no rules; it must not be tried in every round.
-            await poison.note_checked(tx, memory.id, replace(verdict, rules=verdict.rules or rules_version()))
+            gone += [memory.id for memory, verdict in judged if await _note(tx, memory, verdict)]
     if gone:
         await core.embedding.refresh(gone)
         log.warning("%d memories were set apart: `subconscious review --status quarantined`", len(gone))
     return len(gone)
+
+
+async def _note(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> bool:
+    """Put a check on record; whether it set the memory apart."""
+    apart = verdict.level in HELD and await _set_apart(tx, memory, verdict)
+    # A check that failed has no rules; it must not be tried in every round.
+    await poison.note_checked(tx, memory.id, replace(verdict, rules=verdict.rules or rules_version()))
+    return apart
 
 
 def _judge(found: Sequence[Memory]) -> list[tuple[Memory, Verdict]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 from subconscious.model import Memory
@@ -64,6 +65,8 @@ _VAGUE = re.compile(
     r"\b(?:something|somehow|stuff|things?|better|nicer|properly|probably|maybe|some|various|etc)\b", re.IGNORECASE
 )
 _FEW_WORDS = 5
+CACHED = 4096
+"""Texts whose weight is remembered: of a project they are weighed after every change to any of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +125,18 @@ def recurrence(sessions: int, times: int = 1) -> float:
 
 def impact(memory: Memory, facts: Facts) -> float:
     """What knowing it saves, estimated: 1 to 3 seconds, 4 to 6 minutes, 7 to 10 hours or a blocker (SPEC E7)."""
-    words = f"{memory.content} {memory.rationale}"
-    worth = WORTH.get(memory.kind, UNKNOWN_WORTH)
+    worth = _worth(memory.kind, f"{memory.content} {memory.rationale}")
+    return _bounded(worth + min(2, facts.citations) + memory.pinned)
+
+
+@lru_cache(maxsize=CACHED)
+def _worth(kind: str, words: str) -> float:
+    worth = WORTH.get(kind, UNKNOWN_WORTH)
     if _HOURS.search(words):
         worth = max(worth + 1, 8.0)
     elif _MINUTES.search(words):
         worth = max(worth, 5.0)
-    worth += is_trouble(words) + bool(_LONG.search(words))
-    worth += min(2, facts.citations) + memory.pinned
-    return _bounded(worth)
+    return worth + is_trouble(words) + bool(_LONG.search(words))
 
 
 def is_trouble(words: str) -> bool:
@@ -140,13 +146,17 @@ def is_trouble(words: str) -> bool:
 
 def specificity(memory: Memory) -> float:
     """How precisely it is said, estimated: 1 to 3 vague, 4 to 6 directional, 7 to 10 precise (SPEC E8)."""
-    words = memory.content
+    return _specificity(memory.content, bool(memory.files), bool(memory.rationale))
+
+
+@lru_cache(maxsize=CACHED)
+def _specificity(words: str, files: bool, rationale: bool) -> float:
     marks = (
-        2 * bool(memory.files or _FILE.search(words)),
+        2 * (files or bool(_FILE.search(words))),
         2 * bool(_IDENTIFIER.search(words)),
         bool(_NUMBER.search(words)),
         bool(_COMMAND.search(words)),
-        2 * bool(memory.rationale or _BECAUSE.search(words)),
+        2 * (rationale or bool(_BECAUSE.search(words))),
         len(words.split()) > 2 * _FEW_WORDS,
     )
     vague = min(2, len(_VAGUE.findall(words))) + (len(words.split()) < _FEW_WORDS)

@@ -1,7 +1,9 @@
 """Open the database: one writing connection, two reading ones, WAL between them.
 
 A connection answers one question after the other, so who is waited for by a hook has a reading one of their own: what
-upkeep asks of thousands of memories must not stand before it.
+upkeep asks of thousands of memories must not stand before it. It is read without a thread: a prompt asks some 35 short
+questions, and to hand each to another thread and back takes several times as long as the answer, most of all while a
+third one computes.
 
 Only the daemon writes (it holds the lock of the state folder); the terminal's doctor reads. SQLite's own writer lock
 is therefore never waited for across processes, and a transaction here is serialised by an asyncio lock.
@@ -47,7 +49,7 @@ class Database:
     """A writing connection to one file, a reading one, and one for those who are in a hurry."""
 
     def __init__(
-        self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection, front: aiosqlite.Connection
+        self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection, front: sqlite3.Connection
     ) -> None:
         self.path = path
         self.writer = writer
@@ -57,8 +59,9 @@ class Database:
 
     async def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
         """Read, outside of any transaction in progress."""
-        connection = self._front if HURRIED.get() else self.reader
-        return list(await connection.execute_fetchall(sql, values))
+        if HURRIED.get():
+            return self._front.execute(sql, values).fetchall()
+        return list(await self.reader.execute_fetchall(sql, values))
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[aiosqlite.Connection]:
@@ -91,7 +94,7 @@ class Database:
 
     async def close(self) -> None:
         """Close all connections; the last one folds the WAL back into the file."""
-        await self._front.close()
+        self._front.close()
         await self.reader.close()
         await self.writer.close()
 
@@ -102,13 +105,14 @@ async def open_database(path: Path, connector: Callable[[Path], sqlite3.Connecti
     opened: list[aiosqlite.Connection] = []
     try:
         path.touch(mode=0o600, exist_ok=True)
-        for _ in range(3):
+        for _ in range(2):
             opened.append(await _open(lambda: make(path)))
+        front = await asyncio.to_thread(_open_front, lambda: make(path))
     except (sqlite3.Error, OSError) as error:
         for connection in opened:
             await connection.close()
         raise StoreError(f"{path} can't be opened: {error}", "run `subconscious doctor`") from error
-    return Database(path, *opened)
+    return Database(path, opened[0], opened[1], front)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -124,5 +128,17 @@ async def _open(connector: Connector) -> aiosqlite.Connection:
     except BaseException:
         # Also when cancelled: a connection that nobody holds would keep its file and its thread.
         await connection.close()
+        raise
+    return connection
+
+
+def _open_front(connector: Connector) -> sqlite3.Connection:
+    connection = connector()
+    try:
+        connection.row_factory = sqlite3.Row
+        for pragma in PRAGMAS:
+            connection.execute(pragma)
+    except BaseException:
+        connection.close()
         raise
     return connection

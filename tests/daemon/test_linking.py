@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from daemon import link_model, linking
+from daemon import aside, link_model, linking
 from daemon.core import Core
 from daemon.embedding import Embedding
 from daemon.linking import Linking
@@ -194,7 +194,7 @@ async def test_nobody_who_is_being_answered_waits_for_it(core: Core, project: Pr
     loop = Linking(core)
     async with core.answering["session"]:
         task = asyncio.create_task(loop.round())
-        await asyncio.sleep(4 * linking.ASIDE)
+        await asyncio.sleep(4 * aside.LOOK)
         assert len(await link_searches.waiting(core.database, VERSION, 9, embedded=False)) == 2
     assert await task == 2
 

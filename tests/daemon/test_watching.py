@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from pydantic import BaseModel
@@ -36,6 +37,10 @@ class Half:
         self.settings = Settings(embedder="none")
         self.ask = ask
         self.embedding = NoIndex()
+        self.answering: dict[str, asyncio.Lock] = {}
+        self.awaited = 0
+        self.last_heard = 0.0
+        self.stopping = asyncio.Event()
 
     def in_force(self, settings: Settings) -> Settings:
         return settings
