@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from subconscious.embeddings import FALLBACK, NONE, Access, model_of
 from subconscious.errors import EmbedderBusyError, EmbedderError, EmbedderTextError, SubconsciousError
 from subconscious.model import Memory
-from subconscious.store import memories, models
+from subconscious.store import embedding_queue, memories, models
 from subconscious.store.connect import Database
 from subconscious.store.models import Known
 
@@ -136,9 +136,9 @@ class Embedding:
         """Forget what went wrong and try again now (SPEC B25); return how many memories wait for their vector."""
         self._chain.forgive()
         async with self._database.write() as tx:
-            await memories.retry_embedding(tx)
+            await embedding_queue.retry(tx)
         self.wake()
-        return (await memories.embedding_backlog(self._database)).get("pending", 0)
+        return (await embedding_queue.backlog(self._database)).get("pending", 0)
 
     async def of_query(self, text: str) -> numpy.ndarray | None:
         """A question's embedding by the model that serves (see Sense)."""
@@ -324,7 +324,7 @@ class Embedding:
         finally:
             self._retiring -= 1
             await old.close()
-        if not await memories.unembedded(self._database, 1):
+        if not await embedding_queue.unembedded(self._database, 1):
             await self._tidy_up()
 
     async def _arrive(self) -> None:
@@ -371,7 +371,7 @@ class Embedding:
                 self._wanted.clear()
                 await self._keep_up()
             fresh = False
-            batch = await memories.unembedded(self._database, writer.embedder.batch)
+            batch = await embedding_queue.unembedded(self._database, writer.embedder.batch)
             if not batch:
                 return True
             if next(self._chain.usable(), "") != writer.name:
@@ -383,7 +383,7 @@ class Embedding:
         """New memories are found by meaning also while another model than the one that serves is wanted."""
         sense, embedder = self.sense, self.sense.embedder
         while embedder is not None:
-            batch = await memories.unembedded_by(self._database, sense.model, embedder.batch)
+            batch = await embedding_queue.unembedded_by(self._database, sense.model, embedder.batch)
             if not batch:
                 return
             texts = [text_of(memory) for memory in batch]
@@ -477,7 +477,7 @@ class Embedding:
 
     async def _mark(self, batch: Sequence[Memory], status: str) -> None:
         async with self._database.write() as tx:
-            await memories.mark_embedding(tx, [memory.id for memory in batch], status)
+            await embedding_queue.mark(tx, [memory.id for memory in batch], status)
 
     async def _save(
         self, tx: Any, model: str, batch: Sequence[Memory], found: numpy.ndarray, *, done: bool = False
@@ -493,7 +493,7 @@ class Embedding:
         if done:
             now = {memory.id: digest_of(memory) for memory in await self._now(batch)}
             same = [memory.id for memory in batch if now.get(memory.id) == digest_of(memory)]
-            await memories.mark_embedding(tx, same, "done")
+            await embedding_queue.mark(tx, same, "done")
 
     def _spent(self, embedder: str, model: str, tokens: int) -> None:
         """Called from the embedders' threads."""

@@ -28,7 +28,7 @@ from subconscious.links.reading import Note, Reading, read
 from subconscious.model import Link, Memory
 from subconscious.search.words import terms
 from subconscious.settings import Settings
-from subconscious.store import link_searches, links, memories
+from subconscious.store import full_text, link_searches, links, memories
 
 from . import link_model
 from .core import Core
@@ -171,8 +171,8 @@ async def neighbours(core: Core, memory: Memory) -> dict[int, float | None]:
     found: dict[int, float | None] = {}
     projects = (memory.project_id,) if memory.project_id else ()
     asked = terms(f"{memory.summary} {memory.content} {' '.join(memory.tags)}")
-    scopes = (*projects, memories.USER_WIDE) if projects else ()
-    for one, _ in await memories.search_text(core.database, asked, scopes, NEIGHBOURS + 1):
+    scopes = (*projects, full_text.USER_WIDE) if projects else ()
+    for one, _ in await full_text.search(core.database, asked, scopes, NEIGHBOURS + 1):
         found[one] = None
     index = core.embedding.index
     vector = await _vector(core, memory)

@@ -35,6 +35,7 @@ from subconscious.search.words import terms
 from subconscious.settings import Settings
 from subconscious.store import (
     captures,
+    full_text,
     memories,
     outcomes,
     poison,
@@ -146,7 +147,7 @@ async def _in_context(mind: Mind, candidate: Candidate, admission: Admission, wh
     verdict = admission.verdict or screen(candidate)
     known: list[Memory] = []
     if candidate.origin is not Origin.USER and admission.decision is Decision.AUTO:
-        found = await memories.search_text(
+        found = await full_text.search(
             mind.database, terms(candidate.content), projects_of(where.place.project_id), NEIGHBOURS
         )
         known = list((await memories.get_many(mind.database, [number for number, _ in found])).values())

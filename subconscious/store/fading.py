@@ -14,7 +14,7 @@ from subconscious import decay
 from subconscious.decay import Facts
 from subconscious.store import events, memories
 from subconscious.store.connect import Database
-from subconscious.store.memories import USER_WIDE
+from subconscious.store.full_text import USER_WIDE
 from subconscious.store.rows import marks
 
 GATHERED = 0.5

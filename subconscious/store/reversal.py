@@ -14,7 +14,7 @@ from typing import Any
 import aiosqlite
 
 from subconscious.errors import RequestError
-from subconscious.store import captures, events, memories, prose
+from subconscious.store import captures, events, full_text, memories, prose
 from subconscious.store.connect import Database
 from subconscious.store.rows import alter, insertion, marks
 from subconscious.store.subjects import FINAL, SUBJECTS, TOLD_AS, Subject
@@ -230,7 +230,7 @@ async def _settle(tx: aiosqlite.Connection, done: Sequence[Step]) -> None:
         if names & (prose.INDEXED | {"project_id", "scope"}):
             await prose.derive(tx, memory_id)
         memory = await memories.held(tx, memory_id)
-        await memories.reindex(tx, memory)
+        await full_text.reindex(tx, memory)
         await vectors.activate(tx, [memory_id], memory.archived_at is None)
     await _refuse_held(tx, list(changed))
 

@@ -21,7 +21,7 @@ from subconscious import client
 from subconscious.embeddings import Access
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.home import Home
-from subconscious.store import memories, models
+from subconscious.store import embedding_queue, memories, models
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from tests.conftest import make_memory
@@ -74,7 +74,7 @@ async def settled(loop: Embedding, model: str) -> None:
     """Wait until this model serves and nothing is pending."""
 
     async def there() -> bool:
-        backlog = await memories.embedding_backlog(loop._database)
+        backlog = await embedding_queue.backlog(loop._database)
         return loop.sense.model == model and loop.state != "loading" and not backlog.get("pending")
 
     await until(there)

@@ -27,6 +27,7 @@ from subconscious.store import (
     corrections,
     events,
     fading,
+    full_text,
     links,
     memories,
     model_readings,
@@ -227,7 +228,7 @@ class Store(RuleBasedStateMachine):
                 values = {"content": text, "summary": text[:9], "pinned": 1, "content_hash": content_hash(text)}
                 before, after = await alter(tx, "memories", number, values)
                 if after:
-                    await memories.reindex(tx, await memories.held(tx, number))
+                    await full_text.reindex(tx, await memories.held(tx, number))
                     await events.record(tx, "edit", "memory", number, actor="user", before=before, after=after)
 
         self.act(work)
