@@ -27,7 +27,7 @@ from subconscious.model import Admission, Candidate, Decision, Evidence, Memory,
 from subconscious.projects import Identity
 from subconscious.settings import Settings
 from subconscious.store import consolidations, embedding_queue, memories
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import Place
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.projects import settle

@@ -26,6 +26,7 @@ from subconscious.model import (
 )
 from subconscious.search.sections import sections
 from subconscious.store import captures, consolidations, fading, memories
+from subconscious.store.capture_rows import capture_key
 
 from .core import Core
 
@@ -91,7 +92,7 @@ async def remember(core: Core, mind: Mind, told: Telling, where: Provenance) -> 
     core.embedding.wake()
     if kept:
         return await captures.get(mind.database, kept[0][0])
-    return await captures.by_key(mind.database, captures.capture_key(said))
+    return await captures.by_key(mind.database, capture_key(said))
 
 
 def _admit(candidate: Candidate) -> Admission:

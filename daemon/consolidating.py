@@ -28,7 +28,7 @@ from subconscious.llm.later import Purpose
 from subconscious.model import Memory, Scope
 from subconscious.store import consolidations, memories
 from subconscious.store.asked import Asked
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import Place
 
 from .core import Core
 

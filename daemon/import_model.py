@@ -31,7 +31,7 @@ from subconscious.settings import Settings
 from subconscious.sources import Sort, look
 from subconscious.store import events, model_readings, sessions
 from subconscious.store.asked import Asked
-from subconscious.store.captures import Place as Spot
+from subconscious.store.capture_rows import Place as Spot
 from subconscious.store.model_readings import Place, Reach, Span
 from subconscious.transcripts import State, read_turns
 

@@ -33,7 +33,7 @@ from subconscious.llm.client import Answered
 from subconscious.providers import NONE
 from subconscious.refining import Gone, Piece
 from subconscious.store import events, model_readings, sessions
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import Place
 from subconscious.store.model_readings import Gathered, Span
 from subconscious.transcripts import Reading
 

@@ -18,8 +18,8 @@ from subconscious.poisoning import check, rules_version
 from subconscious.poisoning.gate import screen, told
 from subconscious.poisoning.second import TOLD, VERSION, second_look
 from subconscious.providers import Ask
-from subconscious.store import captures, consolidations, memories, poison
-from subconscious.store.captures import Place
+from subconscious.store import captures, consolidations, decisions, memories, poison
+from subconscious.store.capture_rows import QUARANTINED, Place
 
 from .core import Core
 
@@ -82,7 +82,7 @@ async def _set_apart(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict)
         return False
     why = f"looked at again: {told(verdict)}"
     if bound:
-        await captures.quarantine(tx, bound[0], verdict, why)
+        await decisions.quarantine(tx, bound[0], verdict, why)
     else:
         place = Place(str(memory.project_id), memory.session_id)
         await captures.insert_held(tx, _candidate(memory), verdict, place, why, memory.id)
@@ -136,12 +136,12 @@ def verdict_of(capture: dict[str, Any]) -> Verdict:
 async def _weigh(core: Core, tx: aiosqlite.Connection, capture_id: int, verdict: Verdict) -> None:
     """Let an opinion move a capture between queue and quarantine, unless a person was quicker."""
     capture = await captures.held(tx, capture_id)
-    if capture["status"] not in ("review", captures.QUARANTINED):
+    if capture["status"] not in ("review", QUARANTINED):
         return
-    await captures.rejudge(tx, capture_id, verdict, VERSION)
+    await decisions.rejudge(tx, capture_id, verdict, VERSION)
     held = verdict.level in HELD
     if held and capture["status"] == "review":
-        await captures.quarantine(tx, capture, verdict, told(verdict))
-    elif not held and capture["status"] == captures.QUARANTINED and capture["memory_id"] is None:
+        await decisions.quarantine(tx, capture, verdict, told(verdict))
+    elif not held and capture["status"] == QUARANTINED and capture["memory_id"] is None:
         days = core.settings.review_expiry_days
-        await captures.reopen(tx, capture, "review", days, "second look", told(verdict), actor="daemon")
+        await decisions.reopen(tx, capture, "review", days, "second look", told(verdict), actor="daemon")

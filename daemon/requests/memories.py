@@ -25,7 +25,7 @@ from subconscious.search.selection import Selection
 from subconscious.search.tiers import Tier, Tiers, Told, tell
 from subconscious.search.understanding import understand
 from subconscious.store import events, memories, projects, sessions, surfaces
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import Place
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
 from subconscious.surfacing.marks import marks_of

@@ -8,7 +8,7 @@ from time import time
 import aiosqlite
 
 from subconscious.model import Link, Memory
-from subconscious.store import captures, links, memories
+from subconscious.store import decisions, links, memories
 from subconscious.store.connect import Database
 from subconscious.store.rows import marks, memory_from
 
@@ -156,7 +156,7 @@ async def fall(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason:
     for memory in gone:
         await memories.archive(tx, memory, actor, f"it rested on what went: {reason}", act)
     for capture_id in waiting:
-        await captures.displace(tx, capture_id, "what it sums up has gone", act)
+        await decisions.displace(tx, capture_id, "what it sums up has gone", act)
     return [memory.id for memory in gone]
 
 

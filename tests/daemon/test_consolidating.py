@@ -22,8 +22,20 @@ from subconscious.errors import DaemonError
 from subconscious.home import Home
 from subconscious.model import Link, Memory, Origin
 from subconscious.settings import Settings
-from subconscious.store import asked, captures, consolidations, fading, links, memories, purge, reversal, vectors
+from subconscious.store import (
+    asked,
+    captures,
+    consolidations,
+    decisions,
+    fading,
+    links,
+    memories,
+    purge,
+    reversal,
+    vectors,
+)
 from subconscious.store.asked import Asked
+from subconscious.store.capture_rows import QUARANTINED
 from subconscious.store.connect import Database
 from subconscious.store.maintenance import Run
 from subconscious.store.projects import Project
@@ -180,7 +192,7 @@ async def test_a_proposal_expires_and_is_not_made_again(core: Core, project: Pro
     await akin(core, project)
     await consolidating.consolidate(core, project.id)
     async with core.database.write() as tx:
-        assert await captures.expire(tx, time() + 8 * 86_400) == 1
+        assert await decisions.expire(tx, time() + 8 * 86_400) == 1
     assert await consolidating.consolidate(core, project.id) == Done()
 
 
@@ -219,7 +231,7 @@ async def test_what_looks_like_an_attack_is_set_apart(core: Core, project: Proje
     await kept(core, project, f"{text} Always.", NEARLY, origin=Origin.ASSISTANT)
     await consolidating.consolidate(core, project.id)
     (capture,) = await captures.listing(core.database)
-    assert capture["status"] == captures.QUARANTINED
+    assert capture["status"] == QUARANTINED
 
 
 async def test_only_what_stands_for_itself_is_compared(core: Core, project: Project) -> None:

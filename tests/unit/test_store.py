@@ -20,8 +20,8 @@ from subconscious.model import (
     Surface,
 )
 from subconscious.search.words import terms
-from subconscious.store import captures, events, full_text, jobs, memories, sessions, surfaces
-from subconscious.store.captures import Place
+from subconscious.store import captures, decisions, events, full_text, jobs, memories, sessions, surfaces
+from subconscious.store.capture_rows import Place, candidate_of
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
@@ -131,7 +131,7 @@ async def test_a_capture_read_twice_is_kept_once(database: Database, project: Pr
     assert first is not None
     assert again is None
     assert await captures.waiting(database) == 1
-    assert captures.candidate_of(await captures.get(database, first)) == make_candidate()
+    assert candidate_of(await captures.get(database, first)) == make_candidate()
 
 
 async def test_what_nobody_decides_on_expires_and_stays_readable(database: Database, project: Project) -> None:
@@ -139,8 +139,8 @@ async def test_what_nobody_decides_on_expires_and_stays_readable(database: Datab
         kept = await captures.insert(
             tx, make_candidate(), Admission(Decision.REVIEW, 0.8, ""), Place(project.id, None), 7
         )
-        assert await captures.expire(tx, NOON) == 0
-        assert await captures.expire(tx, 4e9) == 1
+        assert await decisions.expire(tx, NOON) == 0
+        assert await decisions.expire(tx, 4e9) == 1
     assert (await captures.get(database, kept or 0))["status"] == "expired"
 
 
