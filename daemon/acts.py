@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from subconscious.capture.offline import extract
-from subconscious.errors import RequestError
+from subconscious.errors import HeldError
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Provenance, keep
 from subconscious.model import (
@@ -130,10 +130,7 @@ async def refuse_held(core: Core, ids: Sequence[int]) -> None:
     async with core.database.write() as tx:
         held = await captures.in_quarantine(tx, ids)
     if held:
-        raise RequestError(
-            f"memory {min(held)} is in quarantine: it may be poisoned",
-            "look at it with `subconscious review --status quarantined`, then release or reject it",
-        )
+        raise HeldError(min(held))
 
 
 def cut(text: str, length: int) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.errors import RequestError
+from subconscious.errors import HeldError, RequestError
 from subconscious.store import captures, events, full_text, memories, prose
 from subconscious.store.connect import Database
 from subconscious.store.rows import alter, insertion, marks
@@ -243,10 +243,7 @@ async def _refuse_held(tx: aiosqlite.Connection, ids: Sequence[int]) -> None:
         tuple(held),
     )
     for row in rows:
-        raise RequestError(
-            f"memory {row['id']} is in quarantine: it may be poisoned",
-            "look at it with `subconscious review --status quarantined`, then release or reject it",
-        )
+        raise HeldError(row["id"])
 
 
 def touched(done: Sequence[Step]) -> dict[int, set[str]]:
