@@ -199,7 +199,7 @@ def _kinds(args: Search) -> tuple[str, ...]:
     named = (*args.kinds, *([args.kind] if args.kind else []))
     for kind in named:
         if kind not in KINDS:
-            raise RequestError(f"there is no kind {kind}", f"one of: {', '.join(KINDS)}")
+            raise RequestError(f"there is no kind {kind!r}", f"kinds are: {', '.join(KINDS)}")
     return tuple(dict.fromkeys(named))
 
 
