@@ -37,16 +37,18 @@ async def look_again(core: Core) -> int:
     found = await poison.unchecked(core.database, await asyncio.to_thread(rules_version), CHECKED_A_ROUND)
     judged = await asyncio.to_thread(_judge, found)
     gone: list[int] = []
+    apart = 0
     for memory, verdict in judged:
         async with core.database.write() as tx:
-            if verdict.level in HELD and await _set_apart(tx, memory, verdict):
-                gone.append(memory.id)
+            if verdict.level in HELD and (left := await _set_apart(tx, memory, verdict)):
+                gone += left
+                apart += 1
             # A check that failed has no rules; it must not be tried in every round.
             await poison.note_checked(tx, memory.id, replace(verdict, rules=verdict.rules or rules_version()))
     if gone:
         await core.embedding.refresh(gone)
-        log.warning("%d memories were set apart: `subconscious review --status quarantined`", len(gone))
-    return len(gone)
+        log.warning("%d memories were set apart: `subconscious review --status quarantined`", apart)
+    return apart
 
 
 def _judge(found: Sequence[Memory]) -> list[tuple[Memory, Verdict]]:
@@ -73,13 +75,16 @@ def _candidate(memory: Memory) -> Candidate:
     )
 
 
-async def _set_apart(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> bool:
-    """Take a memory out of use until a person decides; False where none of its captures is there to decide on."""
+async def _set_apart(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> list[int]:
+    """Take a memory out of use until a person decides, and what sums it up with it; return what left the indexes.
+
+    Nothing where none of its captures is there to decide on.
+    """
     from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
 
     bound = await captures.of_memory(tx, memory.id)
     if not bound and memory.project_id is None:
-        return False
+        return []
     why = f"looked at again: {told(verdict)}"
     if bound:
         await decisions.quarantine(tx, bound[0], verdict, why)
@@ -88,8 +93,9 @@ async def _set_apart(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict)
         await captures.insert_held(tx, _candidate(memory), verdict, place, why, memory.id)
     await memories.archive(tx, memory, "daemon", why)
     fallen = await consolidations.fall(tx, [memory.id], "daemon", "it may be poisoned")
-    await vectors.activate(tx, [memory.id, *fallen], False)
-    return True
+    gone = [memory.id, *fallen]
+    await vectors.activate(tx, gone, False)
+    return gone
 
 
 async def ask_again(core: Core) -> int:
@@ -110,6 +116,7 @@ async def ask_again(core: Core) -> int:
 async def _ask_about_stored(core: Core, ask: Ask) -> int:
     """Ask about memories that a later look has flagged; what a model holds for dangerous is set apart."""
     gone: list[int] = []
+    apart = 0
     for memory in await poison.flagged(core.database, VERSION, ASKED_A_ROUND):
         candidate = _candidate(memory)
         note = {name: getattr(candidate, name) for name in TOLD} | {"evidence": memory.evidence}
@@ -117,12 +124,13 @@ async def _ask_about_stored(core: Core, ask: Ask) -> int:
         if verdict is None:
             break
         async with core.database.write() as tx:
-            if verdict.level in HELD and await _set_apart(tx, memory, verdict):
-                gone.append(memory.id)
+            if verdict.level in HELD and (left := await _set_apart(tx, memory, verdict)):
+                gone += left
+                apart += 1
             await poison.note_seconded(tx, memory.id, verdict.level.value, VERSION)
     if gone:
         await core.embedding.refresh(gone)
-    return len(gone)
+    return apart
 
 
 def verdict_of(capture: dict[str, Any]) -> Verdict:

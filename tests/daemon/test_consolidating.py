@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 import pytest
 
-from daemon import acts, consolidating, correcting, phases, reviewing
+from daemon import acts, consolidating, correcting, phases, reviewing, watching
 from daemon.consolidating import Done
 from daemon.core import Core
 from daemon.correcting import Wish
@@ -20,7 +20,7 @@ from subconscious.consolidate import gate, synthesis, telling
 from subconscious.consolidate.synthesis import Synthesis
 from subconscious.errors import DaemonError
 from subconscious.home import Home
-from subconscious.model import Link, Memory, Origin
+from subconscious.model import Level, Link, Memory, Origin, Verdict
 from subconscious.settings import Settings
 from subconscious.store import (
     asked,
@@ -351,6 +351,30 @@ async def test_a_correction_takes_it_along(core: Core, project: Project) -> None
     await consolidating.consolidate(core, project.id)
     await correcting.correct(core, Wish(one.id, "deprecated"))
     assert await active(core) == {other.id}
+
+
+async def test_what_rests_on_what_may_be_poisoned_is_found_by_nobody(
+    core: Core, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = await alike(core, project)
+    await consolidating.consolidate(core, project.id)
+    (made,) = await active(core) - {one.id, other.id}
+    async with core.database.write() as tx:
+        vector = numpy.array([1.0, 0.0], numpy.float32)
+        await vectors.save(tx, MODEL, [Row(made, project.id, vector)])
+    await core.embedding.refresh([made])
+    assert core.embedding.index is not None
+    assert {number for number, _ in await core.embedding.index.search([project.id], vector, 9)} == {
+        one.id,
+        other.id,
+        made,
+    }
+    core.settings = core.settings.model_copy(update={"poisoning": True})
+    attack = Verdict(Level.HIGH, (), 1)
+    monkeypatch.setattr(watching, "screen", lambda candidate, _: attack if candidate.content == CENTS else Verdict())
+    assert await watching.look_again(core) == 1
+    assert await active(core) == {other.id}
+    assert [number for number, _ in await core.embedding.index.search([project.id], vector, 9)] == [other.id]
 
 
 async def test_what_was_worded_anew_is_summed_up_anew(core: Core, project: Project) -> None:
