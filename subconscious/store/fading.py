@@ -192,6 +192,16 @@ FROM memories AS m WHERE m.archived_at >= ?1 AND (?2 IS NULL OR m.project_id = ?
 """
 
 
+async def had_faded(tx: aiosqlite.Connection, memory_id: int) -> bool:
+    """Whether the last to take a memory out of use was time, and nobody's word."""
+    rows = await tx.execute_fetchall(
+        "SELECT reason LIKE ? FROM events WHERE subject = 'memory' AND subject_id = ? AND action = 'archive'"
+        " ORDER BY id DESC LIMIT 1",
+        (f"{FADED}%", str(memory_id)),
+    )
+    return any(row[0] for row in rows)
+
+
 async def gone_since(database: Database, project_id: str, since: float) -> int:
     """How many of a project's memories, and of the user's own, have faded since then and are still archived."""
     rows = await database.rows(f"SELECT count(*) {_GONE}", (since, project_id))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 import pytest
 
-from daemon import acts, consolidating, correcting, phases, reviewing, watching
+from daemon import acts, consolidating, correcting, phases, reviewing, undoing, watching
 from daemon.consolidating import Done
 from daemon.core import Core
 from daemon.correcting import Wish
@@ -27,6 +27,7 @@ from subconscious.store import (
     captures,
     consolidations,
     decisions,
+    events,
     fading,
     links,
     memories,
@@ -335,6 +336,37 @@ async def test_what_a_person_archives_takes_what_repeats_it_along(core: Core, pr
     assert not await captures.listing(core.database, status="review")
     await undo(core)
     assert await active(core) == before
+
+
+async def test_undoing_what_made_a_memory_takes_what_repeats_it_along(core: Core, project: Project) -> None:
+    one, other = await alike(core, project)
+    third, fourth = await akin(core, project, kind="learning")
+    (made,) = (await consolidating.consolidate(core, project.id)).made
+    before = await active(core)
+    first = (await events.history(core.database, "memory", one.id))[0]
+    last = (await events.history(core.database, "memory", third.id))[0]
+    wish = undoing.Wish((first["id"], last["id"]), preview=True)
+    for told in (await undoing.take_back(core, wish), await undoing.take_back(core, replace(wish, preview=False))):
+        assert told["fallen"] == [{"id": made, "about": (await memories.get(core.database, made)).summary}]
+    assert await active(core) == {other.id, fourth.id}
+    assert not await captures.listing(core.database, status="review")
+    assert (await undoing.take_back(core, undoing.Wish()))["fallen"] == []
+    assert await active(core) == before
+    assert len(await captures.listing(core.database, status="review")) == 1
+    assert (await undoing.take_back(core, undoing.Wish()))["done"]
+    assert await active(core) == {other.id, fourth.id}
+
+
+async def test_undoing_that_what_has_faded_was_brought_back_leaves_what_sums_it_up(
+    core: Core, project: Project
+) -> None:
+    one, other = await alike(core, project)
+    (made,) = (await consolidating.consolidate(core, project.id)).made
+    async with core.database.write() as tx:
+        await memories.archive(tx, one, "daemon", f"{fading.FADED}: 0.1 left")
+    await acts.set_archived(core, [one.id], False, "user", "")
+    assert (await undoing.take_back(core, undoing.Wish()))["fallen"] == []
+    assert await active(core) == {other.id, made}
 
 
 async def test_what_has_faded_is_kept_in_what_sums_it_up(core: Core, project: Project) -> None:
