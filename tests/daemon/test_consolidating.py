@@ -402,7 +402,7 @@ async def test_what_rests_on_what_may_be_poisoned_is_found_by_nobody(
         made,
     }
     core.settings = core.settings.model_copy(update={"poisoning": True})
-    attack = Verdict(Level.HIGH, (), 1)
+    attack = Verdict(Level.HIGH)
     monkeypatch.setattr(watching, "screen", lambda candidate, _: attack if candidate.content == CENTS else Verdict())
     assert await watching.look_again(core) == 1
     assert await active(core) == {other.id}
