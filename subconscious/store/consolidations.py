@@ -130,6 +130,20 @@ async def sources(database: Database, capture_ids: Sequence[int]) -> dict[int, l
     return found
 
 
+async def summed_up(database: Database, ids: Sequence[int]) -> dict[int, list[int]]:
+    """The memories that these sum up, each as it is worded now."""
+    rows = await database.rows(
+        "SELECT i.memory_id, c.memory_id FROM implicit_captures AS i JOIN consolidations AS c ON c.capture_id = i.id"  # noqa: S608
+        " JOIN memories AS m ON m.id = c.memory_id AND m.content_hash = c.content_hash"
+        f" WHERE i.memory_id IN ({marks(ids)}) ORDER BY 1, 2",
+        ids,
+    )
+    found: dict[int, list[int]] = {}
+    for made, source in rows:
+        found.setdefault(made, []).append(source)
+    return found
+
+
 async def built_on(tx: aiosqlite.Connection, ids: Sequence[int]) -> tuple[list[int], list[int]]:
     """The active memories that sum up any of these, and the captures that wait to do so."""
     rows = list(

@@ -19,8 +19,10 @@ from subconscious import client, rollback
 from subconscious.consolidate import gate, synthesis, telling
 from subconscious.consolidate.synthesis import Synthesis
 from subconscious.errors import DaemonError
+from subconscious.flow.recalling import recall
 from subconscious.home import Home
 from subconscious.model import Level, Link, Memory, Origin, Verdict
+from subconscious.search.understanding import Wanted
 from subconscious.settings import Settings
 from subconscious.store import (
     asked,
@@ -38,6 +40,7 @@ from subconscious.store import (
 from subconscious.store.asked import Asked
 from subconscious.store.capture_rows import QUARANTINED
 from subconscious.store.connect import Database
+from subconscious.store.filters import Filter
 from subconscious.store.maintenance import Run
 from subconscious.store.projects import Project
 from subconscious.store.vectors import NumpyIndex, Row
@@ -407,6 +410,44 @@ async def test_what_rests_on_what_may_be_poisoned_is_found_by_nobody(
     assert await watching.look_again(core) == 1
     assert await active(core) == {other.id}
     assert [number for number, _ in await core.embedding.index.search([project.id], vector, 9)] == [other.id]
+
+
+ASKED = "are amounts integer cents"
+
+
+async def recalled(core: Core, project: Project, **which: Any) -> set[int]:
+    mind = core.mind()
+    wanted = Wanted(ASKED, Filter(**which))
+    return {hit.memory.id for hit in await recall(mind, wanted, project.id, 9, mind.wanted(ASKED))}
+
+
+async def test_what_sums_up_others_is_given_in_their_place(core: Core, project: Project) -> None:
+    core.settings = core.settings.model_copy(update={"recall_alike": 1.0})
+    one, other = await alike(core, project)
+    third = await kept(core, project, "Amounts are shown in cents.", 2.0)
+    assert await recalled(core, project) == {one.id, other.id, third.id}
+    (made,) = (await consolidating.consolidate(core, project.id)).made
+    assert await recalled(core, project) == {made, third.id}
+    assert await recalled(core, project, kinds=("decision",)) == {one.id, other.id, third.id}
+    everything = await recall(core.mind(), ASKED, project.id, 9)
+    assert {hit.memory.id for hit in everything} == {one.id, other.id, third.id, made}
+
+
+@pytest.mark.parametrize("why", ["pinned", "in conflict", "worded anew"])
+async def test_what_is_more_than_its_summing_up_says_is_given_beside_it(core: Core, project: Project, why: str) -> None:
+    one, other = await alike(core, project)
+    (made,) = (await consolidating.consolidate(core, project.id)).made
+    assert await recalled(core, project) == {made}
+    async with core.database.write() as tx:
+        if why == "pinned":
+            await fading.set_pinned(tx, one.id, True, "user", "")
+        elif why == "in conflict":
+            third = await memories.insert(tx, make_memory("Prices are floats.", project_id=project.id))
+            await links.add(tx, Link(0, third.id, one.id, "CONTRADICTS", "active", 0.9, "user", "", time()), "user")
+        elif why == "worded anew":
+            await tx.execute("UPDATE memories SET content_hash = 'x' WHERE id = ?", (one.id,))
+    assert {one.id, made} <= await recalled(core, project)
+    assert other.id not in await recalled(core, project)
 
 
 async def test_what_was_worded_anew_is_summed_up_anew(core: Core, project: Project) -> None:
