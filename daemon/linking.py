@@ -31,6 +31,7 @@ from subconscious.settings import Settings
 from subconscious.store import full_text, link_searches, links, memories
 
 from . import link_model
+from .busy import Busy
 from .core import Core
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Linking:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._busy = False
+        self._busy = Busy()
 
     @property
     def idle(self) -> bool:
@@ -101,15 +102,13 @@ class Linking:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._core.embedding.settled.wait(), LONGEST_REST)
             self._core.embedding.settled.clear()
-            try:
-                self._busy = True
-                while await self.round():
-                    pass
-            except sqlite3.Error as error:
-                log.error("links can't be looked for: %s", error)  # noqa: TRY400 - a full disk, again and again
-                await asyncio.sleep(WORLD_PAUSE)
-            finally:
-                self._busy = False
+            with self._busy:
+                try:
+                    while await self.round():
+                        pass
+                except sqlite3.Error as error:
+                    log.error("links can't be looked for: %s", error)  # noqa: TRY400 - a full disk, again and again
+                    await asyncio.sleep(WORLD_PAUSE)
 
     async def round(self) -> int:
         """Search for some memories; how many waited."""
