@@ -22,7 +22,7 @@ from subconscious.capture.chunks import CHARACTERS_A_TOKEN, Chunk, Measure, chun
 from subconscious.capture.proposals import Proposals
 from subconscious.errors import RequestError
 from subconscious.flow.remembering import Provenance
-from subconscious.llm.later import Purpose
+from subconscious.llm.answers import Purpose
 from subconscious.llm.spending import estimate
 from subconscious.providers import PROVIDERS, Usage
 from subconscious.providers.prices import default_model, price
