@@ -26,8 +26,8 @@ from subconscious.home import Home
 from subconscious.model import Admission, Candidate, Decision, Evidence, Memory, Origin, Strength
 from subconscious.projects import Identity
 from subconscious.settings import Settings
-from subconscious.store import consolidations, memories
-from subconscious.store.captures import Place
+from subconscious.store import consolidations, embedding_queue, memories
+from subconscious.store.capture_rows import Place
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.projects import settle
@@ -58,7 +58,7 @@ async def opened(folder: str) -> Core:
 async def embedded(core: Core) -> None:
     """Wait until everything has its vector."""
     embedding = asyncio.create_task(core.embedding.run())
-    while (await memories.embedding_backlog(core.database)).get("pending") or core.embedding.index is None:
+    while (await embedding_queue.backlog(core.database)).get("pending") or core.embedding.index is None:
         await asyncio.sleep(0.2)
     embedding.cancel()
 

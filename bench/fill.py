@@ -18,15 +18,16 @@ from time import time, time_ns
 
 import numpy
 
+from bench.memory import memory_of
 from subconscious.home import Home
 from subconscious.kinds import KINDS
-from subconscious.model import Memory, Origin, Scope
+from subconscious.model import Memory
 from subconscious.projects import Identity
 from subconscious.store.codewords import code_parts
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.projects import Project, settle
-from subconscious.store.rows import LISTS, MEMORY_COLUMNS, content_hash, insertion
+from subconscious.store.rows import LISTS, MEMORY_COLUMNS, insertion
 
 PROJECTS = 20
 DAY = 86_400.0
@@ -182,21 +183,12 @@ def file_name(number: int) -> str:
 def _memory(number: int, project: Project, content: str, rng: random.Random) -> Memory:
     kind = rng.choice(SORTS)
     said = time() - rng.uniform(0, 200) * DAY
-    return Memory(
+    return memory_of(
+        project.id,
+        content,
+        said,
+        kind,
         id=number + 1,
-        project_id=project.id,
-        scope=Scope.PROJECT,
-        kind=kind,
-        category=KINDS[kind].category,
-        summary=content[:100],
-        content=content,
-        origin=Origin.USER,
-        confidence=0.9,
-        raw_confidence=0.9,
-        extractor="bench",
-        created_at=said,
-        said_at=said,
-        content_hash=content_hash(content),
         session_id=f"{project.id}-{number // (OF_SESSION * PROJECTS)}",
         branch=rng.choice(("main", "feature/tax", "fix/login")),
         tags=(kind,),

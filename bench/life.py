@@ -24,6 +24,7 @@ from typing import Any
 
 from bench.clock import Clock, running_on
 from bench.life_story import BEGIN, DAY, YEAR, Fact, Session, tell
+from bench.memory import memory_of
 from cli.plot import curve
 from daemon import correcting, fading
 from daemon.core import Core
@@ -34,8 +35,7 @@ from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
 from subconscious.flow.unasked import Prompt, surface_prompt
 from subconscious.home import Home
-from subconscious.kinds import KINDS
-from subconscious.model import Memory, Origin, Scope
+from subconscious.model import Memory
 from subconscious.projects import Identity
 from subconscious.settings import Settings
 from subconscious.store import fading as stored
@@ -43,7 +43,6 @@ from subconscious.store import memories, sessions, vectors
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.projects import Project, settle
-from subconscious.store.rows import content_hash
 
 ROWS: dict[str, dict[str, Any]] = {
     "no forgetting": {"archive_faded": False},
@@ -162,24 +161,7 @@ class Life:
 
 
 def _memory(project: Project, fact: Fact, session: str) -> Memory:
-    return Memory(
-        id=0,
-        project_id=project.id,
-        scope=Scope.PROJECT,
-        kind=fact.kind,
-        category=KINDS[fact.kind].category,
-        summary=fact.text[:100],
-        content=fact.text,
-        origin=Origin.USER,
-        confidence=0.9,
-        raw_confidence=0.9,
-        extractor="bench",
-        created_at=fact.at,
-        said_at=fact.at,
-        content_hash=content_hash(fact.text),
-        session_id=session,
-        files=(fact.file,),
-    )
+    return memory_of(project.id, fact.text, fact.at, fact.kind, session_id=session, files=(fact.file,))
 
 
 def _opened() -> Embedder:

@@ -24,7 +24,7 @@ from subconscious.home import Home
 from subconscious.model import Candidate, Memory, Scope
 from subconscious.projects import Identity
 from subconscious.settings import Settings
-from subconscious.store import links, memories
+from subconscious.store import embedding_queue, links, memories
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.projects import settle
@@ -74,7 +74,7 @@ async def fill(core: Core, root: Path) -> int:
 async def linked(core: Core) -> float:
     """Embed and link everything; the processor's seconds that linking took."""
     embedding = asyncio.create_task(core.embedding.run())
-    while (await memories.embedding_backlog(core.database)).get("pending"):
+    while (await embedding_queue.backlog(core.database)).get("pending"):
         await asyncio.sleep(0.2)
     begun = process_time()
     while await Linking(core).round():

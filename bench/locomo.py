@@ -23,18 +23,18 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeVar
 
+from bench.memory import memory_of
 from subconscious.embeddings import Embedder, open_embedder
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
 from subconscious.home import Home
-from subconscious.model import Memory, Origin, Scope
+from subconscious.model import Memory
 from subconscious.projects import Identity
 from subconscious.settings import Settings
 from subconscious.store import memories, vectors
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.projects import settle
-from subconscious.store.rows import content_hash
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open", 4: "single-hop"}
 PLAIN = {"fusion_near": 0.0, "fusion_session": 0.0, "fusion_names": 0.0, "fusion_feedback": 0.0}
@@ -124,24 +124,7 @@ async def embed(database: Database, embedder: Embedder, project: str, ids: list[
 
 
 def _memory(project: str, session: str, at: float, speaker: str, text: str) -> Memory:
-    return Memory(
-        id=0,
-        project_id=project,
-        scope=Scope.PROJECT,
-        kind="learning",
-        category="semantic",
-        summary=text[:100],
-        content=text,
-        origin=Origin.USER,
-        confidence=0.9,
-        raw_confidence=0.9,
-        extractor="bench",
-        created_at=at,
-        said_at=at,
-        content_hash=content_hash(text),
-        session_id=session,
-        tags=(speaker,),
-    )
+    return memory_of(project, text, at, "learning", session_id=session, tags=(speaker,))
 
 
 def scores(ranked: list[int], evidence: frozenset[int]) -> Scores:

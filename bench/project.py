@@ -14,17 +14,17 @@ from pathlib import Path
 
 import numpy
 
+from bench.memory import memory_of
 from subconscious.flow.giving import Start, surface_start
 from subconscious.flow.mind import Mind
 from subconscious.flow.unasked import Occasion, Prompt, surface_error, surface_file, surface_prompt
-from subconscious.model import Memory, Origin, Scope
+from subconscious.model import Memory
 from subconscious.projects import Identity
 from subconscious.settings import Settings
 from subconscious.store import memories, surfaces
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.projects import Project, settle
-from subconscious.store.rows import content_hash
 from subconscious.surfacing import CHARACTERS_A_TOKEN
 from subconscious.surfacing.files import Touched
 
@@ -92,22 +92,9 @@ async def furnish(database: Database, project: Project) -> None:
 
 
 def _memory(project: Project, content: str, file: str) -> Memory:
-    return Memory(
-        id=0,
-        project_id=project.id,
-        scope=Scope.PROJECT,
-        kind="dead_end" if "dead end" in content or "Error" in content else "decision",
-        category="semantic",
-        summary=content,
-        content=content,
-        origin=Origin.USER,
-        confidence=0.9,
-        raw_confidence=0.9,
-        extractor="bench",
-        created_at=NOW,
-        said_at=NOW,
-        content_hash=content_hash(content),
-        files=(file,) if file else (),
+    kind = "dead_end" if "dead end" in content or "Error" in content else "decision"
+    return memory_of(
+        project.id, content, NOW, kind, category="semantic", summary=content, files=(file,) if file else ()
     )
 
 

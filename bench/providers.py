@@ -31,9 +31,10 @@ from pydantic import BaseModel, SecretStr
 
 from bench.fake_models import Books, FakeModel
 from subconscious.errors import ProviderError
+from subconscious.llm.answers import Purpose
 from subconscious.llm.channel import Opener
 from subconscious.llm.client import LLMClient
-from subconscious.llm.later import Later, Purpose, pause_of
+from subconscious.llm.later import Later, pause_of
 from subconscious.providers import Access, Provider, Request, open_provider
 from subconscious.settings import Settings
 from subconscious.store import asked, events, jobs

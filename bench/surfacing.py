@@ -25,7 +25,7 @@ from subconscious.model import Decision, Hit, Origin, Turn
 from subconscious.projects import Identity
 from subconscious.settings import Settings
 from subconscious.store import memories
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import Place
 from subconscious.store.connect import Database
 from subconscious.store.projects import settle
 from subconscious.surfacing.files import Touched

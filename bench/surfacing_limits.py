@@ -22,11 +22,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from bench.memory import memory_of
 from subconscious.flow import giving, recalling, unasked
 from subconscious.flow.giving import Start, surface_start
 from subconscious.flow.mind import Mind
 from subconscious.flow.unasked import Occasion, Prompt, surface_error, surface_file, surface_prompt
-from subconscious.model import Memory, Origin, Scope
+from subconscious.model import Memory
 from subconscious.projects import Identity
 from subconscious.settings import Settings
 from subconscious.store import memories, surface_outcomes, surfaces, triggers
@@ -34,7 +35,6 @@ from subconscious.store.connect import Database, open_database
 from subconscious.store.filters import Filter
 from subconscious.store.migrate import migrate
 from subconscious.store.projects import Project, settle
-from subconscious.store.rows import content_hash
 from subconscious.surfacing import Context, due
 from subconscious.surfacing.files import Touched
 
@@ -306,21 +306,14 @@ class Sessions(RuleBasedStateMachine):
 
     def _memory(self, text: int, number: int, kind: str, session: str) -> Memory:
         content = TEXTS[text].format(n=number)
-        return Memory(
-            id=0,
-            project_id=self.world.project.id,
-            scope=Scope.PROJECT,
-            kind=kind,
+        return memory_of(
+            self.world.project.id,
+            content,
+            NOON,
+            kind,
             category="semantic",
             summary=content,
-            content=content,
-            origin=Origin.USER,
-            confidence=0.9,
-            raw_confidence=0.9,
-            extractor="bench",
-            created_at=NOON,
             said_at=NOON - 60,
-            content_hash=content_hash(content),
             session_id=session or None,
             files=tuple(file for file in FILES if file in content),
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 from dataclasses import asdict
 
-from subconscious.doctor import Finding, examine
+from subconscious.doctor import examine
+from subconscious.doctor.findings import Finding
 from subconscious.errors import SubconsciousError
 
 from . import screen

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from subconscious.capture.offline import extract
-from subconscious.errors import RequestError
+from subconscious.errors import HeldError
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Provenance, keep
 from subconscious.model import (
@@ -26,6 +26,7 @@ from subconscious.model import (
 )
 from subconscious.search.sections import sections
 from subconscious.store import captures, consolidations, fading, memories
+from subconscious.store.capture_rows import capture_key
 
 from .core import Core
 
@@ -91,7 +92,7 @@ async def remember(core: Core, mind: Mind, told: Telling, where: Provenance) -> 
     core.embedding.wake()
     if kept:
         return await captures.get(mind.database, kept[0][0])
-    return await captures.by_key(mind.database, captures.capture_key(said))
+    return await captures.by_key(mind.database, capture_key(said))
 
 
 def _admit(candidate: Candidate) -> Admission:
@@ -129,10 +130,7 @@ async def refuse_held(core: Core, ids: Sequence[int]) -> None:
     async with core.database.write() as tx:
         held = await captures.in_quarantine(tx, ids)
     if held:
-        raise RequestError(
-            f"memory {min(held)} is in quarantine: it may be poisoned",
-            "look at it with `subconscious review --status quarantined`, then release or reject it",
-        )
+        raise HeldError(min(held))
 
 
 def cut(text: str, length: int) -> str:

@@ -9,6 +9,7 @@ from time import time
 
 from subconscious.store import asked
 
+from .busy import Busy
 from .core import Core
 
 log = logging.getLogger("subconscious.daemon")
@@ -25,7 +26,7 @@ class Asking:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._busy = False
+        self._busy = Busy()
 
     @property
     def idle(self) -> bool:
@@ -41,14 +42,12 @@ class Asking:
                 await asyncio.sleep(min(GATHERING_SECONDS, self._core.settings.native_batch_seconds))
 
     async def _round(self) -> None:
-        self._busy = True
         try:
-            await self._core.later.round()
+            with self._busy:
+                await self._core.later.round()
         except Exception:
             # Whatever a round met, its questions are on record, and the next one takes them up.
             log.exception("questions can't be asked")
-        finally:
-            self._busy = False
 
     async def _woken(self) -> bool:
         """Rest until something is due; whether it was a new question that ended the rest."""

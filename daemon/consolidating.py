@@ -24,11 +24,11 @@ from subconscious.consolidate.synthesis import Synthesis
 from subconscious.consolidate.telling import Told
 from subconscious.errors import NotFoundError
 from subconscious.flow.remembering import Provenance, keep
-from subconscious.llm.later import Purpose
+from subconscious.llm.answers import Purpose
 from subconscious.model import Memory, Scope
 from subconscious.store import consolidations, memories
 from subconscious.store.asked import Asked
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import Place
 
 from .core import Core
 

@@ -9,7 +9,7 @@ from subconscious.flow.remembering import Provenance, keep
 from subconscious.friction import Friction
 from subconscious.model import Admission, Decision
 from subconscious.store import promotion
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import Place
 from subconscious.store.projects import Project
 
 from .core import Core

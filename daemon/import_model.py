@@ -22,7 +22,7 @@ from subconscious.capture.chunks import CHARACTERS_A_TOKEN, Chunk, Measure, chun
 from subconscious.capture.proposals import Proposals
 from subconscious.errors import RequestError
 from subconscious.flow.remembering import Provenance
-from subconscious.llm.later import Purpose
+from subconscious.llm.answers import Purpose
 from subconscious.llm.spending import estimate
 from subconscious.providers import PROVIDERS, Usage
 from subconscious.providers.prices import default_model, price
@@ -31,7 +31,7 @@ from subconscious.settings import Settings
 from subconscious.sources import Sort, look
 from subconscious.store import events, model_readings, sessions
 from subconscious.store.asked import Asked
-from subconscious.store.captures import Place as Spot
+from subconscious.store.capture_rows import Place as Spot
 from subconscious.store.model_readings import Place, Reach, Span
 from subconscious.transcripts import State, read_turns
 

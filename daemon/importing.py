@@ -18,7 +18,7 @@ from subconscious.model import Decision, Session
 from subconscious.projects import Identity, root_of
 from subconscious.sources import Found, Sort, files_below, look
 from subconscious.store import captures, projects, sessions
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import Place
 from subconscious.store.projects import Project, project_at, settle
 from subconscious.store.rows import content_hash
 from subconscious.transcripts.records import storable

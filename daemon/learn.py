@@ -21,7 +21,7 @@ from subconscious.projects import head
 from subconscious.redaction import ledger
 from subconscious.sources import AGENT_FILE
 from subconscious.store import events, fading, sessions
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import Place
 from subconscious.store.rows import content_hash
 from subconscious.summaries import Sketch, read_deeds, tell
 from subconscious.transcripts import Reading, State, read_turns

@@ -17,7 +17,7 @@ import aiosqlite
 from subconscious.errors import NotFoundError
 from subconscious.links import gate, opinions
 from subconscious.links.opinions import BACKWARD, NONE, TRUST, Opinion, Opinions
-from subconscious.llm.later import Purpose
+from subconscious.llm.answers import Purpose
 from subconscious.model import Link, Memory
 from subconscious.settings import Settings
 from subconscious.store import events, links, memories

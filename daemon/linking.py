@@ -28,10 +28,11 @@ from subconscious.links.reading import Note, Reading, read
 from subconscious.model import Link, Memory
 from subconscious.search.words import terms
 from subconscious.settings import Settings
-from subconscious.store import link_searches, links, memories
+from subconscious.store import full_text, link_searches, links, memories
 
 from . import link_model
 from .aside import QUIET, aside
+from .busy import Busy
 from .core import Core
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Linking:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._busy = False
+        self._busy = Busy()
 
     @property
     def idle(self) -> bool:
@@ -96,15 +97,13 @@ class Linking:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._core.embedding.settled.wait(), LONGEST_REST)
             self._core.embedding.settled.clear()
-            try:
-                self._busy = True
-                while await self.round():
-                    pass
-            except sqlite3.Error as error:
-                log.error("links can't be looked for: %s", error)  # noqa: TRY400 - a full disk, again and again
-                await asyncio.sleep(WORLD_PAUSE)
-            finally:
-                self._busy = False
+            with self._busy:
+                try:
+                    while await self.round():
+                        pass
+                except sqlite3.Error as error:
+                    log.error("links can't be looked for: %s", error)  # noqa: TRY400 - a full disk, again and again
+                    await asyncio.sleep(WORLD_PAUSE)
 
     async def round(self) -> int:
         """Search for some memories; how many waited."""
@@ -160,8 +159,8 @@ async def neighbours(core: Core, memory: Memory) -> dict[int, float | None]:
     found: dict[int, float | None] = {}
     projects = (memory.project_id,) if memory.project_id else ()
     asked = terms(f"{memory.summary} {memory.content} {' '.join(memory.tags)}")
-    scopes = (*projects, memories.USER_WIDE) if projects else ()
-    for one, _ in await memories.search_text(core.database, asked, scopes, NEIGHBOURS + 1):
+    scopes = (*projects, full_text.USER_WIDE) if projects else ()
+    for one, _ in await full_text.search(core.database, asked, scopes, NEIGHBOURS + 1):
         found[one] = None
     index = core.embedding.index
     vector = await _vector(core, memory)

@@ -11,7 +11,17 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from subconscious.store import backups, captures, health, maintenance, memories, migrate, renderable
+from subconscious.store import (
+    backups,
+    captures,
+    embedding_queue,
+    full_text,
+    health,
+    maintenance,
+    memories,
+    migrate,
+    renderable,
+)
 from subconscious.store.maintenance import Run
 
 from . import consolidating, fading, friction, rendering
@@ -131,7 +141,7 @@ async def reindex(core: Core, run: Run) -> Step:
         return Step(None)
     async with core.database.write() as tx:
         for memory_id in ids:
-            await memories.reindex(tx, await memories.held(tx, memory_id))
+            await full_text.reindex(tx, await memories.held(tx, memory_id))
     return Step(str(ids[-1]), {"memories": len(ids)})
 
 
@@ -139,7 +149,7 @@ async def report(core: Core, run: Run) -> Step:
     """Say how healthy all of it is."""
     del run
     wrong = await asyncio.to_thread(health.drift, core.database.path)
-    backlog = await memories.embedding_backlog(core.database)
+    backlog = await embedding_queue.backlog(core.database)
     verdict = await asyncio.to_thread(health.verdict, core.database.path)
     copies = await asyncio.to_thread(backups.listing, core.database.path)
     return Step(

@@ -33,10 +33,11 @@ from subconscious.llm.client import Answered
 from subconscious.providers import NONE
 from subconscious.refining import Gone, Piece
 from subconscious.store import events, model_readings, sessions
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import Place
 from subconscious.store.model_readings import Gathered, Span
 from subconscious.transcripts import Reading
 
+from .busy import Busy
 from .core import Core
 from .forgery import doubted, waiting
 
@@ -88,7 +89,7 @@ class Refining:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._busy = False
+        self._busy = Busy()
         self._failures = 0
 
     async def idle(self) -> bool:
@@ -126,11 +127,8 @@ class Refining:
         span = await model_readings.next_due(self._core.database, time()) if self._core.llm.on else None
         if span is None:
             return False
-        self._busy = True
-        try:
+        with self._busy:
             await self._attempt(span)
-        finally:
-            self._busy = False
         return True
 
     async def _rest(self) -> None:

@@ -18,7 +18,7 @@ from subconscious.flow.remembering import Provenance, clean, memory_of
 from subconscious.model import Admission, Decision, Memory
 from subconscious.store import captures, consolidations, events, memories, spend
 from subconscious.store import stats as counts
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import QUARANTINED, Place, candidate_of
 
 from .acts import CONTENT_LENGTH, SUMMARY_LENGTH, cut
 from .core import Core
@@ -133,7 +133,7 @@ async def rollback(core: Core, session_id: str, reason: str, *, back: bool, prev
 
 def _approved(capture: dict[str, Any], wish: Wish) -> Memory:
     """The memory a person makes of a capture: theirs to answer for, so its confidence is whole (SPEC D17)."""
-    said = captures.candidate_of(capture)
+    said = candidate_of(capture)
     if wish.wording:
         said = replace(said, content=cut(wish.wording, CONTENT_LENGTH), summary=cut(wish.wording, SUMMARY_LENGTH))
     if wish.kind:
@@ -163,7 +163,7 @@ WITHHELD = ("summary", "content", "evidence", "rationale", "context", "reason")
 
 def withheld(capture: dict[str, Any]) -> dict[str, Any]:
     """A capture as it is told to whom a person is not: of what is in quarantine not a word, for it may be an attack."""
-    if capture["status"] != captures.QUARANTINED:
+    if capture["status"] != QUARANTINED:
         return capture
     # A model's opinion may quote what it is about.
     verdict = [finding | {"why": APART} for finding in capture["verdict"]]

@@ -12,7 +12,7 @@ from time import time
 
 from subconscious.errors import TranscriptError
 from subconscious.model import Memory, Session
-from subconscious.store import captures, jobs, model_readings, sessions, triggers
+from subconscious.store import decisions, jobs, model_readings, sessions, triggers
 from subconscious.surfacing import due
 
 from . import redacting, watching
@@ -104,7 +104,7 @@ class Schedule:
     async def expire(self) -> None:
         """Close what waited for review too long (SPEC A4)."""
         async with self._core.database.write() as tx:
-            await captures.expire(tx, time())
+            await decisions.expire(tx, time())
 
     async def look_again(self) -> None:
         """Check what is stored when the rules have changed (SPEC A17)."""

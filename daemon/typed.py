@@ -23,7 +23,7 @@ from subconscious.quoting import quote, within_quotes
 from subconscious.search.tiers import Tiers, tell
 from subconscious.search.understanding import understand
 from subconscious.store import captures, memories
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import QUARANTINED, Place
 from subconscious.store.connect import HURRIED
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
@@ -112,7 +112,7 @@ async def _remember(core: Core, entry: Entry, project: Project, text: str, doubt
     capture = await remember(core, core.mind(entry.options), told, where)
     if doubt:
         return f"Subconscious lets this wait for the user's review: {doubt}."
-    if capture["status"] in ("review", captures.QUARANTINED):
+    if capture["status"] in ("review", QUARANTINED):
         return f"Subconscious has not remembered this yet, it waits for the user's decision: {capture['reason']}."
     if capture["memory_id"] is None:
         return f"Subconscious knows this already: {capture['reason']}."

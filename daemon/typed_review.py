@@ -16,6 +16,7 @@ from subconscious import surfacing
 from subconscious.model import Origin
 from subconscious.quoting import visible, within_quotes
 from subconscious.store import captures, events
+from subconscious.store.capture_rows import QUARANTINED
 from subconscious.store.projects import Project
 
 from .core import Core
@@ -97,7 +98,7 @@ async def _listing(core: Core, project: Project) -> Said:
 
 async def _held_listing(core: Core, project: Project) -> Said:
     """What is kept apart, for the person alone: it may be an attack on whoever reads it."""
-    found = await captures.listing(core.database, project_id=project.id, status=captures.QUARANTINED, limit=SHOWN)
+    found = await captures.listing(core.database, project_id=project.id, status=QUARANTINED, limit=SHOWN)
     if not found:
         return Said("Subconscious: nothing of this project is in quarantine.")
     lines = [line for capture in await looked_at(core, found) for line in (*_lines(capture), *_suspicions(capture))]
@@ -152,7 +153,7 @@ def _told(wish: Wish, changed: list[dict[str, Any]]) -> str:
 
 
 def _state(capture: dict[str, Any]) -> str:
-    states = {"review": "waits for review", captures.QUARANTINED: "is in quarantine"}
+    states = {"review": "waits for review", QUARANTINED: "is in quarantine"}
     waits = states.get(capture["status"], f"is {capture['status']}")
     memory = f", as memory {capture['memory_id']}" if capture["memory_id"] else ""
     return f"capture {capture['id']} {waits}{memory}"

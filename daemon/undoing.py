@@ -42,7 +42,11 @@ async def take_back(core: Core, wish: Wish) -> dict[str, Any]:
     if not wish.preview:
         await _let_know(core, done)
     known = await titles.of_events(core.database, [step.event for step in done])
-    return {"acts": [_told(act, done, known) for act in acts], "done": not wish.preview and bool(done)}
+    return {
+        "acts": [_told(act, done, known) for act in acts],
+        "fallen": _fallen(acts, done, known),
+        "done": not wish.preview and bool(done),
+    }
 
 
 def _told(
@@ -59,6 +63,18 @@ def _told(
     ]
     first = act[0]
     return {name: first[name] for name in ("id", "at", "actor", "reason")} | {"steps": steps}
+
+
+def _fallen(
+    acts: Sequence[Sequence[Mapping[str, Any]]], done: Sequence[Step], known: Mapping[tuple[str, str], str]
+) -> list[dict[str, Any]]:
+    """What sums up something that went, and went with it."""
+    ids = {event["id"] for act in acts for event in act}
+    events = [step.event for step in done if step.event["id"] not in ids]
+    return [
+        {"id": int(event["subject_id"]), "about": known.get((event["subject"], event["subject_id"]), "")}
+        for event in events
+    ]
 
 
 async def _let_know(core: Core, done: Sequence[Step]) -> None:

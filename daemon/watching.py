@@ -18,8 +18,8 @@ from subconscious.poisoning import check, rules_version
 from subconscious.poisoning.gate import screen, told
 from subconscious.poisoning.second import TOLD, VERSION, second_look
 from subconscious.providers import Ask
-from subconscious.store import captures, consolidations, memories, poison
-from subconscious.store.captures import Place
+from subconscious.store import captures, consolidations, decisions, memories, poison
+from subconscious.store.capture_rows import QUARANTINED, Place
 
 from .aside import QUIET, aside
 from .core import Core
@@ -40,23 +40,27 @@ async def look_again(core: Core) -> int:
         return 0
     found = await poison.unchecked(core.database, await asyncio.to_thread(rules_version), CHECKED_A_ROUND)
     gone: list[int] = []
+    apart = 0
     for start in range(0, len(found), CHECKED_AT_ONCE):
         await aside(core, QUIET, LONGEST_ASIDE)
         judged = await asyncio.to_thread(_judge, found[start : start + CHECKED_AT_ONCE])
         async with core.database.write() as tx:
-            gone += [memory.id for memory, verdict in judged if await _note(tx, memory, verdict)]
+            for memory, verdict in judged:
+                left = await _note(tx, memory, verdict)
+                gone += left
+                apart += bool(left)
     if gone:
         await core.embedding.refresh(gone)
-        log.warning("%d memories were set apart: `subconscious review --status quarantined`", len(gone))
-    return len(gone)
+        log.warning("%d memories were set apart: `subconscious review --status quarantined`", apart)
+    return apart
 
 
-async def _note(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> bool:
-    """Put a check on record; whether it set the memory apart."""
-    apart = verdict.level in HELD and await _set_apart(tx, memory, verdict)
+async def _note(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> list[int]:
+    """Put a check on record; which memories leave with the one that it sets apart, that one among them."""
+    left = await _set_apart(tx, memory, verdict) if verdict.level in HELD else []
     # A check that failed has no rules; it must not be tried in every round.
     await poison.note_checked(tx, memory.id, replace(verdict, rules=verdict.rules or rules_version()))
-    return apart
+    return left
 
 
 def _judge(found: Sequence[Memory]) -> list[tuple[Memory, Verdict]]:
@@ -83,23 +87,27 @@ def _candidate(memory: Memory) -> Candidate:
     )
 
 
-async def _set_apart(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> bool:
-    """Take a memory out of use until a person decides; False where none of its captures is there to decide on."""
+async def _set_apart(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> list[int]:
+    """Take a memory out of use until a person decides, and what sums it up with it; return what left the indexes.
+
+    Nothing where none of its captures is there to decide on.
+    """
     from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
 
     bound = await captures.of_memory(tx, memory.id)
     if not bound and memory.project_id is None:
-        return False
+        return []
     why = f"looked at again: {told(verdict)}"
     if bound:
-        await captures.quarantine(tx, bound[0], verdict, why)
+        await decisions.quarantine(tx, bound[0], verdict, why)
     else:
         place = Place(str(memory.project_id), memory.session_id)
         await captures.insert_held(tx, _candidate(memory), verdict, place, why, memory.id)
     await memories.archive(tx, memory, "daemon", why)
     fallen = await consolidations.fall(tx, [memory.id], "daemon", "it may be poisoned")
-    await vectors.activate(tx, [memory.id, *fallen], False)
-    return True
+    gone = [memory.id, *fallen]
+    await vectors.activate(tx, gone, False)
+    return gone
 
 
 async def ask_again(core: Core) -> int:
@@ -120,6 +128,7 @@ async def ask_again(core: Core) -> int:
 async def _ask_about_stored(core: Core, ask: Ask) -> int:
     """Ask about memories that a later look has flagged; what a model holds for dangerous is set apart."""
     gone: list[int] = []
+    apart = 0
     for memory in await poison.flagged(core.database, VERSION, ASKED_A_ROUND):
         candidate = _candidate(memory)
         note = {name: getattr(candidate, name) for name in TOLD} | {"evidence": memory.evidence}
@@ -127,12 +136,13 @@ async def _ask_about_stored(core: Core, ask: Ask) -> int:
         if verdict is None:
             break
         async with core.database.write() as tx:
-            if verdict.level in HELD and await _set_apart(tx, memory, verdict):
-                gone.append(memory.id)
+            if verdict.level in HELD and (left := await _set_apart(tx, memory, verdict)):
+                gone += left
+                apart += 1
             await poison.note_seconded(tx, memory.id, verdict.level.value, VERSION)
     if gone:
         await core.embedding.refresh(gone)
-    return len(gone)
+    return apart
 
 
 def verdict_of(capture: dict[str, Any]) -> Verdict:
@@ -146,12 +156,12 @@ def verdict_of(capture: dict[str, Any]) -> Verdict:
 async def _weigh(core: Core, tx: aiosqlite.Connection, capture_id: int, verdict: Verdict) -> None:
     """Let an opinion move a capture between queue and quarantine, unless a person was quicker."""
     capture = await captures.held(tx, capture_id)
-    if capture["status"] not in ("review", captures.QUARANTINED):
+    if capture["status"] not in ("review", QUARANTINED):
         return
-    await captures.rejudge(tx, capture_id, verdict, VERSION)
+    await decisions.rejudge(tx, capture_id, verdict, VERSION)
     held = verdict.level in HELD
     if held and capture["status"] == "review":
-        await captures.quarantine(tx, capture, verdict, told(verdict))
-    elif not held and capture["status"] == captures.QUARANTINED and capture["memory_id"] is None:
+        await decisions.quarantine(tx, capture, verdict, told(verdict))
+    elif not held and capture["status"] == QUARANTINED and capture["memory_id"] is None:
         days = core.settings.review_expiry_days
-        await captures.reopen(tx, capture, "review", days, "second look", told(verdict), actor="daemon")
+        await decisions.reopen(tx, capture, "review", days, "second look", told(verdict), actor="daemon")

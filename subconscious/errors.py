@@ -8,6 +8,7 @@
     ├── TranscriptError      a transcript can't be read at all
     ├── DaemonError          the daemon can't be reached or refused
     ├── RequestError         a request that makes no sense
+    │   └── HeldError        it is about what is in quarantine, which is for a person's review
     ├── EmbedderError        the embedding model can't be loaded or used
     │   ├── EmbedderKeyError     the key is missing, wrong, or not allowed: nothing is tried again (SPEC B22)
     │   ├── EmbedderBusyError    too much asked, broken, out of time, or not reachable; may be tried again
@@ -83,6 +84,16 @@ class RequestError(SubconsciousError):
     """The request makes no sense; nothing was changed."""
 
     code = "E041"
+
+
+class HeldError(RequestError):
+    """A memory is in quarantine: it comes back by a person's release alone, and is for nobody else to read."""
+
+    def __init__(self, memory_id: int) -> None:
+        super().__init__(
+            f"memory {memory_id} is in quarantine: it may be poisoned",
+            "look at it with `subconscious review --status quarantined`, then release or reject it",
+        )
 
 
 class EmbedderError(SubconsciousError):

@@ -34,9 +34,9 @@ from subconscious.flow.remembering import (
 from subconscious.model import Admission, Candidate, Decision, Memory, Origin, Turn
 from subconscious.providers import Request
 from subconscious.search.understanding import Wanted
-from subconscious.store import captures, memories, surfaces
-from subconscious.store.captures import Place as Spot
-from subconscious.store.captures import capture_key
+from subconscious.store import captures, decisions, memories, surfaces
+from subconscious.store.capture_rows import Place as Spot
+from subconscious.store.capture_rows import candidate_of, capture_key
 from subconscious.store.filters import Filter
 from subconscious.store.model_readings import Place, Span
 from subconscious.transcripts import State, read_turns
@@ -232,7 +232,7 @@ async def _refine(
     if candidate.origin is not origin or not _waits(capture):
         return []
     worded = replace(
-        captures.candidate_of(capture),
+        candidate_of(capture),
         kind=candidate.kind,
         summary=candidate.summary,
         content=candidate.content,
@@ -243,7 +243,7 @@ async def _refine(
         tags=candidate.tags or tuple(capture["tags"]),
         files=tuple(dict.fromkeys((*capture["files"], *candidate.files)))[:10],
     )
-    await captures.reword(tx, capture, worded, admission, mind.settings.review_expiry_days)
+    await decisions.reword(tx, capture, worded, admission, mind.settings.review_expiry_days)
     return [(capture_id, await admit_memory(mind, tx, capture_id, (worded, admission), where))]
 
 

@@ -18,7 +18,8 @@ import aiosqlite
 from subconscious.errors import TranscriptError
 from subconscious.model import Level, Memory, Origin, Threat
 from subconscious.poisoning.context import prints
-from subconscious.store import captures, consolidations, events, memories, poison
+from subconscious.store import captures, consolidations, decisions, events, memories, poison
+from subconscious.store.capture_rows import QUARANTINED
 from subconscious.transcripts import read_turns
 
 Capture = dict[str, Any]
@@ -179,7 +180,7 @@ async def approve(tx: aiosqlite.Connection, capture_id: int, memory: Memory, rea
     counted = known is not None and await memories.recur(tx, known, memory.said_at, memory.session_id, memory.origin)
     await captures.bind(tx, capture_id, kept.id)
     await consolidations.link(tx, capture_id, kept.id, "user")
-    await captures.decide(
+    await decisions.decide(
         tx, capture, "approved", "user", reason, memory_id=kept.id, merged=known is not None, counted=counted
     )
 
@@ -187,9 +188,9 @@ async def approve(tx: aiosqlite.Connection, capture_id: int, memory: Memory, rea
 async def reject(tx: aiosqlite.Connection, capture_id: int, reason: str, *, teach: bool = False) -> None:
     """Say no to a capture that waits or is in quarantine; with ``teach`` to whatever says the same."""
     capture = await captures.held(tx, capture_id)
-    if capture["status"] not in (WAITING, captures.QUARANTINED):
+    if capture["status"] not in (WAITING, QUARANTINED):
         return
-    await captures.decide(tx, capture, "rejected", "user", reason)
+    await decisions.decide(tx, capture, "rejected", "user", reason)
     if teach and (seen := prints(capture["content"])):
         await poison.learn(tx, capture_id, seen, _threat(capture))
 
@@ -201,14 +202,14 @@ def _threat(capture: Capture) -> str:
 async def release(tx: aiosqlite.Connection, capture_id: int, expiry_days: float, reason: str) -> Memory | None:
     """Let a capture out of quarantine: it waits like any other, or its memory is back; return that memory."""
     capture = await captures.held(tx, capture_id)
-    if capture["status"] != captures.QUARANTINED:
+    if capture["status"] != QUARANTINED:
         return None
-    await captures.release(tx, capture_id, time())
+    await decisions.release(tx, capture_id, time())
     if capture["memory_id"] is None:
-        await captures.reopen(tx, capture, WAITING, expiry_days, "released", reason)
+        await decisions.reopen(tx, capture, WAITING, expiry_days, "released", reason)
         return None
     memory = await memories.held(tx, capture["memory_id"])
-    await captures.decide(tx, capture, "approved", "user", reason, action="released", memory_id=memory.id)
+    await decisions.decide(tx, capture, "approved", "user", reason, action="released", memory_id=memory.id)
     await memories.unarchive(tx, memory, "user", "let out of quarantine")
     return memory
 
@@ -218,8 +219,8 @@ async def restore(tx: aiosqlite.Connection, capture_id: int, expiry_days: float,
     capture = await captures.held(tx, capture_id)
     if capture["status"] in RESTORABLE:
         held = capture["level"] in HELD and capture["released_at"] is None
-        back = captures.QUARANTINED if held else WAITING
-        await captures.reopen(tx, capture, back, expiry_days, "restored", reason)
+        back = QUARANTINED if held else WAITING
+        await decisions.reopen(tx, capture, back, expiry_days, "restored", reason)
 
 
 async def undo(tx: aiosqlite.Connection, capture_id: int, expiry_days: float) -> Memory | None:
@@ -230,9 +231,9 @@ async def undo(tx: aiosqlite.Connection, capture_id: int, expiry_days: float) ->
         return None
     bound = done["action"] in ("approved", "released") and done["after"].get("memory_id") is not None
     left = await _withdraw(tx, done["after"]) if bound else None
-    await captures.reopen(tx, capture, done["before"]["status"], expiry_days, "undone", f"was {done['action']}")
+    await decisions.reopen(tx, capture, done["before"]["status"], expiry_days, "undone", f"was {done['action']}")
     if done["action"] == "released":
-        await captures.release(tx, capture_id, None)
+        await decisions.release(tx, capture_id, None)
     for lesson in await poison.of_capture(tx, capture_id):
         await poison.forget(tx, lesson, "what taught it was undone")
     return left

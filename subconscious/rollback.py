@@ -12,10 +12,21 @@ from dataclasses import asdict, dataclass
 import aiosqlite
 
 from subconscious.model import Memory
-from subconscious.store import asked, captures, consolidations, events, links, memories, model_readings, sessions
+from subconscious.store import (
+    asked,
+    captures,
+    consolidations,
+    decisions,
+    events,
+    links,
+    memories,
+    model_readings,
+    sessions,
+)
+from subconscious.store.capture_rows import QUARANTINED
 
 DONE, UNDONE = "rollback", "rollback undone"
-STANDING = ("captured", "review", "approved", captures.QUARANTINED)
+STANDING = ("captured", "review", "approved", QUARANTINED)
 """Captures that are, or may yet become, something; the others were closed before."""
 WITHDRAWN = "withdrawn"
 """The status of links that went with a session."""
@@ -81,7 +92,7 @@ async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list
     for memory_id, times in found.repeated:
         await memories.recur_less(tx, await memories.held(tx, memory_id), why, times)
     for capture_id, _ in found.captures:
-        await captures.decide(tx, await captures.held(tx, capture_id), "discarded", "user", why, action=DONE)
+        await decisions.decide(tx, await captures.held(tx, capture_id), "discarded", "user", why, action=DONE)
     for link_id, _ in found.links:
         await links.change(tx, await links.held(tx, link_id), "user", why, status=WITHDRAWN)
     told = await sessions.untell(tx, found.session_id)
@@ -113,7 +124,7 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[Extent, l
     for memory_id, times in before["repeated"]:
         await memories.recur_more(tx, await memories.held(tx, memory_id), why, times)
     for capture_id, status in before["captures"]:
-        await captures.decide(tx, await captures.held(tx, capture_id), status, "user", why, action=UNDONE)
+        await decisions.decide(tx, await captures.held(tx, capture_id), status, "user", why, action=UNDONE)
     linked = before.get("links", [])  # a rollback of before there were links has none
     await _link_again(tx, linked, why)
     await sessions.retell(tx, session_id, before["told"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -287,11 +287,17 @@ class Settings(BaseSettings):
     @classmethod
     def _of_kinds(cls, value: dict[str, float]) -> dict[str, float]:
         """A typo in a kind must not pass unseen, and time goes forward."""
+        _refuse_unknown(value)
         for kind, days in value.items():
-            if kind not in KINDS:
-                raise ValueError(f"there is no kind {kind!r}; kinds are: {', '.join(KINDS)}")
             if not 0 <= days < float("inf"):
                 raise ValueError(f"{kind} can't have a half-life of {days} days")
+        return value
+
+    @field_validator("surface_kinds_off")
+    @classmethod
+    def _kinds(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """A typo in a kind must not pass unseen: it would go on being given."""
+        _refuse_unknown(value)
         return value
 
     @classmethod
@@ -309,6 +315,12 @@ class Settings(BaseSettings):
         """
         del dotenv_settings, file_secret_settings
         return _WithoutKeys(settings_cls, env_settings), init_settings, env_settings
+
+
+def _refuse_unknown(kinds: Iterable[str]) -> None:
+    for kind in kinds:
+        if kind not in KINDS:
+            raise ValueError(f"there is no kind {kind!r}; kinds are: {', '.join(KINDS)}")
 
 
 KEYS = frozenset(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)

@@ -25,7 +25,7 @@ from subconscious.search.selection import Selection
 from subconscious.search.tiers import Tier, Tiers, Told, tell
 from subconscious.search.understanding import understand
 from subconscious.store import events, memories, projects, sessions, surfaces
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import Place
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
 from subconscious.surfacing.marks import marks_of
@@ -199,7 +199,7 @@ def _kinds(args: Search) -> tuple[str, ...]:
     named = (*args.kinds, *([args.kind] if args.kind else []))
     for kind in named:
         if kind not in KINDS:
-            raise RequestError(f"there is no kind {kind}", f"one of: {', '.join(KINDS)}")
+            raise RequestError(f"there is no kind {kind!r}", f"kinds are: {', '.join(KINDS)}")
     return tuple(dict.fromkeys(named))
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from subconscious import __version__
 from subconscious.client import newer
 from subconscious.settings import load_settings
-from subconscious.store import asked, captures, jobs, memories, model_readings, sessions
+from subconscious.store import asked, captures, embedding_queue, jobs, memories, model_readings, sessions
 
 from ..accepted import accept
 from ..in_force import put_in_force
@@ -51,7 +51,7 @@ class Running(Room):
         }
 
     async def _embedder(self) -> dict[str, Any]:
-        backlog = await memories.embedding_backlog(self.core.database)
+        backlog = await embedding_queue.backlog(self.core.database)
         counted = {name: backlog.get(name, 0) for name in ("pending", "failed")}
         return self.core.embedding.told | counted
 
@@ -103,7 +103,7 @@ class Running(Room):
         await self.spool.sweep()
         left = await jobs.counts(self.core.database)
         names = await asyncio.to_thread(entry_names, self.core.home.spool)
-        backlog = await memories.embedding_backlog(self.core.database)
+        backlog = await embedding_queue.backlog(self.core.database)
         waits = backlog.get("pending", 0) > 0 and self.core.embedding.state in ("loading", "ready", "fallback")
         return left["ready"] + left["leased"] + len(names) == 0, not waits
 

@@ -82,6 +82,7 @@ class Mind:
             relevance=max(mode.relevance, floor),
             first=chosen.recall_first,
             alone=chosen.recall_budget == "lean",
+            summed=True,
             mode=mode.name,
             tokens=mode.tokens or self.depth.tokens,
         )

@@ -17,9 +17,19 @@ from subconscious.search.context import lift
 from subconscious.search.engines import Query, find, projects_of
 from subconscious.search.fusion import Fused
 from subconscious.search.relevance import Asked, relevance
-from subconscious.search.selection import EVERYTHING, Selection, distinct, selected, successors_first
+from subconscious.search.selection import (
+    EVERYTHING,
+    SYSTEM,
+    Selection,
+    distinct,
+    in_place,
+    selected,
+    stand_ins,
+    successors_first,
+)
 from subconscious.search.understanding import Wanted
 from subconscious.store import (
+    consolidations,
     corrections,
     links,
     memories,
@@ -42,11 +52,27 @@ async def recall(
     meant = asked if isinstance(asked, Wanted) else Wanted(asked)
     meant = replace(meant, which=replace(meant.which, project_id=project_id))
     if meant.wordless:
-        best = await _listed(mind, meant.outright, limit)
+        best: Sequence[Hit] = await _listed(mind, meant.outright, limit)
     else:
         pool = await _pool(mind, meant, project_id, limit)
-        best = selected(await _distinct(mind, pool), wanted, await _knowledge(mind, pool, wanted))[:limit]
+        known, most = await _knowledge(mind, pool, wanted), min(limit, wanted.hits)
+        ranked = selected(await _distinct(mind, pool), replace(wanted, hits=len(pool)), known)
+        best = (await _once(mind, ranked, wanted, most, project_id))[:most]
     return successors_first(await repute.of_hits(mind.database, best, mind.settings, time(), project_id))
+
+
+async def _once(
+    mind: Mind, hits: Sequence[Hit], wanted: Selection, limit: int, project_id: str | None
+) -> Sequence[Hit]:
+    """Give a summing up that is shown in place of what it sums up; but never of what is in conflict (SPEC A20, A23)."""
+    made = [one.memory for one in hits[:limit] if one.memory.kind == SYSTEM and one.memory.archived_at is None]
+    if not wanted.summed or not made:
+        return hits
+    sums = await consolidations.summed_up(mind.database, [memory.id for memory in made])
+    instead = stand_ins(hits, sums, wanted.first)
+    disputed = await links.bearing(mind.database, list(instead), project_id) if mind.settings.links else []
+    ends = {end for link in disputed for end in (link.source_id, link.target_id)}
+    return in_place(hits, {source: number for source, number in instead.items() if source not in ends})
 
 
 async def _knowledge(mind: Mind, pool: Sequence[Hit], wanted: Selection) -> set[int]:

@@ -35,12 +35,14 @@ from subconscious.search.words import terms
 from subconscious.settings import Settings
 from subconscious.store import (
     captures,
+    decisions,
+    full_text,
     memories,
     outcomes,
     poison,
     surfaces,
 )
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import Place
 from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash
 
@@ -146,7 +148,7 @@ async def _in_context(mind: Mind, candidate: Candidate, admission: Admission, wh
     verdict = admission.verdict or screen(candidate)
     known: list[Memory] = []
     if candidate.origin is not Origin.USER and admission.decision is Decision.AUTO:
-        found = await memories.search_text(
+        found = await full_text.search(
             mind.database, terms(candidate.content), projects_of(where.place.project_id), NEIGHBOURS
         )
         known = list((await memories.get_many(mind.database, [number for number, _ in found])).values())
@@ -160,7 +162,7 @@ async def hold_cap(tx: aiosqlite.Connection, session_id: str, cap: int) -> None:
         for row in await captures.of_session(tx, session_id)
     ]
     for capture_id, reason in settle(entries, cap).items():
-        await captures.displace(tx, int(str(capture_id)), reason)
+        await decisions.displace(tx, int(str(capture_id)), reason)
 
 
 async def admit_memory(

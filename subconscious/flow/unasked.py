@@ -18,7 +18,7 @@ from subconscious.flow.recalling import fade, heeded, priorities, recall, supers
 from subconscious.model import EngineHit, Hit, Memory
 from subconscious.search.engines import projects_of
 from subconscious.search.words import terms
-from subconscious.store import corrections, memories, surfaces, triggers
+from subconscious.store import corrections, full_text, memories, surfaces, triggers
 from subconscious.store.triggers import Due
 from subconscious.surfacing.due import comes_about
 from subconscious.surfacing.faults import Fault, fault_of, likeness
@@ -82,7 +82,7 @@ async def surface_file(mind: Mind, occasion: Occasion, touched: Touched) -> surf
     seen = await _seen(mind, occasion.session_id)
     if not room(chosen, seen, touched.path):
         return surfacing.SILENCE
-    found = await memories.naming(mind.database, touched.name, projects_of(occasion.project_id), CANDIDATES)
+    found = await full_text.naming(mind.database, touched.name, projects_of(occasion.project_id), CANDIDATES)
     bound = [(memory, bond(memory, touched)) for memory in found]
     hits = await _ranked(mind, occasion, "file", [(memory, strength) for memory, strength in bound if strength])
     return await _give(mind, replace(occasion, about=touched.path, asked="bound to the file"), hits, seen)
@@ -102,8 +102,8 @@ async def surface_error(mind: Mind, occasion: Occasion, output: str) -> surfacin
 
 async def _alike(mind: Mind, project_id: str, fault: Fault) -> list[tuple[Memory, tuple[float, tuple[str, ...]]]]:
     projects = projects_of(project_id)
-    ranked = await memories.search_text(mind.database, fault.terms, (*projects, memories.USER_WIDE), CANDIDATES)
-    rare = await memories.rare(mind.database, fault.words, projects, RARE)
+    ranked = await full_text.search(mind.database, fault.terms, (*projects, full_text.USER_WIDE), CANDIDATES)
+    rare = await full_text.rare(mind.database, fault.words, projects, RARE)
     known = await memories.get_many(mind.database, [number for number, _ in ranked])
     return [(memory, likeness(memory, fault, rare)) for memory in known.values()]
 

@@ -14,14 +14,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from time import time
 from typing import Any
 
 import aiosqlite
-from pydantic import BaseModel
 
 from subconscious.errors import (
     BadRequestError,
@@ -31,6 +29,7 @@ from subconscious.errors import (
     RateLimitedError,
     UnavailableError,
 )
+from subconscious.llm.answers import Answers, Purpose
 from subconscious.llm.channel import Channel, may_be_charged
 from subconscious.llm.client import LLMClient, guarded
 from subconscious.llm.spending import Sold
@@ -39,7 +38,7 @@ from subconscious.providers.structured import UnreadableError, read
 from subconscious.store import asked, spend
 from subconscious.store.asked import Asked, Batch
 from subconscious.store.connect import Database
-from subconscious.store.spend import Call, Outcome
+from subconscious.store.spend import Call
 
 log = logging.getLogger("subconscious.llm")
 
@@ -58,26 +57,6 @@ GIVEN_UP = 3 * 86_400.0
 AGAIN_SECONDS = 60.0
 """Pause of a request that failed in a way that passes, where the provider names none."""
 
-Apply = Callable[[aiosqlite.Connection, Asked, Any], Awaitable[None]]
-GiveUp = Callable[[aiosqlite.Connection, Asked, str], Awaitable[None]]
-
-
-async def _nothing(tx: aiosqlite.Connection, question: Asked, reason: str) -> None:
-    del tx, question, reason
-
-
-@dataclass(frozen=True, slots=True)
-class Purpose:
-    """What becomes of answers: ``apply`` is called once for each, within the transaction that marks it as used.
-
-    ``give_up`` is called likewise for what is buried; ``after`` when either has been committed.
-    """
-
-    schema: type[BaseModel]
-    apply: Apply
-    give_up: GiveUp = _nothing
-    after: Callable[[], None] = lambda: None
-
 
 class Later:
     """The questions of one database that can wait."""
@@ -86,6 +65,7 @@ class Later:
         self._database = database
         self._client = client
         self._purposes: dict[str, Purpose] = {}
+        self._answers = Answers(database, client, self._purposes)
         self._recovered = False
 
     def begin_anew(self) -> None:
@@ -219,72 +199,21 @@ class Later:
         most = sold.most(self._request(request, purpose))
         if isinstance(result, ProviderError):
             outcome = channel.spending.failed(sold, most, result.code, charged=False)
-            await self._fail(request, result.message, outcome)
+            await self._answers.fail(request, result.message, outcome)
             return
         outcome = channel.spending.answered(sold, result, most)
         try:
             value = read(result.text, purpose.schema)
         except UnreadableError as error:
-            await self._fail(request, error.kinds, outcome)
+            await self._answers.fail(request, error.kinds, outcome)
             return
-        await self._use(replace(request, provider=batch.provider, model=batch.model), purpose, value, outcome)
+        await self._answers.use(replace(request, provider=batch.provider, model=batch.model), purpose, value, outcome)
 
     async def _leave_unread(self, request: Asked) -> None:
         """Another version's question: it waits until somebody registers for it again."""
         async with self._database.write() as tx:
             await self._close_call(tx, request, "unread")
             await asked.again(tx, request.id, 0.0, "nobody registered for it", alone=False, counts=True)
-
-    async def _use(self, request: Asked, purpose: Purpose, value: BaseModel, outcome: Outcome | None) -> None:
-        """Claim, use and record as one transaction: exactly once, whoever brings the answer how often."""
-        try:
-            async with self._database.write() as tx:
-                if not await asked.claim(tx, request.id, time()):
-                    return
-                await self._complete(tx, request, outcome)
-                await purpose.apply(tx, request, value)
-        except sqlite3.OperationalError:
-            raise  # a full disk, say: the answer is there to be read again
-        except Exception as error:
-            # Whatever broke on this answer would break on the next one too: the request ends here.
-            log.exception("the answer to %s %s can't be used", request.purpose, request.key)
-            await self._bury(request, f"its answer can't be used: {type(error).__name__}: {error}", outcome)
-            return
-        purpose.after()
-
-    async def _fail(self, request: Asked, reason: str, outcome: Outcome | None = None) -> None:
-        """One more try by itself, or the end."""
-        if request.attempts + 1 >= self._client.settings.later_attempts:
-            await self._bury(request, reason, outcome)
-            return
-        async with self._database.write() as tx:
-            await self._complete(tx, request, outcome)
-            await asked.again(tx, request.id, 0.0, reason, alone=True, counts=True)
-
-    async def _bury(self, request: Asked, reason: str, outcome: Outcome | None) -> None:
-        log.error("%s %s is given up: %s", request.purpose, request.key, reason)
-        purpose = self._purposes[request.purpose]
-        try:
-            await self._bury_with(request, reason, outcome, purpose.give_up)
-        except sqlite3.OperationalError:
-            raise
-        except Exception:
-            # Whatever the one who asked makes of it, the request must not be asked for ever.
-            log.exception("nobody could be told that %s %s is given up", request.purpose, request.key)
-            await self._bury_with(request, reason, outcome, _nothing)
-        purpose.after()
-
-    async def _bury_with(self, request: Asked, reason: str, outcome: Outcome | None, give_up: GiveUp) -> None:
-        async with self._database.write() as tx:
-            await self._complete(tx, request, outcome)
-            await asked.bury(tx, request.id, reason, time())
-            await give_up(tx, request, reason)
-
-    async def _complete(self, tx: aiosqlite.Connection, request: Asked, outcome: Outcome | None) -> None:
-        """Record what a request within a batch cost; those asked alone are recorded by the client."""
-        call_id = await spend.of_request(tx, request.id) if outcome is not None else None
-        if call_id is not None and outcome is not None:
-            await spend.complete(tx, call_id, outcome)
 
     # -- what waits --------------------------------------------------------------------------------------------------
 
@@ -394,10 +323,10 @@ class Later:
                 due = time() + pause_of(error)
                 await asked.again(tx, request.id, due, error.message, alone=False, counts=False)
         except ProviderError as error:
-            await self._fail(request, error.message)
+            await self._answers.fail(request, error.message)
         else:
             request = replace(request, provider=answered.provider, model=answered.model)
-            await self._use(request, purpose, answered.value, None)
+            await self._answers.use(request, purpose, answered.value, None)
 
     def _request(self, request: Asked, purpose: Purpose) -> Request:
         return Request(request.purpose, request.system, request.text, purpose.schema, request.max_tokens)

@@ -17,7 +17,7 @@ from subconscious.search.fusion import Fused, Ranking
 from subconscious.search.graph import SEEDS, by_links, kin, linked
 from subconscious.search.presets import PRESETS, Fusion
 from subconscious.search.words import terms
-from subconscious.store import memories
+from subconscious.store import full_text
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 
@@ -56,12 +56,12 @@ Engine = Callable[["Database", "VectorIndex | None", Query], Awaitable[Ranking]]
 async def by_words(database: Database, index: VectorIndex | None, query: Query) -> Ranking:
     """BM25 over the full text, stop words dropped."""
     del index
-    projects = (*query.projects, memories.USER_WIDE) if query.projects else ()
+    projects = (*query.projects, full_text.USER_WIDE) if query.projects else ()
     words = terms(query.text)
-    found = await memories.search_text(database, words, projects, query.limit, query.which)
+    found = await full_text.search(database, words, projects, query.limit, query.which)
     if query.rather is None:
         return found
-    return _joined(found, await memories.search_text(database, words, projects, query.limit, query.rather))
+    return _joined(found, await full_text.search(database, words, projects, query.limit, query.rather))
 
 
 async def by_meaning(database: Database, index: VectorIndex | None, query: Query) -> Ranking:

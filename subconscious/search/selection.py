@@ -16,18 +16,23 @@ if TYPE_CHECKING:
 SYSTEM = "meta"
 """The kind of what sums up several memories."""
 
+AS_WELL = 0.8
+"""Share of a memory's relevance from which what sums it up fits as well: it is longer, and says other things too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """How many hits, how relevant each must be, and from which relevance on promoted knowledge leads.
 
-    ``alone``: where it answers, nothing else is shown. ``mode`` says what was chosen, ``tokens`` how long an answer is.
+    ``alone``: where it answers, nothing else is shown. ``summed``: what sums up other hits stands in for them. ``mode``
+    says what was chosen, ``tokens`` how long an answer is.
     """
 
     hits: int = 1000
     relevance: float = 0.0
     first: float = 1.0
     alone: bool = False
+    summed: bool = False
     mode: str = ANY.name
     tokens: int = BALANCED.tokens
 
@@ -64,6 +69,27 @@ def selected(ranked: Sequence[Hit], wanted: Selection, known: Collection[int] = 
     first = [hit for hit in sure if hit.relevance >= wanted.first and (hit.memory.id in known or promoted(hit.memory))]
     rest = [] if first and wanted.alone else [hit for hit in sure if hit not in first]
     return [*first, *rest][: wanted.hits]
+
+
+def stand_ins(hits: Sequence[Hit], sums: Mapping[int, Collection[int]], first: float) -> dict[int, int]:
+    """Which hits another one sums up, and which one: where that answers, or fits about as well (SPEC A20, D18).
+
+    ``sums`` are the sources of what sums up several memories. What is pinned stands for itself.
+    """
+    relevance = {hit.memory.id: hit.relevance for hit in hits}
+    own = {hit.memory.id for hit in hits if hit.memory.pinned}
+    return {
+        source: made
+        for made in sorted(sums, key=lambda made: relevance[made])
+        for source in sums[made]
+        if source in relevance and source not in own and relevance[made] >= min(first, AS_WELL * relevance[source])
+    }
+
+
+def in_place(hits: Sequence[Hit], instead: Mapping[int, int]) -> list[Hit]:
+    """The same hits; what stands in for some of them stands once, and where the first of them stood."""
+    found = {hit.memory.id: hit for hit in hits}
+    return list({number: found[number] for number in (instead.get(one, one) for one in found)}.values())
 
 
 def successors_first(hits: Sequence[Hit]) -> list[Hit]:

@@ -8,7 +8,7 @@ from time import time
 import aiosqlite
 
 from subconscious.model import Link, Memory
-from subconscious.store import captures, links, memories
+from subconscious.store import decisions, links, memories
 from subconscious.store.connect import Database
 from subconscious.store.rows import marks, memory_from
 
@@ -130,6 +130,20 @@ async def sources(database: Database, capture_ids: Sequence[int]) -> dict[int, l
     return found
 
 
+async def summed_up(database: Database, ids: Sequence[int]) -> dict[int, list[int]]:
+    """The memories that these sum up, each as it is worded now."""
+    rows = await database.rows(
+        "SELECT i.memory_id, c.memory_id FROM implicit_captures AS i JOIN consolidations AS c ON c.capture_id = i.id"  # noqa: S608
+        " JOIN memories AS m ON m.id = c.memory_id AND m.content_hash = c.content_hash"
+        f" WHERE i.memory_id IN ({marks(ids)}) ORDER BY 1, 2",
+        ids,
+    )
+    found: dict[int, list[int]] = {}
+    for made, source in rows:
+        found.setdefault(made, []).append(source)
+    return found
+
+
 async def built_on(tx: aiosqlite.Connection, ids: Sequence[int]) -> tuple[list[int], list[int]]:
     """The active memories that sum up any of these, and the captures that wait to do so."""
     rows = list(
@@ -156,7 +170,7 @@ async def fall(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason:
     for memory in gone:
         await memories.archive(tx, memory, actor, f"it rested on what went: {reason}", act)
     for capture_id in waiting:
-        await captures.displace(tx, capture_id, "what it sums up has gone", act)
+        await decisions.displace(tx, capture_id, "what it sums up has gone", act)
     return [memory.id for memory in gone]
 
 

@@ -14,7 +14,7 @@ from subconscious import decay
 from subconscious.decay import Facts
 from subconscious.store import events, memories
 from subconscious.store.connect import Database
-from subconscious.store.memories import USER_WIDE
+from subconscious.store.full_text import USER_WIDE
 from subconscious.store.rows import marks
 
 GATHERED = 0.5
@@ -190,6 +190,16 @@ FROM memories AS m WHERE m.archived_at >= ?1 AND (?2 IS NULL OR m.project_id = ?
  AND EXISTS (SELECT 1 FROM events AS e WHERE e.subject = 'memory' AND e.subject_id = CAST(m.id AS TEXT)
   AND e.action = 'archive' AND e.reason LIKE 'faded%' AND e.at >= m.archived_at - 60)
 """
+
+
+async def had_faded(tx: aiosqlite.Connection, memory_id: int) -> bool:
+    """Whether the last to take a memory out of use was time, and nobody's word."""
+    rows = await tx.execute_fetchall(
+        "SELECT reason LIKE ? FROM events WHERE subject = 'memory' AND subject_id = ? AND action = 'archive'"
+        " ORDER BY id DESC LIMIT 1",
+        (f"{FADED}%", str(memory_id)),
+    )
+    return any(row[0] for row in rows)
 
 
 async def gone_since(database: Database, project_id: str, since: float) -> int:

@@ -16,7 +16,7 @@ from typing import Any
 import aiosqlite
 
 from subconscious.errors import StoreError
-from subconscious.store import memories
+from subconscious.store import embedding_queue, full_text, memories
 from subconscious.store.check import reading
 from subconscious.store.rows import marks
 
@@ -38,7 +38,7 @@ class Check:
 
 async def _index_anew(tx: aiosqlite.Connection, ids: Sequence[Any]) -> None:
     for memory_id in ids:
-        await memories.reindex(tx, await memories.held(tx, memory_id))
+        await full_text.reindex(tx, await memories.held(tx, memory_id))
 
 
 async def _unindex(tx: aiosqlite.Connection, ids: Sequence[Any]) -> None:
@@ -53,7 +53,7 @@ async def _activate(tx: aiosqlite.Connection, ids: Sequence[Any]) -> None:
 
 
 async def _embed_anew(tx: aiosqlite.Connection, ids: Sequence[Any]) -> None:
-    await memories.mark_embedding(tx, list(ids), "pending")
+    await embedding_queue.mark(tx, list(ids), "pending")
 
 
 CHECKS = (

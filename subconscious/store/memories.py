@@ -1,32 +1,23 @@
-"""Memories: stored once, found by full text, archived and brought back whole."""
+"""Memories: stored once, archived and brought back whole."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from time import time
-from typing import Any
 
 import aiosqlite
 
 from subconscious.errors import NotFoundError
 from subconscious.model import Memory, Origin
-from subconscious.store import events
-from subconscious.store.codewords import code_parts
+from subconscious.store import events, full_text
 from subconscious.store.connect import Database
-from subconscious.store.filters import FULL_TEXT, Filter, each_scope, where
+from subconscious.store.filters import Filter, each_scope, where
 from subconscious.store.rows import insertion, marks, memory_from, stored
-
-USER_WIDE = "userwide"
-"""The full-text token in place of a project for memories that hold everywhere."""
 
 NEIGHBOURS = 2000
 """Memories that are looked at around one query's hits."""
-
-FTS_WEIGHTS = "0.0, 2.0, 1.0, 0.5, 1.0, 0.5"
-"""bm25 weights of project, summary, content, rationale, tags, files."""
 
 
 async def insert(tx: aiosqlite.Connection, memory: Memory, actor: str = "daemon", act: str = "") -> Memory:
@@ -35,39 +26,11 @@ async def insert(tx: aiosqlite.Connection, memory: Memory, actor: str = "daemon"
     del values["id"]
     cursor = await tx.execute(*insertion("memories", values))
     kept = replace(memory, id=int(cursor.lastrowid or 0))
-    await _index_text(tx, kept)
+    await full_text.reindex(tx, kept)
     await events.record(
         tx, "create", "memory", kept.id, actor=actor, session_id=kept.session_id, after=stored(kept), act=act
     )
     return kept
-
-
-async def _index_text(tx: aiosqlite.Connection, memory: Memory) -> None:
-    """Put a memory's words into the full text that it belongs to, and take them out of the other."""
-    await _unindex_text(tx, memory.id)
-    await tx.execute(
-        f"INSERT INTO {FULL_TEXT[memory.archived_at is not None]} (rowid, project, summary, content, rationale, tags,"  # noqa: S608
-        " files) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            memory.id,
-            memory.project_id or USER_WIDE,
-            memory.summary,
-            memory.content,
-            memory.rationale,
-            " ".join(memory.tags),
-            " ".join((*memory.files, code_parts(f"{memory.content} {memory.rationale}"))),
-        ),
-    )
-
-
-async def _unindex_text(tx: aiosqlite.Connection, memory_id: int) -> None:
-    for table in FULL_TEXT.values():
-        await tx.execute(f"DELETE FROM {table} WHERE rowid = ?", (memory_id,))  # noqa: S608
-
-
-async def reindex(tx: aiosqlite.Connection, memory: Memory) -> None:
-    """Make the full text of a memory anew."""
-    await _index_text(tx, memory)
 
 
 async def get(database: Database, memory_id: int) -> Memory:
@@ -210,7 +173,7 @@ async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: 
     )
     if not done.rowcount:
         return False
-    await _index_text(tx, replace(memory, archived_at=now))
+    await full_text.reindex(tx, replace(memory, archived_at=now))
     await events.record(
         tx,
         "archive",
@@ -231,7 +194,7 @@ async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason
     done = await tx.execute(back, (memory.id,))
     if not done.rowcount:
         return False
-    await _index_text(tx, replace(memory, archived_at=None))
+    await full_text.reindex(tx, replace(memory, archived_at=None))
     await events.record(
         tx,
         "unarchive",
@@ -254,67 +217,6 @@ async def touch(tx: aiosqlite.Connection, ids: Sequence[int], at: float) -> None
         f"UPDATE memories SET uses = uses + 1, last_used_at = ? WHERE id IN ({marks(ids)})",  # noqa: S608
         (at, *ids),
     )
-
-
-async def search_text(
-    database: Database, terms: Sequence[str], projects: Sequence[str], limit: int, which: Filter | None = None
-) -> list[tuple[int, float]]:
-    """BM25 over the memories of ``projects`` (empty: all) that ``which`` means; ids with scores, the higher the better.
-
-    A name of a project is no word to be looked for: then words need no columns, whose check costs half of the time.
-    """
-    words = [term for term in terms if term != USER_WIDE and term not in projects]
-    if not words:
-        return []
-    match = " OR ".join(f'"{term}"' for term in words)
-    if projects:
-        scope = " OR ".join(f'"{project}"' for project in projects)
-        match = f"project : ({scope}) AND ({match})"
-    table = FULL_TEXT[which is not None and which.archived]
-    joined, condition, values = _narrowed(which)
-    rows = await database.rows(
-        f"SELECT {table}.rowid, -bm25({table}, {FTS_WEIGHTS}) AS score FROM {table} {joined}"  # noqa: S608
-        f" WHERE {table} MATCH ? {condition} ORDER BY score DESC, {table}.rowid LIMIT ?",
-        (*values, match, limit),
-    )
-    return [(row["rowid"], row["score"]) for row in rows]
-
-
-def _narrowed(which: Filter | None) -> tuple[str, str, tuple[Any, ...]]:
-    """What a full-text query needs besides, to keep to those that are meant: each match is looked up by its id."""
-    if which is None or not (which.narrow or which.archived):
-        return "", "", ()
-    condition, values = where(which)
-    table = FULL_TEXT[which.archived]
-    return f"CROSS JOIN (SELECT id FROM memories NOT INDEXED WHERE {condition})", f"AND id = {table}.rowid", values  # noqa: S608
-
-
-async def naming(database: Database, file: str, projects: Sequence[str], limit: int) -> list[Memory]:
-    """Active memories of ``projects`` and of the user that name a file of this name, the latest first."""
-    parts = re.findall(r"\w+", file)
-    if not parts:
-        return []
-    scope = " OR ".join(f'"{project}"' for project in (*projects, USER_WIDE))
-    rows = await database.rows(
-        "SELECT memories.* FROM memories_fts JOIN memories ON memories.id = memories_fts.rowid"
-        " WHERE memories_fts MATCH ? ORDER BY memories_fts.rowid DESC LIMIT ?",
-        (f'project : ({scope}) AND {{content files}} : "{" ".join(parts)}"', limit),
-    )
-    return [memory_from(row) for row in rows]
-
-
-async def rare(database: Database, words: Sequence[str], projects: Sequence[str], most: int) -> set[str]:
-    """Those of ``words`` that at most ``most`` memories of ``projects`` and of the user have, and one at least."""
-    scope = " OR ".join(f'"{project}"' for project in (*projects, USER_WIDE))
-    found = set()
-    for word in words:
-        rows = await database.rows(
-            "SELECT count(*) FROM (SELECT 1 FROM memories_fts WHERE memories_fts MATCH ? LIMIT ?)",
-            (f'project : ({scope}) AND {{summary content rationale tags}} : "{word}"', most + 1),
-        )
-        if 0 < rows[0][0] <= most:
-            found.add(word)
-    return found
 
 
 async def in_sessions(database: Database, ids: Sequence[int], project_id: str | None) -> list[list[int]]:
@@ -350,47 +252,6 @@ async def counts(database: Database, project_id: str | None) -> dict[str, int]:
         (project_id,),
     )
     return dict(rows[0])
-
-
-async def unembedded(database: Database, limit: int) -> list[Memory]:
-    """Memories that wait for their embedding, oldest first."""
-    rows = await database.rows(
-        "SELECT * FROM memories WHERE embedding_status = 'pending' AND archived_at IS NULL ORDER BY id LIMIT ?",
-        (limit,),
-    )
-    return [memory_from(row) for row in rows]
-
-
-async def unembedded_by(database: Database, model: str, limit: int) -> list[Memory]:
-    """Memories that wait for another model's vector and have none of this one either, the latest first."""
-    rows = await database.rows(
-        "SELECT * FROM memories WHERE embedding_status = 'pending' AND archived_at IS NULL"
-        " AND id NOT IN (SELECT memory_id FROM embeddings WHERE model = ?) ORDER BY id DESC LIMIT ?",
-        (model, limit),
-    )
-    return [memory_from(row) for row in rows]
-
-
-async def retry_embedding(tx: aiosqlite.Connection) -> None:
-    """Let memories wait again that could not be given a vector."""
-    await tx.execute("UPDATE memories SET embedding_status = 'pending' WHERE embedding_status = 'failed'")
-
-
-async def embedding_backlog(database: Database) -> dict[str, int]:
-    """How many active memories wait for an embedding, and how many could not be given one."""
-    rows = await database.rows(
-        "SELECT embedding_status, count(*) FROM memories"
-        " WHERE embedding_status <> 'done' AND archived_at IS NULL GROUP BY 1"
-    )
-    return {row[0]: row[1] for row in rows}
-
-
-async def mark_embedding(tx: aiosqlite.Connection, ids: Sequence[int], status: str) -> None:
-    """Say how far the embedding of some memories is: pending, done, failed or off."""
-    await tx.execute(
-        f"UPDATE memories SET embedding_status = ? WHERE id IN ({marks(ids)})",  # noqa: S608
-        (status, *ids),
-    )
 
 
 async def core(database: Database, project_id: str, limit: int) -> list[Memory]:

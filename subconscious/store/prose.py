@@ -13,7 +13,7 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.store import events, memories
+from subconscious.store import events, full_text, memories
 from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash
 
@@ -187,7 +187,7 @@ async def derive(tx: aiosqlite.Connection, memory_id: int) -> None:
         (digest, memory_id),
     )
     await tx.execute("DELETE FROM embeddings WHERE memory_id = ?", (memory_id,))
-    await memories.reindex(tx, memory)
+    await full_text.reindex(tx, memory)
 
 
 async def tell(tx: aiosqlite.Connection, row: Row, new: dict[str, str], actor: str, reason: str) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.errors import RequestError
-from subconscious.store import captures, events, memories, prose
+from subconscious.errors import HeldError, RequestError
+from subconscious.store import captures, consolidations, events, fading, full_text, memories, prose
 from subconscious.store.connect import Database
 from subconscious.store.rows import alter, insertion, marks
 from subconscious.store.subjects import FINAL, SUBJECTS, TOLD_AS, Subject
@@ -91,6 +91,7 @@ async def acts(tx: aiosqlite.Connection, event_ids: Iterable[int]) -> list[list[
 async def take_back(tx: aiosqlite.Connection, chosen: Sequence[Sequence[Event]], reason: str) -> list[Step]:
     """Take these acts back, all or nothing, as one act of a person's. Raises RequestError where that can't be."""
     done = [step for act in chosen for event in act for step in await _take_back(tx, event, reason)]
+    done += await _fallen(tx, done)
     await _settle(tx, done)
     return done
 
@@ -221,6 +222,23 @@ async def _restore(tx: aiosqlite.Connection, subject: Subject, event: Event, row
     return Step(event, *await alter(tx, subject.table, row[subject.key], values, subject.key))
 
 
+async def _fallen(tx: aiosqlite.Connection, done: Sequence[Step]) -> list[Step]:
+    """Take along what sums up the memories that went, as when a person takes one out of use (SPEC A20).
+
+    Not of those that had faded before they were brought back: that was true, and its summing up is what stays of it.
+    """
+    gone = [
+        int(step.event["subject_id"])
+        for step in done
+        if step.event["subject"] == "memory"
+        and (step.after or {}).get("archived_at") is not None
+        and not await fading.had_faded(tx, int(step.event["subject_id"]))
+    ]
+    fallen = await consolidations.fall(tx, gone, "user", "the undo of an earlier change")
+    found = [await events.latest(tx, "memory", number) for number in fallen]
+    return [Step(event, event["before"], event["after"]) for event in found if event is not None]
+
+
 async def _settle(tx: aiosqlite.Connection, done: Sequence[Step]) -> None:
     """Carry what became of memories through to what is derived from them."""
     from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
@@ -230,7 +248,7 @@ async def _settle(tx: aiosqlite.Connection, done: Sequence[Step]) -> None:
         if names & (prose.INDEXED | {"project_id", "scope"}):
             await prose.derive(tx, memory_id)
         memory = await memories.held(tx, memory_id)
-        await memories.reindex(tx, memory)
+        await full_text.reindex(tx, memory)
         await vectors.activate(tx, [memory_id], memory.archived_at is None)
     await _refuse_held(tx, list(changed))
 
@@ -243,10 +261,7 @@ async def _refuse_held(tx: aiosqlite.Connection, ids: Sequence[int]) -> None:
         tuple(held),
     )
     for row in rows:
-        raise RequestError(
-            f"memory {row['id']} is in quarantine: it may be poisoned",
-            "look at it with `subconscious review --status quarantined`, then release or reject it",
-        )
+        raise HeldError(row["id"])
 
 
 def touched(done: Sequence[Step]) -> dict[int, set[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from subconscious.store.captures import OPENED
+from subconscious.store.capture_rows import OPENED
 from subconscious.store.connect import Database
 
 COUNTED = {"kinds": "kind", "extractors": "extractor"}

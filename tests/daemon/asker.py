@@ -13,8 +13,9 @@ import aiosqlite
 from pydantic import BaseModel, SecretStr
 
 from subconscious.home import Home
+from subconscious.llm.answers import Purpose
 from subconscious.llm.client import LLMClient
-from subconscious.llm.later import Later, Purpose
+from subconscious.llm.later import Later
 from subconscious.providers import Request, open_provider
 from subconscious.settings import Settings
 from subconscious.store import asked, events

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 import pytest
 
-from daemon import acts, consolidating, correcting, phases, reviewing
+from daemon import acts, consolidating, correcting, phases, reviewing, undoing, watching
 from daemon.consolidating import Done
 from daemon.core import Core
 from daemon.correcting import Wish
@@ -19,12 +19,28 @@ from subconscious import client, rollback
 from subconscious.consolidate import gate, synthesis, telling
 from subconscious.consolidate.synthesis import Synthesis
 from subconscious.errors import DaemonError
+from subconscious.flow.recalling import recall
 from subconscious.home import Home
-from subconscious.model import Link, Memory, Origin
+from subconscious.model import Level, Link, Memory, Origin, Verdict
+from subconscious.search.understanding import Wanted
 from subconscious.settings import Settings
-from subconscious.store import asked, captures, consolidations, fading, links, memories, purge, reversal, vectors
+from subconscious.store import (
+    asked,
+    captures,
+    consolidations,
+    decisions,
+    events,
+    fading,
+    links,
+    memories,
+    purge,
+    reversal,
+    vectors,
+)
 from subconscious.store.asked import Asked
+from subconscious.store.capture_rows import QUARANTINED
 from subconscious.store.connect import Database
+from subconscious.store.filters import Filter
 from subconscious.store.maintenance import Run
 from subconscious.store.projects import Project
 from subconscious.store.vectors import NumpyIndex, Row
@@ -180,7 +196,7 @@ async def test_a_proposal_expires_and_is_not_made_again(core: Core, project: Pro
     await akin(core, project)
     await consolidating.consolidate(core, project.id)
     async with core.database.write() as tx:
-        assert await captures.expire(tx, time() + 8 * 86_400) == 1
+        assert await decisions.expire(tx, time() + 8 * 86_400) == 1
     assert await consolidating.consolidate(core, project.id) == Done()
 
 
@@ -219,7 +235,7 @@ async def test_what_looks_like_an_attack_is_set_apart(core: Core, project: Proje
     await kept(core, project, f"{text} Always.", NEARLY, origin=Origin.ASSISTANT)
     await consolidating.consolidate(core, project.id)
     (capture,) = await captures.listing(core.database)
-    assert capture["status"] == captures.QUARANTINED
+    assert capture["status"] == QUARANTINED
 
 
 async def test_only_what_stands_for_itself_is_compared(core: Core, project: Project) -> None:
@@ -325,6 +341,37 @@ async def test_what_a_person_archives_takes_what_repeats_it_along(core: Core, pr
     assert await active(core) == before
 
 
+async def test_undoing_what_made_a_memory_takes_what_repeats_it_along(core: Core, project: Project) -> None:
+    one, other = await alike(core, project)
+    third, fourth = await akin(core, project, kind="learning")
+    (made,) = (await consolidating.consolidate(core, project.id)).made
+    before = await active(core)
+    first = (await events.history(core.database, "memory", one.id))[0]
+    last = (await events.history(core.database, "memory", third.id))[0]
+    wish = undoing.Wish((first["id"], last["id"]), preview=True)
+    for told in (await undoing.take_back(core, wish), await undoing.take_back(core, replace(wish, preview=False))):
+        assert told["fallen"] == [{"id": made, "about": (await memories.get(core.database, made)).summary}]
+    assert await active(core) == {other.id, fourth.id}
+    assert not await captures.listing(core.database, status="review")
+    assert (await undoing.take_back(core, undoing.Wish()))["fallen"] == []
+    assert await active(core) == before
+    assert len(await captures.listing(core.database, status="review")) == 1
+    assert (await undoing.take_back(core, undoing.Wish()))["done"]
+    assert await active(core) == {other.id, fourth.id}
+
+
+async def test_undoing_that_what_has_faded_was_brought_back_leaves_what_sums_it_up(
+    core: Core, project: Project
+) -> None:
+    one, other = await alike(core, project)
+    (made,) = (await consolidating.consolidate(core, project.id)).made
+    async with core.database.write() as tx:
+        await memories.archive(tx, one, "daemon", f"{fading.FADED}: 0.1 left")
+    await acts.set_archived(core, [one.id], False, "user", "")
+    assert (await undoing.take_back(core, undoing.Wish()))["fallen"] == []
+    assert await active(core) == {other.id, made}
+
+
 async def test_what_has_faded_is_kept_in_what_sums_it_up(core: Core, project: Project) -> None:
     one, _ = await alike(core, project)
     (made,) = (await consolidating.consolidate(core, project.id)).made
@@ -339,6 +386,68 @@ async def test_a_correction_takes_it_along(core: Core, project: Project) -> None
     await consolidating.consolidate(core, project.id)
     await correcting.correct(core, Wish(one.id, "deprecated"))
     assert await active(core) == {other.id}
+
+
+async def test_what_rests_on_what_may_be_poisoned_is_found_by_nobody(
+    core: Core, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = await alike(core, project)
+    await consolidating.consolidate(core, project.id)
+    (made,) = await active(core) - {one.id, other.id}
+    async with core.database.write() as tx:
+        vector = numpy.array([1.0, 0.0], numpy.float32)
+        await vectors.save(tx, MODEL, [Row(made, project.id, vector)])
+    await core.embedding.refresh([made])
+    assert core.embedding.index is not None
+    assert {number for number, _ in await core.embedding.index.search([project.id], vector, 9)} == {
+        one.id,
+        other.id,
+        made,
+    }
+    core.settings = core.settings.model_copy(update={"poisoning": True})
+    attack = Verdict(Level.HIGH)
+    monkeypatch.setattr(watching, "screen", lambda candidate, _: attack if candidate.content == CENTS else Verdict())
+    assert await watching.look_again(core) == 1
+    assert await active(core) == {other.id}
+    assert [number for number, _ in await core.embedding.index.search([project.id], vector, 9)] == [other.id]
+
+
+ASKED = "are amounts integer cents"
+
+
+async def recalled(core: Core, project: Project, **which: Any) -> set[int]:
+    mind = core.mind()
+    wanted = Wanted(ASKED, Filter(**which))
+    return {hit.memory.id for hit in await recall(mind, wanted, project.id, 9, mind.wanted(ASKED))}
+
+
+async def test_what_sums_up_others_is_given_in_their_place(core: Core, project: Project) -> None:
+    core.settings = core.settings.model_copy(update={"recall_alike": 1.0})
+    one, other = await alike(core, project)
+    third = await kept(core, project, "Amounts are shown in cents.", 2.0)
+    assert await recalled(core, project) == {one.id, other.id, third.id}
+    (made,) = (await consolidating.consolidate(core, project.id)).made
+    assert await recalled(core, project) == {made, third.id}
+    assert await recalled(core, project, kinds=("decision",)) == {one.id, other.id, third.id}
+    everything = await recall(core.mind(), ASKED, project.id, 9)
+    assert {hit.memory.id for hit in everything} == {one.id, other.id, third.id, made}
+
+
+@pytest.mark.parametrize("why", ["pinned", "in conflict", "worded anew"])
+async def test_what_is_more_than_its_summing_up_says_is_given_beside_it(core: Core, project: Project, why: str) -> None:
+    one, other = await alike(core, project)
+    (made,) = (await consolidating.consolidate(core, project.id)).made
+    assert await recalled(core, project) == {made}
+    async with core.database.write() as tx:
+        if why == "pinned":
+            await fading.set_pinned(tx, one.id, True, "user", "")
+        elif why == "in conflict":
+            third = await memories.insert(tx, make_memory("Prices are floats.", project_id=project.id))
+            await links.add(tx, Link(0, third.id, one.id, "CONTRADICTS", "active", 0.9, "user", "", time()), "user")
+        elif why == "worded anew":
+            await tx.execute("UPDATE memories SET content_hash = 'x' WHERE id = ?", (one.id,))
+    assert {one.id, made} <= await recalled(core, project)
+    assert other.id not in await recalled(core, project)
 
 
 async def test_what_was_worded_anew_is_summed_up_anew(core: Core, project: Project) -> None:

@@ -14,14 +14,15 @@ from typing import Any
 
 import pytest
 
-from daemon import chain, embedding, sense
-from daemon.embedding import Embedding, text_of
+from daemon import batches, chain, sense, serving
+from daemon.batches import text_of
+from daemon.embedding import Embedding
 from daemon.sense import Manners, Purse
 from subconscious import client
 from subconscious.embeddings import Access
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.home import Home
-from subconscious.store import memories, models
+from subconscious.store import embedding_queue, memories, models
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from tests.conftest import make_memory
@@ -41,8 +42,8 @@ def server() -> Iterator[EmbeddingServer]:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chain, "RETRIES", (0.0, 0.0))
-    monkeypatch.setattr(embedding, "RETRIES", (0.0, 0.0))
-    monkeypatch.setattr(embedding, "RETIREMENT", 0.5)
+    monkeypatch.setattr(batches, "RETRIES", (0.0, 0.0))
+    monkeypatch.setattr(serving, "RETIREMENT", 0.5)
 
 
 def access(server: EmbeddingServer, model: str = "toy", name: str = "openai") -> Access:
@@ -74,7 +75,7 @@ async def settled(loop: Embedding, model: str) -> None:
     """Wait until this model serves and nothing is pending."""
 
     async def there() -> bool:
-        backlog = await memories.embedding_backlog(loop._database)
+        backlog = await embedding_queue.backlog(loop._database)
         return loop.sense.model == model and loop.state != "loading" and not backlog.get("pending")
 
     await until(there)
@@ -119,7 +120,7 @@ async def test_a_change_of_model_leaves_no_gap(
     database: Database, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Searches go on all the while; each finds what it looks for, be it by the old model or the new one."""
-    monkeypatch.setattr(embedding, "RETIREMENT", 5.0)
+    monkeypatch.setattr(serving, "RETIREMENT", 5.0)
     texts = words(300)
     ids = await remember(database, *texts)
     async with embedded_by(database, "openai", access(server)) as loop:
@@ -409,12 +410,12 @@ async def test_questions_that_fail_bring_the_next_in_the_chain(database: Databas
 async def test_who_holds_on_to_the_model_that_served_is_answered_by_it_and_then_by_words(
     database: Database, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding, "RETIREMENT", 0.2)
+    monkeypatch.setattr(serving, "RETIREMENT", 0.2)
     await remember(database, *words(3))
     async with embedded_by(database, "openai", access(server)) as loop:
         await settled(loop, "openai:toy:32")
         old = loop.sense
-        await loop._serve(await loop._sense_of(models.Known("other", "other", 48)))
+        await loop._serving.serve(await loop._serving.sense_of(models.Known("other", "other", 48)))
         vector = await old.asked("anything")
         assert vector is not None
         assert old.index is not None

@@ -22,7 +22,7 @@ from subconscious.links.opinions import Opinions
 from subconscious.model import Link, Memory, Origin
 from subconscious.projects import Identity
 from subconscious.settings import Settings
-from subconscious.store import asked, events, link_searches, links, memories, purge
+from subconscious.store import asked, embedding_queue, events, link_searches, links, memories, purge
 from subconscious.store.asked import Asked
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project, settle
@@ -185,7 +185,7 @@ async def test_those_that_wait_for_their_embedding_wait_here_too(core: Core, pro
     (memory,) = await stored(core.database, project, REDIS)
     assert await link_searches.waiting(core.database, VERSION, 9, embedded=True) == []
     async with core.database.write() as tx:
-        await memories.mark_embedding(tx, [memory.id], "done")
+        await embedding_queue.mark(tx, [memory.id], "done")
     assert len(await link_searches.waiting(core.database, VERSION, 9, embedded=True)) == 1
 
 

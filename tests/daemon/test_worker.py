@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 import pytest
 
-from daemon import chain, embedding, schedule, worker
+from daemon import batches, chain, schedule, worker
 from daemon.core import Core
 from daemon.embedding import Embedding
 from daemon.events import EVENTS
@@ -236,7 +236,7 @@ class Flaky:
 async def test_embedding_retries_and_then_gives_up_visibly(
     database: Database, monkeypatch: pytest.MonkeyPatch, failures: int, status: str
 ) -> None:
-    monkeypatch.setattr(embedding, "RETRIES", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(batches, "RETRIES", (0.0, 0.0, 0.0))
     monkeypatch.setattr(chain, "open_embedder", lambda name, access: Flaky(failures))
     async with database.write() as tx:
         kept = await memories.insert(tx, make_memory())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from subconscious.home import Home
-from subconscious.store import memories
+from subconscious.store import full_text
 from subconscious.store.connect import open_database
 from subconscious.store.filters import Filter
 from subconscious.store.migrate import migrate, migrations
@@ -23,7 +23,7 @@ async def test_what_was_archived_before_is_found(home: Home) -> None:
             await tx.execute(ROW, ("tabs in Makefiles", "a", 7.0))
             await tx.execute(ROW, ("tabs everywhere", "b", None))
         await migrate(database)
-        assert [one for one, _ in await memories.search_text(database, ["tabs"], [], 9, Filter(archived=True))] == [1]
-        assert [one for one, _ in await memories.search_text(database, ["style"], [], 9, Filter(archived=True))] == [1]
+        assert [one for one, _ in await full_text.search(database, ["tabs"], [], 9, Filter(archived=True))] == [1]
+        assert [one for one, _ in await full_text.search(database, ["style"], [], 9, Filter(archived=True))] == [1]
     finally:
         await database.close()

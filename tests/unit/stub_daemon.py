@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from cli import origin
 from subconscious import __version__
 from subconscious.client import Request, decode_request, encode_error, encode_result, frame
 from subconscious.errors import RequestError, SubconsciousError
@@ -75,3 +80,13 @@ class StubDaemon:
         if isinstance(answer, SubconsciousError):
             return encode_error(answer)
         return answer if isinstance(answer, bytes) else encode_result(answer)
+
+
+@contextmanager
+def answering(home: Home, monkeypatch: pytest.MonkeyPatch, answers: Canned, columns: int = 80) -> Iterator[StubDaemon]:
+    """Such a daemon for the command line, and a person before a screen of so many columns."""
+    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(home.root))
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(origin, "inside_client", lambda: False)
+    with StubDaemon(home, dict(answers)) as stub:
+        yield stub

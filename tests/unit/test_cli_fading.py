@@ -10,20 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli import origin
 from cli.__main__ import main
 from cli.plot import HEIGHT, curve
 from subconscious.home import Home
-from tests.unit.stub_daemon import StubDaemon
+from tests.unit.stub_daemon import StubDaemon, answering
 from tests.unit.test_cli import ANSWERS, MEMORY
 
 
 @pytest.fixture
 def daemon(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StubDaemon]:
-    folder = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(folder))
-    monkeypatch.setattr(origin, "inside_client", lambda: False)
-    with StubDaemon(Home(folder), dict(ANSWERS)) as stub:
+    with answering(Home(tmp_path_factory.mktemp("home")), monkeypatch, ANSWERS) as stub:
         yield stub
 
 

@@ -13,7 +13,7 @@ from cli import imports, origin
 from cli.__main__ import main
 from cli.progress import Progress
 from subconscious.home import Home
-from tests.unit.stub_daemon import StubDaemon
+from tests.unit.stub_daemon import StubDaemon, answering
 from tests.unit.test_cli import ANSWERS, FATE, FILE
 
 NOTE = FILE | {"path": "/home/dev/shop/docs/adr/0001.md", "sort": "note", "bytes": 900}
@@ -21,10 +21,7 @@ NOTE = FILE | {"path": "/home/dev/shop/docs/adr/0001.md", "sort": "note", "bytes
 
 @pytest.fixture
 def daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StubDaemon]:
-    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(origin, "inside_client", lambda: False)
-    with StubDaemon(Home(tmp_path), dict(ANSWERS)) as stub:
+    with answering(Home(tmp_path), monkeypatch, ANSWERS) as stub:
         yield stub
 
 

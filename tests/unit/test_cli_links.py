@@ -14,7 +14,7 @@ import pytest
 from cli import origin
 from subconscious.home import Home
 from subconscious.quoting import CLOSING, OPENING, hides
-from tests.unit.stub_daemon import StubDaemon
+from tests.unit.stub_daemon import StubDaemon, answering
 from tests.unit.test_cli import DAY, ESCAPES, MARKUP, MEMORY, run
 
 OLD: dict[str, Any] = {
@@ -97,10 +97,7 @@ READING = [
 
 @pytest.fixture
 def daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StubDaemon]:
-    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(origin, "inside_client", lambda: False)
-    with StubDaemon(Home(tmp_path), dict(ANSWERS)) as stub:
+    with answering(Home(tmp_path), monkeypatch, ANSWERS) as stub:
         yield stub
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from cli import origin, price
+from cli import price
 from cli.__main__ import main
 from subconscious.home import Home
-from tests.unit.stub_daemon import StubDaemon
+from tests.unit.stub_daemon import StubDaemon, answering
 from tests.unit.test_cli import ANSWERS, FILE
 
 OFFERS = [
@@ -37,13 +37,10 @@ SESSIONS = [
 
 @pytest.fixture
 def daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StubDaemon]:
-    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setattr(origin, "inside_client", lambda: False)
     answers = dict(ANSWERS)
     answers["import_plan"] = {"files": SESSIONS, "model": TAGS}
     answers["import_read"] = {"calls": 2, "tokens": 9, "reason": ""}
-    with StubDaemon(Home(tmp_path), answers) as stub:
+    with answering(Home(tmp_path), monkeypatch, answers, columns=100) as stub:
         yield stub
 
 

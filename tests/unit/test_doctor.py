@@ -14,9 +14,11 @@ import pytest
 
 from cli.__main__ import main
 from cli.holder import kill
-from subconscious import doctor, restore
+from subconscious import restore
 from subconscious.client import hello
-from subconscious.doctor import Finding, examine, filesystem
+from subconscious.doctor import examine, machine, running
+from subconscious.doctor.findings import Finding
+from subconscious.doctor.folder import filesystem
 from subconscious.home import Home
 from subconscious.store.backups import keep_copy
 from subconscious.store.check import check
@@ -43,7 +45,7 @@ def closed() -> Iterator[None]:
 @pytest.fixture
 async def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """A healthy installation, as a first session leaves it."""
-    monkeypatch.setattr(doctor, "LEAST_FREE", 0)
+    monkeypatch.setattr(machine, "LEAST_FREE", 0)
     home = Home(tmp_path / "state")
     home.make()
     database = await open_database(home.database)
@@ -129,7 +131,7 @@ def test_looking_changes_nothing(home: Home) -> None:
 
 
 def test_a_fresh_machine_has_no_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "LEAST_FREE", 0)
+    monkeypatch.setattr(machine, "LEAST_FREE", 0)
     assert faults(Home(tmp_path / "none")) == {}
     assert not (tmp_path / "none").exists()
 
@@ -224,7 +226,7 @@ def test_an_environment_that_is_not_whole(home: Home) -> None:
 
 
 def test_a_wedged_daemon(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "hello", partial(hello, timeout=0.1))
+    monkeypatch.setattr(running, "hello", partial(hello, timeout=0.1))
     with StubDaemon(home) as daemon:
         daemon.silent = True
         assert faults(home)["daemon"].remedy == "subconscious daemon stop --force"
@@ -348,7 +350,7 @@ def test_a_spool_beyond_its_cap(home: Home) -> None:
 
 
 def test_a_full_disk(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "LEAST_FREE", 2**80)
+    monkeypatch.setattr(machine, "LEAST_FREE", 2**80)
     assert faults(home)["disk"].remedy.startswith("df -h ")
 
 

@@ -10,7 +10,7 @@ import numpy
 from subconscious.friction import candidate, recurring
 from subconscious.model import Admission, Candidate, Decision, Evidence, Origin, Strength
 from subconscious.store import captures, promotion
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import Place
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from tests.conftest import NOON

@@ -11,8 +11,9 @@ import pytest
 from pydantic import BaseModel
 
 from subconscious.errors import BadRequestError, KeyRefusedError, UnavailableError
+from subconscious.llm.answers import Purpose
 from subconscious.llm.client import LLMClient
-from subconscious.llm.later import Later, Purpose
+from subconscious.llm.later import Later
 from subconscious.providers import Access, Provider, Reply, Request, Usage
 from subconscious.providers.scripted import ScriptedProvider
 from subconscious.settings import Settings

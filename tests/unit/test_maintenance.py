@@ -19,7 +19,7 @@ from daemon.phases import PHASES, Step
 from subconscious.embeddings import Access
 from subconscious.home import Home
 from subconscious.settings import Settings
-from subconscious.store import backups, health, maintenance, memories
+from subconscious.store import backups, full_text, health, maintenance, memories
 from subconscious.store.connect import Database
 from tests.conftest import make_memory
 
@@ -161,7 +161,7 @@ async def test_an_index_of_words_that_contradicts_itself_is_made_anew(core: Core
         await tx.execute("UPDATE memories_fts_content SET c2 = 'other words' WHERE id = 1")
     done = await upkeep.carry_out_now(core, "nightly")
     assert done.report["integrity"]["full text"] == "made anew"
-    assert await memories.search_text(core.database, ["cents"], [], 9)
+    assert await full_text.search(core.database, ["cents"], [], 9)
 
 
 async def test_an_index_of_vectors_that_misses_some_is_told(core: Core) -> None:

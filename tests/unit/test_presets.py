@@ -12,7 +12,7 @@ from subconscious.search.feedback import BEST, COMMON, FEWEST, sharpened
 from subconscious.search.fusion import Fused
 from subconscious.search.modes import ANY, NAMES, mode_of
 from subconscious.search.presets import PRESETS, Fusion
-from subconscious.search.selection import Selection, distinct, selected
+from subconscious.search.selection import Selection, distinct, in_place, selected, stand_ins
 from tests.conftest import make_memory
 
 LEAST = {"execution": 0.85, "planning": 0.65, "brainstorming": 0.5}
@@ -141,6 +141,17 @@ def test_promoted_knowledge_leads_where_it_answers() -> None:
     assert ids(selected(ranked, Selection(first=0.65, alone=True))) == [2, 3]
     assert ids(selected(ranked, Selection(first=0.95, alone=True))) == [1, 2, 3, 4, 5]
     assert ids(selected(ranked, Selection(relevance=0.75, hits=1))) == [1]
+
+
+def test_a_summing_up_stands_in_for_what_it_says_about_as_well() -> None:
+    ranked = [hit(1, 0.9), hit(2, 0.2), hit(3, 0.65), hit(4, 0.6, kind="meta"), hit(5, 0.3, pinned=True), hit(6, 0.2)]
+    sums = {4: (1, 3, 5, 7)}
+    assert stand_ins(ranked, sums, 1.0) == {3: 4}, "the first is closer to the question, the fifth is pinned"
+    assert stand_ins(ranked, sums, 0.6) == {1: 4, 3: 4}, "it answers the question"
+    assert stand_ins(ranked, {}, 0.6) == {}
+    assert ids(in_place(ranked, {3: 4})) == [1, 2, 4, 5, 6]
+    assert ids(in_place(ranked, {1: 4, 3: 4})) == [4, 2, 5, 6]
+    assert in_place(ranked, {}) == ranked
 
 
 def test_decay_is_no_threshold() -> None:

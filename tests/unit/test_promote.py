@@ -27,8 +27,8 @@ from subconscious.model import (
 from subconscious.promote import Bars, Facts, impact, recurrence, specificity, standing
 from subconscious.settings import Settings
 from subconscious.standings import standings
-from subconscious.store import captures, links, memories, poison
-from subconscious.store.captures import Place
+from subconscious.store import captures, decisions, links, memories, poison
+from subconscious.store.capture_rows import Place
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from tests.conftest import make_memory
@@ -124,7 +124,7 @@ async def test_what_was_rolled_back_or_said_by_a_file_counts_for_nothing(databas
     withdrawn = await said_again(database, memory, "s1")
     await said_again(database, memory, "s2", origin=Origin.TOOL)
     async with database.write() as tx:
-        await captures.decide(tx, await captures.held(tx, withdrawn), "discarded", "user", "rolled back")
+        await decisions.decide(tx, await captures.held(tx, withdrawn), "discarded", "user", "rolled back")
     assert await status(database, memory) == ("observed", 1)
 
 
@@ -140,7 +140,7 @@ async def test_nothing_flagged_is_promoted(database: Database, project: Project,
         if flaw == "poisoned":
             await poison.note_checked(tx, memory.id, verdict)
         elif flaw == "quarantined":
-            await captures.quarantine(tx, await captures.held(tx, number), verdict, "looks like an attack")
+            await decisions.quarantine(tx, await captures.held(tx, number), verdict, "looks like an attack")
         elif flaw == "superseded":
             link = Link(0, other.id, memory.id, "SUPERSEDES", "active", 1.0, "user", "said", time())
             await links.add(tx, link, "user")

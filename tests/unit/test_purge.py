@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from subconscious.store import asked, memories, purge
+from subconscious.store import asked, full_text, memories, purge
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
@@ -42,17 +42,17 @@ async def test_an_archived_memory_is_purged_from_its_full_text_too(database: Dat
     async with database.write() as tx:
         memory = await memories.insert(tx, make_memory("The retry queue."))
         await memories.archive(tx, memory, "user", "")
-    assert await memories.search_text(database, ["queue"], [], 9, Filter(archived=True))
+    assert await full_text.search(database, ["queue"], [], 9, Filter(archived=True))
     doomed = await purge.of_memories(database, [memory.id])
     async with database.write() as tx:
         await purge.purge(tx, database, doomed, "memory")
-    assert not await memories.search_text(database, ["queue"], [], 9, Filter(archived=True))
+    assert not await full_text.search(database, ["queue"], [], 9, Filter(archived=True))
 
 
 async def test_an_archived_memory_made_anew_keeps_to_its_full_text(database: Database) -> None:
     """Redaction changes words of archived memories as well."""
     async with database.write() as tx:
         memory = await memories.insert(tx, make_memory("The retry queue.", archived_at=5.0))
-        await memories.reindex(tx, memory)
-    assert await memories.search_text(database, ["queue"], [], 9) == []
-    assert [one for one, _ in await memories.search_text(database, ["queue"], [], 9, Filter(archived=True))] == [1]
+        await full_text.reindex(tx, memory)
+    assert await full_text.search(database, ["queue"], [], 9) == []
+    assert [one for one, _ in await full_text.search(database, ["queue"], [], 9, Filter(archived=True))] == [1]

@@ -18,8 +18,8 @@ from subconscious.model import Admission, Candidate, Decision, Evidence, Origin,
 from subconscious.projects import Identity
 from subconscious.refining import Gone, Piece, compare, join, read_on
 from subconscious.settings import Settings
-from subconscious.store import captures, events, memories, model_readings
-from subconscious.store.captures import Place as Spot
+from subconscious.store import captures, decisions, events, memories, model_readings
+from subconscious.store.capture_rows import Place as Spot
 from subconscious.store.connect import Database
 from subconscious.store.model_readings import Gathered, Place, Span
 from subconscious.store.projects import settle
@@ -111,7 +111,7 @@ async def test_a_models_own_words_are_not_worded_again(mind: Mind, keep: Keep) -
 async def test_what_a_person_decided_stays(mind: Mind, keep: Keep, decision: str) -> None:
     before = await keep(candidate(SAID, "offline-1"), REVIEW)
     async with mind.database.write() as tx:
-        await captures.decide(tx, before, decision, "user", "")
+        await decisions.decide(tx, before, decision, "user", "")
     after = await keep(candidate(WORDED), AUTO)
     assert (after["content"], after["status"], len(await all_of(mind))) == (SAID, decision, 1)
 

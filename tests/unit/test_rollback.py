@@ -11,8 +11,8 @@ import aiosqlite
 from subconscious import review, rollback
 from subconscious.flow.remembering import Provenance, keep
 from subconscious.model import Admission, Decision, Link, Origin
-from subconscious.store import asked, captures, events, links, memories, model_readings, sessions
-from subconscious.store.captures import Place
+from subconscious.store import asked, captures, decisions, events, links, memories, model_readings, sessions
+from subconscious.store.capture_rows import Place
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.model_readings import Gathered
@@ -138,7 +138,7 @@ async def test_quarantine_through_the_review(database: Database, project: Projec
     assert (await captures.waiting(database), await captures.quarantined(database)) == (0, 1)
     steps = []
     async with database.write() as tx:
-        await captures.expire(tx, 1e12)
+        await decisions.expire(tx, 1e12)
         for deed in (
             review.approve(tx, number, make_memory(attack), ""),
             review.release(tx, number, 7, "known"),

@@ -58,3 +58,12 @@ def test_a_bad_value_of_a_key_is_not_repeated(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as caught:
         load_settings(tmp_path)
     assert KEY not in str(caught.value) + caught.value.remedy
+
+
+@pytest.mark.parametrize("kinds", ['["lesson", "progres"]', '["all"]'])
+def test_a_kind_that_does_not_exist_is_refused_with_those_that_do(tmp_path: Path, kinds: str) -> None:
+    (tmp_path / "config.toml").write_text(f"surface_kinds_off = {kinds}\n")
+    with pytest.raises(SettingsError, match=r"'surface_kinds_off'.*no kind '(?:progres|all)'; kinds are: .*lesson"):
+        load_settings(tmp_path)
+    (tmp_path / "config.toml").write_text('surface_kinds_off = ["lesson", "progress"]\n')
+    assert load_settings(tmp_path).surface_kinds_off == ("lesson", "progress")

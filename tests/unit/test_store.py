@@ -20,8 +20,8 @@ from subconscious.model import (
     Surface,
 )
 from subconscious.search.words import terms
-from subconscious.store import captures, events, jobs, memories, sessions, surfaces
-from subconscious.store.captures import Place
+from subconscious.store import captures, decisions, events, full_text, jobs, memories, sessions, surfaces
+from subconscious.store.capture_rows import Place, candidate_of
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
@@ -82,9 +82,9 @@ async def test_text_search_keeps_to_the_project_and_the_user(database: Database,
     here = await stored(database, content="retry with backoff", project_id=project.id)
     user = await stored(database, content="always retry twice")
     other = await stored(database, content="retry forever", project_id="pother")
-    found = await memories.search_text(database, ["retry"], [project.id, memories.USER_WIDE], 10)
+    found = await full_text.search(database, ["retry"], [project.id, full_text.USER_WIDE], 10)
     assert {memory_id for memory_id, _ in found} == {here, user}
-    everywhere = await memories.search_text(database, ["retry"], [], 10)
+    everywhere = await full_text.search(database, ["retry"], [], 10)
     assert {memory_id for memory_id, _ in everywhere} == {here, user, other}
     assert all(score > 0 for _, score in everywhere)
 
@@ -93,20 +93,20 @@ async def test_text_search_keeps_to_the_project_and_the_user(database: Database,
     "text", ['"; DROP TABLE', "NEAR(a b)", "a* -b", "project : x", "ä\x00ö", "((", "", "OR AND NOT"]
 )
 async def test_any_words_can_be_searched(database: Database, text: str) -> None:
-    assert await memories.search_text(database, terms(text), ["p1"], 10) == []
+    assert await full_text.search(database, terms(text), ["p1"], 10) == []
 
 
 async def test_archived_memories_leave_the_index_and_come_back_whole(database: Database) -> None:
     memory = await memories.get(database, await stored(database, content="use tabs in Makefiles"))
     async with database.write() as tx:
         await memories.archive(tx, memory, "user", "test")
-    assert await memories.search_text(database, ["tabs"], [], 10) == []
+    assert await full_text.search(database, ["tabs"], [], 10) == []
     archived = await memories.get(database, memory.id)
     assert archived.archived_at is not None
     async with database.write() as tx:
         await memories.unarchive(tx, archived, "user", "test")
     assert await memories.get(database, memory.id) == memory
-    assert [found for found, _ in await memories.search_text(database, ["tabs"], [], 10)] == [memory.id]
+    assert [found for found, _ in await full_text.search(database, ["tabs"], [], 10)] == [memory.id]
     told = await events.history(database, "memory", memory.id)
     assert [event["action"] for event in told] == ["create", "archive", "unarchive"]
 
@@ -118,7 +118,7 @@ async def test_archived_memories_rank_by_their_words_apart_from_the_active(datab
     async with database.write() as tx:
         for memory in (one, both):
             await memories.archive(tx, memory, "user", "")
-    found = await memories.search_text(database, ["tabs", "makefile"], [], 10, Filter(archived=True))
+    found = await full_text.search(database, ["tabs", "makefile"], [], 10, Filter(archived=True))
     assert [memory_id for memory_id, _ in found] == [both.id, one.id]
 
 
@@ -131,7 +131,7 @@ async def test_a_capture_read_twice_is_kept_once(database: Database, project: Pr
     assert first is not None
     assert again is None
     assert await captures.waiting(database) == 1
-    assert captures.candidate_of(await captures.get(database, first)) == make_candidate()
+    assert candidate_of(await captures.get(database, first)) == make_candidate()
 
 
 async def test_what_nobody_decides_on_expires_and_stays_readable(database: Database, project: Project) -> None:
@@ -139,8 +139,8 @@ async def test_what_nobody_decides_on_expires_and_stays_readable(database: Datab
         kept = await captures.insert(
             tx, make_candidate(), Admission(Decision.REVIEW, 0.8, ""), Place(project.id, None), 7
         )
-        assert await captures.expire(tx, NOON) == 0
-        assert await captures.expire(tx, 4e9) == 1
+        assert await decisions.expire(tx, NOON) == 0
+        assert await decisions.expire(tx, 4e9) == 1
     assert (await captures.get(database, kept or 0))["status"] == "expired"
 
 
@@ -281,7 +281,7 @@ async def test_archiving_twice_at_once_changes_once(database: Database) -> None:
         assert not await memories.archive(tx, memory, "user", "")
         assert await memories.unarchive(tx, memory, "user", "")
         assert not await memories.unarchive(tx, memory, "user", "")
-    found = await memories.search_text(database, ["cents"], [], 10)
+    found = await full_text.search(database, ["cents"], [], 10)
     assert [hit for hit, _ in found] == [memory.id]
 
 

@@ -10,7 +10,7 @@ from daemon import accepted
 from subconscious.errors import RequestError
 from subconscious.model import Link
 from subconscious.settings import Settings
-from subconscious.store import events, links, memories, purge, redactions, reversal
+from subconscious.store import embedding_queue, events, full_text, links, memories, purge, redactions, reversal
 from subconscious.store.connect import Database
 from subconscious.store.redactions import Finding
 from subconscious.store.rows import alter
@@ -79,7 +79,7 @@ async def test_what_counts_uses_stands_on_nothing(database: Database) -> None:
     number = await remember(database)
     async with database.write() as tx:
         await memories.touch(tx, [number], 5.0)
-        await memories.mark_embedding(tx, [number], "off")
+        await embedding_queue.mark(tx, [number], "off")
     await undo(database)
     assert (await memories.get(database, number)).uses == 1
 
@@ -123,11 +123,11 @@ async def test_words_come_back_with_their_index(database: Database) -> None:
     number = await remember(database)
     async with database.write() as tx:
         before, after = await alter(tx, "memories", number, {"content": "Amounts are floats.", "tags": '["money"]'})
-        await memories.reindex(tx, await memories.held(tx, number))
+        await full_text.reindex(tx, await memories.held(tx, number))
         await events.record(tx, "edit", "memory", number, actor="user", before=before, after=after)
     await undo(database)
-    assert await memories.search_text(database, ["integer"], [], 9)
-    assert not await memories.search_text(database, ["floats"], [], 9)
+    assert await full_text.search(database, ["integer"], [], 9)
+    assert not await full_text.search(database, ["floats"], [], 9)
     assert (await memories.get(database, number)).tags == ()
 
 

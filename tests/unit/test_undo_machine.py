@@ -25,8 +25,10 @@ from subconscious.store import (
     captures,
     consolidations,
     corrections,
+    decisions,
     events,
     fading,
+    full_text,
     links,
     memories,
     model_readings,
@@ -36,7 +38,7 @@ from subconscious.store import (
     sessions,
     vectors,
 )
-from subconscious.store.captures import Place
+from subconscious.store.capture_rows import Place, candidate_of
 from subconscious.store.connect import Database, open_database
 from subconscious.store.corrections import Feedback
 from subconscious.store.migrate import migrate
@@ -227,7 +229,7 @@ class Store(RuleBasedStateMachine):
                 values = {"content": text, "summary": text[:9], "pinned": 1, "content_hash": content_hash(text)}
                 before, after = await alter(tx, "memories", number, values)
                 if after:
-                    await memories.reindex(tx, await memories.held(tx, number))
+                    await full_text.reindex(tx, await memories.held(tx, number))
                     await events.record(tx, "edit", "memory", number, actor="user", before=before, after=after)
 
         self.act(work)
@@ -247,7 +249,7 @@ class Store(RuleBasedStateMachine):
     async def _decide(self, tx: Any, number: int, deed: str) -> None:
         capture = await captures.held(tx, number)
         if deed in ("approve", "edit"):
-            said = captures.candidate_of(capture)
+            said = candidate_of(capture)
             said = replace(said, content=TEXTS[0]) if deed == "edit" else said
             where = Provenance(Place(PROJECT, capture["session_id"]), actor="user", verified=True)
             await review.approve(tx, number, memory_of(said, Admission(Decision.AUTO, 1.0, ""), where), "yes")
@@ -269,7 +271,7 @@ class Store(RuleBasedStateMachine):
             memory = await self._memory(tx, number)
             bound = await captures.of_memory(tx, number) if memory else []
             if memory and bound and memory.archived_at is None:
-                await captures.quarantine(tx, bound[0], Verdict(), "looked at again")
+                await decisions.quarantine(tx, bound[0], Verdict(), "looked at again")
                 await memories.archive(tx, memory, "daemon", "looked at again")
                 await vectors.activate(tx, [number], False)
 
@@ -277,7 +279,7 @@ class Store(RuleBasedStateMachine):
 
     @rule()
     def expire(self) -> None:
-        self.act(lambda tx: captures.expire(tx, 2e10))
+        self.act(lambda tx: decisions.expire(tx, 2e10))
 
     @rule(session=st.sampled_from(SESSIONS), back=st.booleans())
     def roll_back(self, session: str, back: bool) -> None:

@@ -1,0 +1,105 @@
+"""The words of memories: indexed, and searched by BM25."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import aiosqlite
+
+from subconscious.model import Memory
+from subconscious.store.codewords import code_parts
+from subconscious.store.connect import Database
+from subconscious.store.filters import FULL_TEXT, Filter, where
+from subconscious.store.rows import memory_from
+
+USER_WIDE = "userwide"
+"""The full-text token in place of a project for memories that hold everywhere."""
+
+FTS_WEIGHTS = "0.0, 2.0, 1.0, 0.5, 1.0, 0.5"
+"""bm25 weights of project, summary, content, rationale, tags, files."""
+
+
+async def reindex(tx: aiosqlite.Connection, memory: Memory) -> None:
+    """Put a memory's words into the full text that it belongs to, and take them out of the other."""
+    await _unindex(tx, memory.id)
+    await tx.execute(
+        f"INSERT INTO {FULL_TEXT[memory.archived_at is not None]} (rowid, project, summary, content, rationale, tags,"  # noqa: S608
+        " files) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            memory.id,
+            memory.project_id or USER_WIDE,
+            memory.summary,
+            memory.content,
+            memory.rationale,
+            " ".join(memory.tags),
+            " ".join((*memory.files, code_parts(f"{memory.content} {memory.rationale}"))),
+        ),
+    )
+
+
+async def _unindex(tx: aiosqlite.Connection, memory_id: int) -> None:
+    for table in FULL_TEXT.values():
+        await tx.execute(f"DELETE FROM {table} WHERE rowid = ?", (memory_id,))  # noqa: S608
+
+
+async def search(
+    database: Database, terms: Sequence[str], projects: Sequence[str], limit: int, which: Filter | None = None
+) -> list[tuple[int, float]]:
+    """BM25 over the memories of ``projects`` (empty: all) that ``which`` means; ids with scores, the higher the better.
+
+    A name of a project is no word to be looked for: then words need no columns, whose check costs half of the time.
+    """
+    words = [term for term in terms if term != USER_WIDE and term not in projects]
+    if not words:
+        return []
+    match = " OR ".join(f'"{term}"' for term in words)
+    if projects:
+        scope = " OR ".join(f'"{project}"' for project in projects)
+        match = f"project : ({scope}) AND ({match})"
+    table = FULL_TEXT[which is not None and which.archived]
+    joined, condition, values = _narrowed(which)
+    rows = await database.rows(
+        f"SELECT {table}.rowid, -bm25({table}, {FTS_WEIGHTS}) AS score FROM {table} {joined}"  # noqa: S608
+        f" WHERE {table} MATCH ? {condition} ORDER BY score DESC, {table}.rowid LIMIT ?",
+        (*values, match, limit),
+    )
+    return [(row["rowid"], row["score"]) for row in rows]
+
+
+def _narrowed(which: Filter | None) -> tuple[str, str, tuple[Any, ...]]:
+    """What a full-text query needs besides, to keep to those that are meant: each match is looked up by its id."""
+    if which is None or not (which.narrow or which.archived):
+        return "", "", ()
+    condition, values = where(which)
+    table = FULL_TEXT[which.archived]
+    return f"CROSS JOIN (SELECT id FROM memories NOT INDEXED WHERE {condition})", f"AND id = {table}.rowid", values  # noqa: S608
+
+
+async def naming(database: Database, file: str, projects: Sequence[str], limit: int) -> list[Memory]:
+    """Active memories of ``projects`` and of the user that name a file of this name, the latest first."""
+    parts = re.findall(r"\w+", file)
+    if not parts:
+        return []
+    scope = " OR ".join(f'"{project}"' for project in (*projects, USER_WIDE))
+    rows = await database.rows(
+        "SELECT memories.* FROM memories_fts JOIN memories ON memories.id = memories_fts.rowid"
+        " WHERE memories_fts MATCH ? ORDER BY memories_fts.rowid DESC LIMIT ?",
+        (f'project : ({scope}) AND {{content files}} : "{" ".join(parts)}"', limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def rare(database: Database, words: Sequence[str], projects: Sequence[str], most: int) -> set[str]:
+    """Those of ``words`` that at most ``most`` memories of ``projects`` and of the user have, and one at least."""
+    scope = " OR ".join(f'"{project}"' for project in (*projects, USER_WIDE))
+    found = set()
+    for word in words:
+        rows = await database.rows(
+            "SELECT count(*) FROM (SELECT 1 FROM memories_fts WHERE memories_fts MATCH ? LIMIT ?)",
+            (f'project : ({scope}) AND {{summary content rationale tags}} : "{word}"', most + 1),
+        )
+        if 0 < rows[0][0] <= most:
+            found.add(word)
+    return found
