@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from time import time
+from time import monotonic, time
 
 from watchfiles import Change, awatch
 
@@ -31,8 +31,10 @@ log = logging.getLogger("subconscious.daemon")
 BATCH = 200
 DAY = 86_400.0
 HALF_WRITTEN_SECONDS = 3600.0
+SETTLED = 0.15
+"""Seconds without a further entry after which those that came are worked on."""
 LONGEST_ASIDE = 1.0
-"""Seconds that entries lie while hooks are being answered."""
+"""Seconds that entries lie while more arrive, and again while hooks are being answered."""
 ENTRY_NAME = re.compile(r"[0-9a-z][0-9a-z.-]*\.entry")
 
 
@@ -99,13 +101,29 @@ class Spool:
         watcher = asyncio.create_task(self._signal())
         try:
             while not self._core.stopping.is_set():
-                await aside(self._core, most=LONGEST_ASIDE)
                 self._core.spooled.clear()
                 await self._try_sweep()
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._core.spooled.wait(), self._core.settings.sweep_seconds)
+                if await self._arrival(self._core.settings.sweep_seconds):
+                    await self._settle()
         finally:
             watcher.cancel()
+
+    async def _settle(self) -> None:
+        """Let a burst of hooks pass before its entries are worked on: the last of them may be waiting for an answer."""
+        until = monotonic() + LONGEST_ASIDE
+        while (left := until - monotonic()) > 0 and not self._core.stopping.is_set():
+            self._core.spooled.clear()
+            if not await self._arrival(min(left, SETTLED)):
+                break
+        await aside(self._core, most=LONGEST_ASIDE)
+
+    async def _arrival(self, seconds: float) -> bool:
+        """Whether something arrives within some seconds."""
+        try:
+            await asyncio.wait_for(self._core.spooled.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
 
     async def _try_sweep(self) -> None:
         try:
