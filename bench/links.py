@@ -8,6 +8,7 @@ nothing. Our own cases stand for memories of a line, and for the types of which 
 from __future__ import annotations
 
 import hashlib
+import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -25,6 +26,12 @@ from subconscious.settings import Settings
 SHOWN = Settings().link_proposal_threshold
 ACTIVE = Settings().link_threshold
 TENTHS = (0.0, 0.2, 0.35, 0.5, 0.7, 0.85, 1.01)
+DRAWS, SEED = 1000, 6
+
+REFERENCES = frozenset(f"{name}_{side}" for name in ("refers", "referred", "fits") for side in ("new", "old"))
+"""What rests on a text's references to other records, for each of which the corpus has the same stand-in."""
+
+Rows = Sequence[tuple[Pair, Found, bool]]
 
 
 def judged(pair: Pair, weights: Weights | None) -> tuple[Found, bool]:
@@ -36,15 +43,16 @@ def judged(pair: Pair, weights: Weights | None) -> tuple[Found, bool]:
     return found, found.forward != turned or pair.type == found.type == "CONTRADICTS"
 
 
-def held_back(folder: Path, told: Callable[[str], None]) -> list[tuple[Pair, Found, bool]]:
-    """Judge every repository by weights that have not seen it, nor our cases' own half."""
-    pairs, names, rows = material(folder)
+def held_back(folder: Path, without: frozenset[str] = frozenset()) -> list[tuple[Pair, Found, bool]]:
+    """Judge every repository by weights that have not seen it, nor our cases' own half, ``without`` some features."""
+    pairs, every, table = material(folder)
+    names = tuple(name for name in every if name not in without)
+    rows = table[:, [every.index(name) for name in names]]
     found = []
     for group in sorted({pair.group for pair in pairs if not pair.group.startswith("case ")}):
         kept = [at for at, pair in enumerate(pairs) if pair.group != group]
         weights = train([pairs[at] for at in kept], names, rows[kept])
         found += [(pair, *judged(pair, weights)) for pair in pairs if pair.group == group and pair.weight == 1.0]
-    told(f"{len(found)} pairs of {len({pair.group for pair, *_ in found})} repositories")
     return found
 
 
@@ -61,9 +69,9 @@ def without_cosine(pairs: Sequence[Pair]) -> list[tuple[Pair, Found, bool]]:
     return rows
 
 
-def report(name: str, rows: Sequence[tuple[Pair, Found, bool]], told: Callable[[str], None]) -> None:
+def report(name: str, rows: Rows, told: Callable[[str], None]) -> None:
     for least in (SHOWN, ACTIVE):
-        told(f"{name}, from {least:g}: {_score([(p.type != NONE, f.linked >= least) for p, f, _ in rows])}")
+        told(f"{name}, from {least:g}: {_score(_verdicts(rows, least))}")
     kinds = Counter(pair.type for pair, *_ in rows)
     hits = [(pair, found, right) for pair, found, right in rows if pair.type != NONE and found.linked >= SHOWN]
     for kind in ("", *sorted(set(kinds) - {NONE}, key=lambda one: -kinds[one])):
@@ -76,19 +84,44 @@ def report(name: str, rows: Sequence[tuple[Pair, Found, bool]], told: Callable[[
         )
 
 
+def _verdicts(rows: Rows, least: float) -> list[tuple[bool, bool]]:
+    """Whether each pair is linked, and whether it is said to be."""
+    return [(pair.type != NONE, found.linked >= least) for pair, found, _ in rows]
+
+
 def _score(pairs: Sequence[tuple[bool, bool]]) -> str:
+    precision, recall, f1 = _rates(pairs)
+    return f"precision {precision:.3f}  recall {recall:.3f}  F1 {f1:.3f}"
+
+
+def _rates(pairs: Sequence[tuple[bool, bool]]) -> tuple[float, float, float]:
     count = Counter(pairs)
     hit = count[True, True]
     precision, recall = hit / max(1, hit + count[False, True]), hit / max(1, hit + count[True, False])
-    f1 = 2 * precision * recall / max(1e-9, precision + recall)
-    return f"precision {precision:.3f}  recall {recall:.3f}  F1 {f1:.3f}"
+    return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
+
+
+def spread(rows: Rows, told: Callable[[str], None]) -> None:
+    """How far chance could move the figures: by drawing other repositories, and by always naming the commonest type."""
+    groups = sorted({pair.group for pair, *_ in rows})
+    mine = {group: _verdicts([row for row in rows if row[0].group == group], SHOWN) for group in groups}
+    chance = random.Random(SEED)
+    draws = [chance.choices(groups, k=len(groups)) for _ in range(DRAWS)]
+    drawn = sorted(_rates([one for group in draw for one in mine[group]])[2] for draw in draws)
+    told(
+        f"{len(rows)} pairs of {len(groups)} repositories; F1 {drawn[DRAWS // 20]:.3f} to {drawn[-DRAWS // 20]:.3f}"
+        " in nine of ten draws of as many repositories"
+    )
+    kinds = Counter(pair.type for pair, found, _ in rows if pair.type != NONE and found.linked >= SHOWN)
+    ((kind, number),) = kinds.most_common(1)
+    told(f"always {kind} would be right for {_percent(number, kinds.total())} of the linked pairs that are found")
 
 
 def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:5.1f} %" if whole else "    --"
 
 
-def reliability(name: str, rows: Sequence[tuple[Pair, Found, bool]], told: Callable[[str], None]) -> None:
+def reliability(name: str, rows: Rows, told: Callable[[str], None]) -> None:
     """What was said to be so likely, and how often it was so."""
     told(f"{name}: stated likelihood of being linked, and the share that was")
     for low, high in pairwise(TENTHS):
@@ -113,8 +146,10 @@ def detector(first: dict[str, Any], second: dict[str, Any]) -> tuple[str, str] |
 
 def main(arguments: Sequence[str], told: Callable[[str], None] = print) -> None:
     folder = Path(arguments[0])
-    rows = held_back(folder, told)
+    rows = held_back(folder)
     report("whole repositories held back", rows, told)
+    spread(rows, told)
+    report("the same, blind to references", held_back(folder, REFERENCES), told)
     reliability("whole repositories held back", rows, told)
     whole = corpus(folder)
     report("in sample, shipped weights (counts for nothing)", in_sample(whole), told)

@@ -1,8 +1,9 @@
 """Train the small model of links: `python -m bench.links_train CORPORA [--write]`.
 
 Linked or not, and as what, from the numbers of ``subconscious/links/features.py``. It learns from pairs of decision
-records and proposals whose own relation sentence was removed, from the same cut down to the length of a memory, and
-from our own cases (tests/fixtures/links/cases.tsv). Nothing of the corpora is kept but coefficients. What it is worth
+records and proposals whose own relation sentence was removed, from the same cut down to the length of a memory, from
+further links that those records state (as what they are linked, nothing else), and from our own cases
+(tests/fixtures/links/cases.tsv). Nothing of the corpora is kept but coefficients. What it is worth
 on repositories that it has not seen is told by `python -m bench.links`. Deterministic; numpy alone.
 """
 
@@ -33,7 +34,7 @@ NONE = "NONE"
 BRIEF = 350
 """Characters of a record that is cut down to the length of a memory."""
 
-BRIEF_WEIGHT, CASE_WEIGHT = 0.3, 0.2
+BRIEF_WEIGHT, CASE_WEIGHT, FURTHER_WEIGHT = 0.3, 0.2, 0.3
 RIDGE, TYPE_RIDGE = 60.0, 5.0
 STEPS = 60
 CASE_TIME = 1_700_000_000.0
@@ -50,7 +51,7 @@ Numbers = Any
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two that are compared: ``group`` is the repository; ``later``: the source is the later one."""
+    """Two that are compared: ``group`` is the repository; ``typed_only``: says nothing of who is linked at all."""
 
     source: Reading
     target: Reading
@@ -58,6 +59,7 @@ class Pair:
     group: str
     weight: float = 1.0
     cosine: float = 0.0
+    typed_only: bool = False
 
 
 @cache
@@ -82,19 +84,50 @@ def _time(date: str) -> float | None:
         return None
 
 
+Link = tuple[str, str, str, str]
+"""Type, repository, source and target, by the ids of the records."""
+
+
 def corpus(folder: Path) -> list[Pair]:
     """The labelled pairs, whole; the source first."""
+    return _compared(folder, _labelled(folder))
+
+
+def further(folder: Path) -> list[Pair]:
+    """The links that records state beyond the labelled pairs, of which each repository has but twenty of a type.
+
+    They have no pairs beside them that are not linked: they tell one type from another and nothing else.
+    """
+    told = {frozenset(link[2:]) for link in _labelled(folder)}
+    records = _records(folder)
+    links = [
+        (link["type"], record["repo"], key, link["target"])
+        for key, record in records.items()
+        for link in record["links"]
+        if link["type"] in TYPES and link["target"] in records and frozenset((key, link["target"])) not in told
+    ]
+    return [replace(pair, weight=FURTHER_WEIGHT, typed_only=True) for pair in _compared(folder, links)]
+
+
+@cache
+def _records(folder: Path) -> dict[str, Any]:
     with (folder / "links" / "records.jsonl").open(encoding="utf-8") as file:
-        records = {record["id"]: record for record in map(json.loads, file)}
+        return {record["id"]: record for record in map(json.loads, file)}
+
+
+@cache
+def _labelled(folder: Path) -> tuple[Link, ...]:
     with (folder / "links" / "pairs.jsonl").open(encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
-    used = sorted({row[side]["rec"] for row in rows for side in ("source", "target")})
-    notes = {key: noted(records[key]) for key in used}
+    return tuple((row["type"], row["repo"], row["source"]["rec"], row["target"]["rec"]) for row in rows)
+
+
+def _compared(folder: Path, links: Sequence[Link]) -> list[Pair]:
+    records = _records(folder)
+    notes = {key: noted(records[key]) for key in sorted({key for link in links for key in link[2:]})}
     vectors = {key: embedded(f"{note.title}\n{note.text}") for key, note in notes.items()}
     readings = {key: read(note) for key, note in notes.items()}
-    return [
-        _pair(row["type"], row["repo"], row["source"]["rec"], row["target"]["rec"], readings, vectors) for row in rows
-    ]
+    return [_pair(*link, readings, vectors) for link in links]
 
 
 def _pair(type_: str, group: str, one: Any, other: Any, readings: Mapping[Any, Reading], vectors: Any) -> Pair:
@@ -140,8 +173,13 @@ def train(pairs: Sequence[Pair], names: tuple[str, ...], rows: Numbers) -> Weigh
     truth = numpy.array([pair.type != NONE for pair in pairs], float)
     raw = _fit(names, rows, pairs, weights, truth)
     seen = _left_out(names, rows, pairs, weights, truth)
-    slope, offset = _logistic(seen[:, None], truth, weights, 1e-6)
+    slope, offset = _logistic(seen[:, None], truth, weights * _asked(pairs), 1e-6)
     return replace(raw, slope=round(float(slope), DIGITS), offset=round(float(offset), DIGITS))
+
+
+def _asked(pairs: Sequence[Pair]) -> Numbers:
+    """1 for the pairs that say who is linked at all."""
+    return numpy.array([not pair.typed_only for pair in pairs], float)
 
 
 def _left_out(
@@ -162,12 +200,12 @@ def _left_out(
 
 
 def _fit(names: tuple[str, ...], rows: Numbers, pairs: Sequence[Pair], weights: Numbers, truth: Numbers) -> Weights:
-    mean, scale = rows.mean(axis=0), rows.std(axis=0)
+    asked = rows[_asked(pairs) > 0]
+    mean, scale = asked.mean(axis=0), asked.std(axis=0)
     scale[scale < 1e-6] = 1.0
     scaled = (rows - mean) / scale
-    linked = _logistic(scaled, truth, weights, RIDGE)
-    lexical = rows[:, names.index("lexical")]
-    slope, constant = numpy.polyfit(lexical, rows[:, names.index("cosine")], 1)
+    linked = _logistic(scaled, truth, weights * _asked(pairs), RIDGE)
+    slope, constant = numpy.polyfit(asked[:, names.index("lexical")], asked[:, names.index("cosine")], 1)
     return Weights(
         names,
         _rounded(mean),
@@ -219,7 +257,7 @@ def _types(
 def material(folder: Path) -> tuple[list[Pair], tuple[str, ...], Numbers]:
     """Everything that is learned from, with its features."""
     whole = corpus(folder)
-    pairs = [*whole, *briefly(whole), *cases()]
+    pairs = [*whole, *briefly(whole), *further(folder), *cases()]
     names, rows = table(pairs)
     return pairs, names, rows
 

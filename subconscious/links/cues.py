@@ -13,7 +13,7 @@ from typing import Literal
 
 from subconscious.links.reading import Reading, Sentence, stems, worth
 
-VERSION = 1
+VERSION = 2
 """Raised with every change of rules or weights: memories are searched again."""
 
 LONGEST = 40

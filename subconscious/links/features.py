@@ -39,6 +39,10 @@ _TURNS = re.compile(
     re.IGNORECASE,
 )
 _DECIDES = re.compile(r"\b(?:we will|we have decided|we decided)\b|# decision", re.IGNORECASE)
+_REFERS = re.compile(
+    r"\b(?:another (?:record|decision|memory)|ADR[- ]?\d+|(?:decision|memory) (?:record )?(?:no\.? ?|#)?\d+)\b",
+    re.IGNORECASE,
+)
 
 
 def ordered(one: Reading, other: Reading) -> tuple[Reading, Reading]:
@@ -79,7 +83,10 @@ def features(new: Reading, old: Reading, cosine: float) -> dict[str, float]:
         "turns": float(bool(_TURNS.search(new.note.title))),
         "decides": float(bool(_DECIDES.search(new.note.text))),
     }
-    return found | _near(new, old, "new") | _near(old, new, "old") | _dense(new)
+    sides = (new, old, "new"), (old, new, "old")
+    for where, of, name in sides:
+        found |= _near(where, of, name) | _refers(where, of, name)
+    return found | _dense(new)
 
 
 def covered(title: Mapping[str, float], terms: Mapping[str, float]) -> float:
@@ -130,6 +137,18 @@ def _near(where: Reading, of: Reading, name: str) -> dict[str, float]:
             if share > found[f"{cue}_{name}"] and words.search(sentence.text):
                 found[f"{cue}_{name}"] = share
     return found
+
+
+def _refers(where: Reading, of: Reading, name: str) -> dict[str, float]:
+    """How often a text refers to some other record, and how well where it does so fits the one at hand."""
+    whole = sum(of.title.values()) or 1.0
+    number, titled, fits = 0, 0.0, 0.0
+    for sentence in where.sentences:
+        if references := _REFERS.findall(sentence.text):
+            number += len(references)
+            titled = max(titled, sum(weight for term, weight in of.title.items() if term in sentence.terms) / whole)
+            fits = max(fits, sum(of.terms.get(term, 0.0) for term in sentence.terms) / of.length)
+    return {f"refers_{name}": math.log1p(number), f"referred_{name}": titled, f"fits_{name}": fits}
 
 
 def _dense(new: Reading) -> dict[str, float]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from bench.links_train import CASES, NONE
+from bench.links_train import CASES, NONE, Pair, table, train
 from subconscious.link_types import DISCOVERABLE
 from subconscious.links import gate, opinions
 from subconscious.links.features import covered, features, likeness, ordered
@@ -143,6 +143,41 @@ def test_the_weights_are_those_of_the_features() -> None:
     assert len(weights.linked) == len(weights.names) + 1 == len(weights.mean) + 1 == len(weights.scale) + 1
     assert sum(weights.shares(found).values()) == pytest.approx(1)
     assert set(weights.types) <= set(DISCOVERABLE)
+
+
+@pytest.mark.parametrize("reference", ["another record", "ADR-0012", "adr 12", "decision 12", "Memory #12"])
+def test_a_reference_counts_by_what_stands_beside_it(reference: str) -> None:
+    old = said("The invoice ledger rounds half to even")
+    fitting = features(
+        said(f"Totals follow {reference} on how the invoice ledger rounds. Shipping is free", 1), old, 0.3
+    )
+    apart = features(said(f"Shipping is free as in {reference}. Totals follow the invoice ledger", 1), old, 0.3)
+    without = features(said("Totals follow what the invoice ledger rounds to. Shipping is free", 1), old, 0.3)
+    assert fitting["refers_new"] == apart["refers_new"] > without["refers_new"] == 0
+    for name in ("referred_new", "fits_new"):
+        assert fitting[name] > apart[name] == without[name] == 0
+    assert fitting["refers_old"] == fitting["referred_old"] == fitting["fits_old"] == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["It took another day", "RFC 9110 names the header", "the decision stands", "12 memories"]
+)
+def test_what_is_no_record_is_no_reference(text: str) -> None:
+    assert features(said(text, 1), said("The header names the day"), 0.3)["refers_new"] == 0
+
+
+def test_links_without_their_opposite_teach_types_alone() -> None:
+    texts = ("Redis holds the sessions", "Postgres holds the sessions", "Lunch is at noon", "The sessions need TLS")
+    notes = [said(text, day) for day, text in enumerate(texts)]
+    pairs = [
+        Pair(notes[one], notes[other], ("SUPERSEDES", "REQUIRES", NONE)[(one + other) % 3], f"group {one}")
+        for one, other in product(range(4), repeat=2)
+        if one > other
+    ]
+    more = [Pair(notes[2], notes[0], "REQUIRES", "group 3", weight=5.0, typed_only=True)]
+    with_more, without = (train(found, *table(found)) for found in (pairs + more, pairs))
+    assert with_more.types["REQUIRES"] != without.types["REQUIRES"]
+    assert (with_more.linked, with_more.slope, with_more.offset) == (without.linked, without.slope, without.offset)
 
 
 def found_of(type_: str, confidence: float, linked: float = 0.99) -> Found:
