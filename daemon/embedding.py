@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from subconscious.embeddings import FALLBACK, NONE, Access, model_of
 from subconscious.errors import EmbedderBusyError, EmbedderError, EmbedderTextError, SubconsciousError
+from subconscious.flow import merging
 from subconscious.model import Memory
 from subconscious.store import memories, models
 from subconscious.store.connect import Database
@@ -516,7 +517,7 @@ class Embedding:
 
 def text_of(memory: Memory) -> str:
     """What of a memory is embedded."""
-    return f"{memory.content} {memory.rationale} {' '.join(memory.tags)}".strip()
+    return merging.text_of(memory)
 
 
 def digest_of(memory: Memory) -> str:

@@ -13,6 +13,7 @@ from time import time
 from subconscious.capture.corrects import LETTERS
 from subconscious.capture.offline import Meanings
 from subconscious.embeddings.local import LocalEmbedder
+from subconscious.flow import merging
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Judged, Provenance, clean, judge, keep
 from subconscious.model import Decision, Level, Origin, Role, Turn
@@ -110,10 +111,11 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         judged = waiting(judged, doubtful)
         heard = replace(reading, turns=tuple(turn for turn in reading.turns if turn.id not in doubtful))
     where = await _provenance(mind, source, reading)
+    repeats = await merging.repeated(mind, judged, source.project_id)
     told = await _tell(mind, source, 0 if reading.restarted else place.position, heard, judged)
     worked_on = await touched(mind, source.project_id, reading.turns, judged)
     async with mind.database.write() as tx:
-        kept = await keep(mind, tx, judged, where)
+        kept = await keep(mind, tx, judged, where, repeats)
         await fading.touch(tx, worked_on, min(time(), max((turn.time for turn in reading.turns), default=0.0)))
         if told is not None:
             await sessions.summarise(tx, source.session_id, told)
@@ -126,6 +128,7 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         await sessions.advance(tx, new, time())
         if source.watched:
             await refining.gather(mind, tx, source.project_id, place, reading)
+    await core.embedding.refresh(repeats.gone)
     return Gain(reading, tuple(capture_id for capture_id, _ in kept), len(judged) - len(kept))
 
 
@@ -202,13 +205,15 @@ async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
     persons = {turn.text for turn in heard if await _is_vouched_for(core, source, turn)}
     judged = [one if _words(one, heard) in persons else hold(one, UNWRITTEN) for one in judged]
     sketch = Sketch.from_json(await sessions.sketch(mind.database, source.session_id)).after(heard, _stated(judged))
+    repeats = await merging.repeated(mind, judged, source.project_id)
     async with mind.database.write() as tx:
         if heard and mind.settings.capture and mind.settings.summaries:
             await sessions.summarise(tx, source.session_id, _told(sketch))
-        await keep(mind, tx, judged, Provenance(Place(source.project_id, source.session_id)))
+        await keep(mind, tx, judged, Provenance(Place(source.project_id, source.session_id)), repeats)
         prompts = [turn.text[:PROMPT_LENGTH] for turn in heard]
         await sessions.progress(tx, source.session_id, branch="", prompts=prompts)
         await sessions.forget_prompts(tx, source.session_id)
+    await core.embedding.refresh(repeats.gone)
     core.embedding.wake()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from subconscious.store import backups, captures, health, maintenance, memories, migrate, renderable
 from subconscious.store.maintenance import Run
 
-from . import consolidating, fading, friction, rendering
+from . import consolidating, fading, friction, merging, rendering
 from .core import Core
 
 PORTION = 200
@@ -147,6 +147,15 @@ async def report(core: Core, run: Run) -> Step:
     )
 
 
+async def merge(core: Core, run: Run) -> Step:
+    """Merge what was said twice (SPEC D12): so many memories a night, each compared once."""
+    before = int(run.cursor or 0)
+    compared, merged = await merging.portion(core)
+    over = compared == 0 or before + compared >= merging.A_NIGHT
+    told = {"compared": compared, "merged": merged}
+    return Step(None if over else str(before + compared), {name: count for name, count in told.items() if count})
+
+
 async def decay(core: Core, run: Run) -> Step:
     """Archive what has faded (SPEC A13, A14); a run that dies midway leaves the rest to the next."""
     del run
@@ -189,6 +198,7 @@ PHASES: dict[str, tuple[Phase, ...]] = {
         Phase("orphans", orphans),
         Phase("integrity", integrity),
         Phase("backup", backup),
+        Phase("merge", merge),
         Phase("decay", decay),
         Phase("friction", recurring),
         Phase("render", render),

@@ -1,0 +1,40 @@
+"""What waits for a person, as it is compared with what is said after it (SPEC D11)."""
+
+from __future__ import annotations
+
+from time import time
+from typing import Any
+
+import aiosqlite
+
+from subconscious.decay import surer
+from subconscious.store import captures, events
+from subconscious.store.connect import Database
+from subconscious.store.rows import alter
+
+DAY = 86_400.0
+
+# What is flagged is not compared: a person is to see it, and it as it is.
+_PLAIN = "status = 'review' AND level = 'none'"
+
+
+async def latest(database: Database, project_id: str, limit: int) -> list[dict[str, Any]]:
+    """The captures of a project that wait, the latest first."""
+    rows = await database.rows(
+        f"SELECT * FROM implicit_captures WHERE project_id = ? AND {_PLAIN} ORDER BY id DESC LIMIT ?",  # noqa: S608
+        (project_id, limit),
+    )
+    return [captures.opened(row) for row in rows]
+
+
+async def held(tx: aiosqlite.Connection, capture_id: int) -> dict[str, Any] | None:
+    """One capture as the running transaction sees it, if it still waits."""
+    rows = await tx.execute_fetchall(f"SELECT * FROM implicit_captures WHERE id = ? AND {_PLAIN}", (capture_id,))  # noqa: S608
+    return next((captures.opened(row) for row in rows), None)
+
+
+async def hear_again(tx: aiosqlite.Connection, capture: dict[str, Any], expiry_days: float) -> None:
+    """The same was said again: it is a little surer, and waits as long as a new one. Still a person decides."""
+    values = {"confidence": surer(capture["confidence"]), "expires_at": time() + expiry_days * DAY}
+    before, after = await alter(tx, captures.TABLE, capture["id"], values)
+    await events.record(tx, "recur", "capture", capture["id"], before=before, after=after)
