@@ -14,7 +14,7 @@ from typing import Any
 from subconscious.store import backups, captures, health, maintenance, memories, migrate, renderable
 from subconscious.store.maintenance import Run
 
-from . import consolidating, fading, friction, merging, rendering
+from . import consolidating, fading, friction, merging, rendering, retelling
 from .core import Core
 
 PORTION = 200
@@ -177,6 +177,14 @@ async def clusters(core: Core, run: Run) -> Step:
     return Step(consolidating.cursor_of(project), {name: count for name, count in told.items() if count})
 
 
+async def summaries(core: Core, run: Run) -> Step:
+    """Tell the sessions whose end was not read, or that were never told (SPEC D19): one after the other."""
+    done = await retelling.following(core, run.cursor)
+    if done is None:
+        return Step(None)
+    return Step(done.session_id, {name: 1 for name in ("read", "told") if getattr(done, name)})
+
+
 async def recurring(core: Core, run: Run) -> Step:
     """Propose as patterns what keeps coming back: one project after the other (SPEC D6)."""
     number = int(run.cursor or 0)
@@ -205,6 +213,7 @@ PHASES: dict[str, tuple[Phase, ...]] = {
         Phase("stats", stats),
     ),
     "weekly": (
+        Phase("summaries", summaries),
         Phase("optimize", optimize),
         Phase("compact", compact),
         Phase("clusters", clusters),

@@ -75,8 +75,8 @@ async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
         elif memory.archived_at is None:
             # A memory's first statement is no repetition of it; here it is one of others' that counts as the first.
             repeated.append((memory_id, bound[memory_id]))
-    lost = [number for number in await memories.made_by(tx, session_id) if number not in own]
-    repeated += await merges.gained(tx, lost)
+    lent = await merges.gained(tx, [number for number in bound if number not in own])
+    repeated += [(memory_id, times) for memory_id, times in lent if memory_id not in own]
     revived = await _merged_by_others(tx, own, session_id)
     made, proposed = await consolidations.built_on(tx, own)
     own += [number for number in made if number not in own]
@@ -90,10 +90,15 @@ async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
 
 
 async def _merged_by_others(tx: aiosqlite.Connection, own: Iterable[int], session_id: str) -> list[int]:
-    """What others said before, and was merged into a session's own; not what was set apart since."""
-    under = [memory.id for memory in await merges.under(tx, list(own)) if memory.session_id != session_id]
-    held = await captures.in_quarantine(tx, under)
-    return [number for number in under if number not in held]
+    """What others said before, and was merged into a session's own; not what was itself taken back or set apart."""
+    found = []
+    for memory in await merges.under(tx, list(own)):
+        brought = await captures.of_memory(tx, memory.id)
+        stands = not brought or any(one["status"] in STANDING for one in brought)
+        held = any(one["status"] == captures.QUARANTINED for one in brought)
+        if memory.session_id != session_id and stands and not held:
+            found.append(memory.id)
+    return found
 
 
 async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list[Memory]:

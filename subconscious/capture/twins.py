@@ -67,7 +67,7 @@ _REWRITES = tuple(
     for pattern, instead in (
         (
             r"^\W*(?:(?:please|remember|note|important|fyi|reminder|going forward|from now on)\b[,:]?\s*"
-            r"(?:that\b|to\b)?\s*|(?:don['\u2019]t forget|make sure|be sure|we (?:decided|agreed))\s+(?:that|to)\s+)+",
+            r"(?:that\b|to\b)?\s*|(?:don['\u2019]t forget|be sure|we (?:decided|agreed))\s+(?:that|to)\s+)+",
             "",
         ),
         (r"\b(?:have|has|need|needs|ought|is supposed|are supposed) to\b", "must"),

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from time import time
-from uuid import uuid4
 
 import aiosqlite
 
@@ -86,35 +85,32 @@ async def opposed(tx: aiosqlite.Connection, one: int, other: int) -> bool:
 
 
 async def fold(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float, actor: str = "daemon") -> None:
-    """Archive what says the same as another memory, and let that one have what it had; one act.
+    """Archive what says the same as another memory, and let that one have what it had.
 
     Of a less trusted origin it lends the other neither recurrence nor confidence, freshness or use (SPEC N4). Its
     links are copied, so that it has its own when it comes back. The vectors are seen to by the caller.
     """
-    act = uuid4().hex
     reason = f"merged into memory {stays.id}, which says the same (cosine {cosine:.2f})"
     lends = gone.origin.distrust <= stays.origin.distrust
-    await memories.archive(tx, gone, actor, reason, act)
-    await _put_down(tx, gone, stays, cosine, actor, act)
+    await memories.archive(tx, gone, actor, reason)
+    await _put_down(tx, gone, stays, cosine, actor)
     if lends:
-        await _lend(tx, gone, stays, actor, act)
-    await _copy_links(tx, gone, stays, lends=lends, actor=actor, act=act)
+        await _lend(tx, gone, stays, actor)
+    await _copy_links(tx, gone, stays, lends=lends, actor=actor)
 
 
-async def _put_down(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float, actor: str, act: str) -> None:
+async def _put_down(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float, actor: str) -> None:
     """Note the merge; what was merged into what goes now is found by what stays."""
     before = await tx.execute_fetchall(f"SELECT id FROM {TABLE} WHERE into_id = ?", (gone.id,))  # noqa: S608
     for row in list(before):
         diff = await alter(tx, TABLE, row[0], {"into_id": stays.id})
-        await events.record(tx, "move", "merge", row[0], actor=actor, before=diff[0], after=diff[1], act=act)
+        await events.record(tx, "move", "merge", row[0], actor=actor, before=diff[0], after=diff[1])
     values = {"memory_id": gone.id, "into_id": stays.id, "cosine": round(cosine, 4), "merged_at": time()}
     done = await tx.execute(*insertion(TABLE, values))
-    await events.record(
-        tx, "merge", "merge", int(done.lastrowid or 0), actor=actor, after=values | {"undone_at": None}, act=act
-    )
+    await events.record(tx, "merge", "merge", int(done.lastrowid or 0), actor=actor, after=values | {"undone_at": None})
 
 
-async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory, actor: str, act: str) -> None:
+async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory, actor: str) -> None:
     files = tuple(dict.fromkeys((*stays.files, *gone.files)))[: max(MOST_FILES, len(stays.files))]
     values = {
         "recurrence": stays.recurrence + gone.recurrence,
@@ -134,7 +130,6 @@ async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory, actor: st
         reason=f"said before in memory {gone.id}",
         before=before,
         after=after,
-        act=act,
     )
     await tx.execute(
         "UPDATE memories SET uses = uses + ?1, last_used_at = max(coalesce(last_used_at, ?2), ?2) WHERE id = ?3",
@@ -142,9 +137,7 @@ async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory, actor: st
     )
 
 
-async def _copy_links(
-    tx: aiosqlite.Connection, gone: Memory, stays: Memory, *, lends: bool, actor: str, act: str
-) -> None:
+async def _copy_links(tx: aiosqlite.Connection, gone: Memory, stays: Memory, *, lends: bool, actor: str) -> None:
     """Give what stays the links of what goes; those of a less trusted origin are only proposed to it."""
     for link in await links.at_ends(tx, [gone.id]):
         if stays.id in (link.source_id, link.target_id):
@@ -152,7 +145,7 @@ async def _copy_links(
         source, target = (stays.id if end == gone.id else end for end in (link.source_id, link.target_id))
         counts = lends or link.created_by == "user"
         status = link.status if counts else "proposed"
-        await links.add(tx, replace(link, source_id=source, target_id=target, status=status), actor, act)
+        await links.add(tx, replace(link, source_id=source, target_id=target, status=status), actor)
 
 
 async def into(database: Database, memory_id: int) -> int | None:
