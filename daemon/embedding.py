@@ -46,6 +46,10 @@ RETIREMENT = 60.0
 """Seconds for which what served before goes on answering those who have just begun to ask it."""
 
 
+OPENING = 60.0
+"""Seconds in which an index should be open."""
+
+
 class _OutError(Exception):
     """The embedder in use can't be used any more; the next in the chain takes over."""
 
@@ -123,6 +127,12 @@ class Embedding:
             "retry_at": outage.until if outage and math.isfinite(outage.until) else None,
             "tokens": self.tokens,
         }
+
+    async def opened(self) -> None:
+        """Wait until there is an index, or it is known that there will be none."""
+        if self.name != NONE and self.index is None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._loaded.wait(), OPENING)
 
     def wake(self) -> None:
         """Something was stored: look for work."""

@@ -36,6 +36,7 @@ class Pair:
 
 async def portion(core: Core) -> tuple[int, int]:
     """Compare some memories that were not compared yet; how many those were, and how many merges it came to."""
+    await core.embedding.opened()
     model = core.embedding.sense.model
     if core.embedding.index is None or not core.in_force(core.settings).dedupe:
         return 0, 0

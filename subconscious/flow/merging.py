@@ -22,8 +22,8 @@ from subconscious.store import captures, memories, merges, waiting
 if TYPE_CHECKING:
     import numpy
 
-NEIGHBOURS = 10
-"""Memories, the nearest by meaning, whose words are looked at."""
+NEIGHBOURS = 50
+"""Memories, the nearest by meaning, whose words are looked at: what differs in a number alone is nearer than a twin."""
 
 COMPARED = 200
 """Captures of a project, the latest that wait, that a candidate is compared with."""
@@ -78,12 +78,11 @@ async def _memory(mind: Mind, candidate: Candidate, vector: numpy.ndarray, proje
     if mind.index is None:
         return None
     place = project_id if candidate.scope is Scope.PROJECT else ""
-    near = await mind.index.search((place,), vector, NEIGHBOURS)
-    known = await memories.get_many(mind.database, [number for number, _ in near])
-    for number, cosine in near:
-        if cosine > mind.settings.dedupe_likeness and number in known and is_twin(candidate, known[number]):
-            return number, cosine
-    return None
+    found = await mind.index.search((place,), vector, NEIGHBOURS)
+    near = {number: cosine for number, cosine in found if cosine > mind.settings.dedupe_likeness}
+    known = await memories.get_many(mind.database, list(near)) if near else {}
+    twins_of = (number for number in near if number in known and is_twin(candidate, known[number]))
+    return next(((number, near[number]) for number in twins_of), None)
 
 
 def is_twin(said: Candidate | Memory, known: Memory) -> bool:
