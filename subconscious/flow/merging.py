@@ -18,6 +18,7 @@ from subconscious.capture.twins import twins
 from subconscious.flow.mind import Mind
 from subconscious.model import Admission, Candidate, Decision, Level, Memory, Scope
 from subconscious.store import captures, memories, merges, waiting
+from subconscious.store.waiting import Waiting
 
 if TYPE_CHECKING:
     import numpy
@@ -45,15 +46,13 @@ class Repeats:
     captures: dict[str, int] = field(default_factory=dict)
     gone: list[int] = field(default_factory=list)
 
+    def __contains__(self, candidate: Candidate) -> bool:
+        return candidate.content in self.memories or candidate.content in self.captures
 
-def text_of(said: Candidate | Memory) -> str:
+
+def text_of(said: Candidate | Memory | Waiting) -> str:
     """What of a statement is embedded."""
-    return embedded(said.content, said.rationale, said.tags)
-
-
-def embedded(content: str, rationale: str, tags: Collection[str]) -> str:
-    """The same of its parts."""
-    return f"{content} {rationale} {' '.join(tags)}".strip()
+    return f"{said.content} {said.rationale} {' '.join(said.tags)}".strip()
 
 
 async def repeated(mind: Mind, judged: Sequence[tuple[Candidate, Admission]], project_id: str) -> Repeats:
@@ -91,15 +90,13 @@ def is_twin(said: Candidate | Memory, known: Memory) -> bool:
     return akin and twins(said.content, known.content)
 
 
-async def _capture(
-    mind: Mind, candidate: Candidate, vector: numpy.ndarray, queue: Sequence[dict[str, Any]]
-) -> int | None:
+async def _capture(mind: Mind, candidate: Candidate, vector: numpy.ndarray, queue: Sequence[Waiting]) -> int | None:
     for capture in queue:
-        akin = (capture["kind"], capture["scope"]) == (candidate.kind, candidate.scope)
-        if akin and twins(candidate.content, capture["content"]):
-            other = await mind.at_hand(embedded(capture["content"], capture["rationale"], capture["tags"]))
+        akin = (capture.kind, capture.scope) == (candidate.kind, candidate.scope)
+        if akin and twins(candidate.content, capture.content):
+            other = await mind.at_hand(text_of(capture))
             if other is not None and float(vector @ other) > mind.settings.dedupe_likeness:
-                return int(capture["id"])
+                return capture.id
     return None
 
 

@@ -128,7 +128,7 @@ async def keep(
     found = repeats or Repeats()
     for candidate, stated in judged:
         admission = await last_word(mind, (candidate, stated), where)
-        if not await captures.is_known(tx, candidate):
+        if candidate in found and not await captures.is_known(tx, candidate):
             given = await surfaces.given_hashes(mind.database, where.place.session_id or "")
             admission = await merging.weighed(mind, tx, (candidate, admission), given, found)
         expiry = mind.settings.review_expiry_days

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from time import time
 from typing import Any
 
@@ -18,13 +20,26 @@ DAY = 86_400.0
 _PLAIN = "status = 'review' AND level = 'none'"
 
 
-async def latest(database: Database, project_id: str, limit: int) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What of a capture is compared."""
+
+    id: int
+    kind: str
+    scope: str
+    content: str
+    rationale: str
+    tags: tuple[str, ...]
+
+
+async def latest(database: Database, project_id: str, limit: int) -> list[Waiting]:
     """The captures of a project that wait, the latest first."""
     rows = await database.rows(
-        f"SELECT * FROM implicit_captures WHERE project_id = ? AND {_PLAIN} ORDER BY id DESC LIMIT ?",  # noqa: S608
+        "SELECT id, kind, scope, content, rationale, tags FROM implicit_captures"  # noqa: S608
+        f" WHERE project_id = ? AND {_PLAIN} ORDER BY id DESC LIMIT ?",
         (project_id, limit),
     )
-    return [captures.opened(row) for row in rows]
+    return [Waiting(*tuple(row)[:5], tuple(json.loads(row["tags"]))) for row in rows]
 
 
 async def held(tx: aiosqlite.Connection, capture_id: int) -> dict[str, Any] | None:
