@@ -189,6 +189,10 @@ def show(options: Namespace) -> None:
     screen.fields([("beware", screen.listed(answer["marks"])), ("priority", priority)])
     screen.heading("Where it comes from")
     screen.fields(_provenance(memory))
+    merged = ", ".join(map(str, answer.get("merged", [])))  # a daemon of before knows none
+    screen.fields(
+        [("merged", f"into {answer['merged_into']}" if answer.get("merged_into") else ""), ("also said", merged)]
+    )
     _show_history(answer["history"])
     _show_surfaces(answer["surfaces"])
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import aiosqlite
+
 from subconscious.flow.merging import NEIGHBOURS, fold, is_twin, staying
 from subconscious.model import Memory
 from subconscious.store import memories, merges
@@ -88,21 +90,27 @@ async def _vector(core: Core, memory: Memory) -> Vector | None:
     return await vectors.vector_of(core.database, core.embedding.sense.model, memory.id)
 
 
-async def preview(core: Core, limit: int) -> list[Pair]:
-    """What the next run would merge, as far as it was not compared yet; changes nothing."""
+async def preview(core: Core, project_id: str | None, limit: int) -> list[Pair]:
+    """What the next run would merge of one project and the user's own, or of all; changes nothing."""
     found: list[Pair] = []
-    met: set[int] = set()
+    gone: set[int] = set()
     for memory in await merges.unsearched(core.database, core.embedding.sense.model, A_NIGHT):
+        if memory.id in gone or (project_id and memory.project_id not in (None, project_id)):
+            continue
         near = await nearest(core, memory)
         async with core.database.write() as tx:
-            known = await merges.free(tx, [memory.id, *near])
-            chosen = await merges.chosen(tx, list(known))
-            for other in known.values() if memory.id in known else ():
-                pair = _pair(memory, other, near.get(other.id, 0.0), chosen)
-                twin = other.id != memory.id and is_twin(memory, other) and not {memory.id, other.id} & met
-                if twin and not pair.gone.pinned and not await merges.opposed(tx, memory.id, other.id):
-                    found.append(pair)
-                    met.add(pair.gone.id)
+            found += [pair for pair in await _pairs(tx, memory, near) if pair.gone.id not in gone]
+        gone.update(pair.gone.id for pair in found)
         if len(found) >= limit:
             break
     return found[:limit]
+
+
+async def _pairs(tx: aiosqlite.Connection, memory: Memory, near: dict[int, float]) -> list[Pair]:
+    known = await merges.free(tx, [memory.id, *near])
+    chosen = await merges.chosen(tx, list(known))
+    if known.pop(memory.id, None) is None:
+        return []
+    twins = [one for one in known.values() if is_twin(memory, one) and not await merges.opposed(tx, memory.id, one.id)]
+    pairs = [_pair(memory, one, near[one.id], chosen) for one in twins]
+    return [pair for pair in pairs if not pair.gone.pinned]

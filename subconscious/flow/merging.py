@@ -1,30 +1,27 @@
 """What is said again (SPEC D11, D12): by a candidate, of a memory or of a capture that waits; by one memory of another.
 
-Candidates are compared before the transaction, by meaning where that is at hand, and by their words
-(`capture/twins.py`); what comes of it is decided within it, by what stands then. Nothing that is flagged takes part,
-and nobody lends a memory anything who is trusted less than it. What is not found here, since a vector is still to be
-made, is found at night.
+Candidates are compared before the transaction, by their words (`capture/twins.py`) and, where that is at hand, by
+meaning; what comes of it is decided within it, by what stands then. Nothing that is flagged takes part, and nobody lends
+a memory anything who is trusted less than it. What is not found here, since there was no embedder yet, is found at night.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aiosqlite
 
 from subconscious.capture.twins import twins
 from subconscious.flow.mind import Mind
 from subconscious.model import Admission, Candidate, Decision, Level, Memory, Scope
+from subconscious.search.words import terms
 from subconscious.store import captures, memories, merges, waiting
 from subconscious.store.waiting import Waiting
 
-if TYPE_CHECKING:
-    import numpy
-
 NEIGHBOURS = 50
-"""Memories, the nearest by meaning, whose words are looked at: what differs in a number alone is nearer than a twin."""
+"""Memories, the nearest, whose words are compared: what differs in a number alone may be nearer than a twin."""
 
 COMPARED = 200
 """Captures of a project, the latest that wait, that a candidate is compared with."""
@@ -63,25 +60,34 @@ async def repeated(mind: Mind, judged: Sequence[tuple[Candidate, Admission]], pr
         return found
     queue = await waiting.latest(mind.database, project_id, COMPARED)
     for candidate in kept:
-        vector = await mind.at_hand(text_of(candidate))
-        if vector is None:
-            break
-        if (memory := await _memory(mind, candidate, vector, project_id)) is not None:
+        if (memory := await _memory(mind, candidate, project_id)) is not None:
             found.memories[candidate.content] = memory
-        if (capture := await _capture(mind, candidate, vector, queue)) is not None:
+        if (capture := await _capture(mind, candidate, queue)) is not None:
             found.captures[candidate.content] = capture
     return found
 
 
-async def _memory(mind: Mind, candidate: Candidate, vector: numpy.ndarray, project_id: str) -> tuple[int, float] | None:
-    if mind.index is None:
+async def _memory(mind: Mind, candidate: Candidate, project_id: str) -> tuple[int, float] | None:
+    """By the words first: a twin has all of them, and to embed every candidate would cost ten times as much."""
+    place = project_id if candidate.scope is Scope.PROJECT else memories.USER_WIDE
+    near = await memories.search_text(mind.database, terms(candidate.content), (place,), NEIGHBOURS)
+    known = await memories.get_many(mind.database, [number for number, _ in near]) if near else {}
+    for memory in known.values():
+        if is_twin(candidate, memory) and (cosine := await _cosine(mind, candidate, memory)) is not None:
+            return memory.id, cosine
+    return None
+
+
+async def _cosine(mind: Mind, one: Candidate, other: Memory | Waiting) -> float | None:
+    """How near two statements are by meaning; None where that is not near enough, or can't be told now."""
+    texts = text_of(one), text_of(other)
+    if texts[0] == texts[1]:
+        return 1.0
+    vectors = [await mind.at_hand(text) for text in texts]
+    if vectors[0] is None or vectors[1] is None:
         return None
-    place = project_id if candidate.scope is Scope.PROJECT else ""
-    found = await mind.index.search((place,), vector, NEIGHBOURS)
-    near = {number: cosine for number, cosine in found if cosine > mind.settings.dedupe_likeness}
-    known = await memories.get_many(mind.database, list(near)) if near else {}
-    twins_of = (number for number in near if number in known and is_twin(candidate, known[number]))
-    return next(((number, near[number]) for number in twins_of), None)
+    cosine = float(vectors[0] @ vectors[1])
+    return cosine if cosine > mind.settings.dedupe_likeness else None
 
 
 def is_twin(said: Candidate | Memory, known: Memory) -> bool:
@@ -90,13 +96,11 @@ def is_twin(said: Candidate | Memory, known: Memory) -> bool:
     return akin and twins(said.content, known.content)
 
 
-async def _capture(mind: Mind, candidate: Candidate, vector: numpy.ndarray, queue: Sequence[Waiting]) -> int | None:
+async def _capture(mind: Mind, candidate: Candidate, queue: Sequence[Waiting]) -> int | None:
     for capture in queue:
         akin = (capture.kind, capture.scope) == (candidate.kind, candidate.scope)
-        if akin and twins(candidate.content, capture.content):
-            other = await mind.at_hand(text_of(capture))
-            if other is not None and float(vector @ other) > mind.settings.dedupe_likeness:
-                return capture.id
+        if akin and twins(candidate.content, capture.content) and await _cosine(mind, candidate, capture) is not None:
+            return capture.id
     return None
 
 

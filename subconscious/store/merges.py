@@ -154,6 +154,12 @@ async def into(database: Database, memory_id: int) -> int | None:
     return int(rows[0][0]) if rows else None
 
 
+async def earlier(database: Database, memory_id: int) -> list[int]:
+    """What was merged into a memory and is out of use since."""
+    rows = await database.rows(f"SELECT memory_id FROM {MERGED} WHERE into_id = ? ORDER BY 1", (memory_id,))  # noqa: S608
+    return [row[0] for row in rows]
+
+
 async def under(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Memory]:
     """What was merged into these memories and is out of use since."""
     rows = await tx.execute_fetchall(

@@ -39,7 +39,7 @@ async def latest(database: Database, project_id: str, limit: int) -> list[Waitin
         f" WHERE project_id = ? AND {_PLAIN} ORDER BY id DESC LIMIT ?",
         (project_id, limit),
     )
-    return [Waiting(*tuple(row)[:5], tuple(json.loads(row["tags"]))) for row in rows]
+    return [Waiting(**dict(row) | {"tags": tuple(json.loads(row["tags"]))}) for row in rows]
 
 
 async def held(tx: aiosqlite.Connection, capture_id: int) -> dict[str, Any] | None:

@@ -359,7 +359,7 @@ async def test_a_preview_changes_nothing(core: Core, project: Project) -> None:
     old = await kept(core, project, CENTS)
     new = await kept(core, project, AGAIN, said_at=NOON + 9)
     for _ in range(2):
-        assert [(one.gone.id, one.stays.id) for one in await merging.preview(core, 9)] == [(old.id, new.id)]
+        assert [(one.gone.id, one.stays.id) for one in await merging.preview(core, project.id, 9)] == [(old.id, new.id)]
     assert await active(core) == {old.id, new.id}
 
 
