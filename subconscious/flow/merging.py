@@ -1,8 +1,9 @@
 """What is said again (SPEC D11, D12): by a candidate, of a memory or of a capture that waits; by one memory of another.
 
 Candidates are compared before the transaction, by their words (`capture/twins.py`) and, where that is at hand, by
-meaning; what comes of it is decided within it, by what stands then. Nothing that is flagged takes part, and nobody lends
-a memory anything who is trusted less than it. What is not found here, since there was no embedder yet, is found at night.
+meaning; what comes of it is decided within it, by what stands then. Nothing that is flagged takes part, and nobody
+lends a memory anything who is trusted less than it. What is not found here, since there was no embedder yet, is found
+at night.
 """
 
 from __future__ import annotations
