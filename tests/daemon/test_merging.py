@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -12,12 +13,12 @@ import pytest
 from daemon import acts, merging, phases, reviewing
 from daemon.core import Core
 from daemon.embedding import Embedding
+from subconscious import client
 from subconscious.flow.merging import repeated
-from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
 from subconscious.flow.remembering import Provenance, keep
 from subconscious.home import Home
-from subconscious.model import Admission, Candidate, Decision, Level, Link, Memory, Origin, Scope, Verdict
+from subconscious.model import Admission, Decision, Level, Link, Memory, Origin, Scope, Verdict
 from subconscious.settings import Settings
 from subconscious.store import (
     captures,
@@ -40,6 +41,8 @@ from subconscious.store.maintenance import Run
 from subconscious.store.projects import Project
 from subconscious.store.vectors import NumpyIndex, Row
 from tests.conftest import NOON, make_memory
+from tests.daemon.conftest import configure, drained
+from tests.daemon.test_purge import person
 from tests.unit.test_poisoning_rules import of
 
 MODEL = "m"
@@ -453,7 +456,19 @@ async def test_what_was_merged_comes_back_whole_when_it_is_wanted(core: Core, pr
     assert await night(core) == {}
 
 
-def test_the_candidates_here_would_be_kept() -> None:
-    assert isinstance(of(CENTS, Origin.USER), Candidate)
-    assert KIND != "meta"
-    assert Mind.__dataclass_fields__["at_hand"].default is not None
+def test_a_person_says_it_again_and_sees_where_it_went(stopped: Home, tmp_path: Path) -> None:
+    configure(stopped, embedder='"local"')
+    client.ensure_daemon(stopped)
+    asked = {"cwd": str(tmp_path), "origin": "user", "kind": "decision"}
+    first = person(stopped, "remember", text=CENTS, **asked)["memory"]["id"]
+    drained(stopped)
+    second = person(stopped, "remember", text=AGAIN, **asked)["memory"]
+    apart = person(stopped, "remember", text=FLOATS, **asked)["memory"]
+    assert second["recurrence"] == 2
+    shown = client.call(stopped, "show", {"id": first, "origin": "user"})
+    assert (shown["merged_into"], shown["memory"]["content"]) == (second["id"], CENTS)
+    assert shown["memory"]["archived_at"]
+    assert client.call(stopped, "show", {"id": second["id"], "origin": "user"})["merged"] == [first]
+    listed = client.call(stopped, "list", {"cwd": str(tmp_path)})["memories"]
+    assert {one["id"] for one in listed} == {second["id"], apart["id"]}
+    assert client.call(stopped, "repeats", {"cwd": str(tmp_path)}) == {"pairs": []}
