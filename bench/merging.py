@@ -107,7 +107,7 @@ QUEUED = (
     "SELECT 0 AS cosine, a.kind, a.content AS one, coalesce(c.content, m.content) AS other FROM implicit_captures AS a"
     " LEFT JOIN implicit_captures AS c ON a.reason LIKE 'says what capture ' || c.id || ' says%'"
     " LEFT JOIN memories AS m ON a.reason = 'says what memory ' || m.id || ' says'"
-    " WHERE a.reason LIKE 'says what %' ORDER BY a.id"
+    " WHERE c.id IS NOT NULL OR m.id IS NOT NULL ORDER BY a.id"
 )
 
 
