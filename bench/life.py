@@ -6,7 +6,8 @@ clock of the bench's own, with the local embedder. The same story is lived by ea
 
 recall@10: of what sessions needed in the year, all of it still true, the share among the first ten. "wrong": of what
 was archived, the share that a session needed afterwards, until 90 days after the year; "true": that still mattered when
-it was archived. "stale first": questions whose outdated answer stood above the right one.
+it was archived. "stale first": questions whose outdated answer stood above the right one. Every other repetition of a
+decision is in other words: a memory of its own, until it is merged at night ("merged": how many were).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from bench.clock import Clock, running_on
 from bench.life_story import BEGIN, DAY, YEAR, Fact, Session, tell
 from bench.memory import memory_of
 from cli.plot import curve
-from daemon import correcting, fading
+from daemon import correcting, fading, merging
 from daemon.core import Core
 from daemon.embedding import Embedding
 from subconscious.embeddings import Embedder, open_embedder
@@ -39,18 +40,21 @@ from subconscious.model import Memory
 from subconscious.projects import Identity
 from subconscious.settings import Settings
 from subconscious.store import fading as stored
-from subconscious.store import memories, sessions, vectors
+from subconscious.store import memories, merges, sessions, vectors
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.projects import Project, settle
+from subconscious.store.rows import content_hash
 
 ROWS: dict[str, dict[str, Any]] = {
     "no forgetting": {"archive_faded": False},
     "as shipped": {},
+    "without merges": {"dedupe": False},
     "formula alone": {"archive_patience": 0},
     "composite": {"archive_policy": "composite", "archive_patience": 0},
     "exp30": {"archive_policy": "exp30", "archive_patience": 0},
 }
+OPENING = "We decided to "
 HORIZON = BEGIN + YEAR * DAY
 
 
@@ -67,6 +71,7 @@ class Tally:
     archived: dict[int, float] = field(default_factory=dict)
     needed: dict[int, float] = field(default_factory=dict)
     slow: list[float] = field(default_factory=list)
+    merged: int = 0
 
 
 class Life:
@@ -77,6 +82,7 @@ class Life:
         self._mind, self._embed = mind, embed
         self._ids: dict[int, int] = {}
         self._older: dict[int, int] = {}
+        self._also: dict[int, set[int]] = {}
 
     async def session(self, number: int, session: Session) -> None:
         """A session with all that it says, works on and needs."""
@@ -114,6 +120,10 @@ class Life:
     async def _again(self, number: int, at: float) -> None:
         """Said again: known if it is active, else a new memory of the same words takes up where the old one ended."""
         memory = await memories.get(self.core.database, self._ids[number])
+        words = memory.content.removeprefix(OPENING)
+        if memory.archived_at is None and words != memory.content and number % 2:
+            await self._reword(number, memory, words[:1].upper() + words[1:], at)
+            return
         async with self.core.database.write() as tx:
             if memory.archived_at is None:
                 await memories.recur(tx, memory, at, "again")
@@ -124,12 +134,45 @@ class Life:
         self._ids[number] = made.id
         await self._refresh([made.id])
 
+    async def _reword(self, number: int, memory: Memory, words: str, at: float) -> None:
+        """Said again in other words: a memory beside the one that is known."""
+        said = replace(
+            memory,
+            id=0,
+            content=words,
+            summary=words[:100],
+            content_hash=content_hash(words),
+            said_at=at,
+            created_at=at,
+            recurrence=1,
+            uses=0,
+            last_used_at=None,
+            session_id="again",
+        )
+        async with self.core.database.write() as tx:
+            made = await memories.same_wording(tx, said) or await memories.insert(tx, said)
+            row = vectors.Row(made.id, str(memory.project_id), self._embed(words))
+            await vectors.save(tx, EMBEDDER.name, [row])
+        self._also.setdefault(number, set()).add(made.id)
+        await self._refresh([made.id])
+
+    async def _merge(self) -> None:
+        """The nightly merges; what was merged is known by what says it now."""
+        compared = 1
+        while compared:
+            compared, merged = await merging.portion(self.core)
+            self.tally.merged += merged
+        rows = await self.core.database.rows(f"SELECT memory_id, into_id FROM {merges.MERGED}")
+        into = {row[0]: row[1] for row in rows}
+        self._ids = {number: into.get(known, known) for number, known in self._ids.items()}
+
     async def _is_active(self, number: int) -> bool:
         return (await memories.get(self.core.database, self._ids[number])).archived_at is None
 
     async def _need(self, project: Project, fact: Fact, at: float) -> None:
         wanted = self._ids[fact.number]
-        self.tally.needed[wanted] = at
+        same = {wanted, *self._also.get(fact.number, ())}
+        self.tally.needed |= dict.fromkeys(same, at)
         begun = perf_counter()
         hits = await recall(self._mind, fact.query, project.id, 10)
         self.tally.slow.append(1000 * (perf_counter() - begun))
@@ -139,13 +182,15 @@ class Life:
         if at >= HORIZON:
             return
         latest = await memories.recent(self.core.database, project.id, 10)
-        self.tally.found.append(wanted in ids)
-        self.tally.recent.append(wanted in [memory.id for memory in latest])
+        right = [number for number in ids if number in same]
+        self.tally.found.append(bool(right))
+        self.tally.recent.append(not same.isdisjoint(memory.id for memory in latest))
         old = self._ids.get(self._older.get(fact.number, 0))
-        self.tally.stale += old in ids and (wanted not in ids or ids.index(old) < ids.index(wanted))
+        self.tally.stale += old in ids and (not right or ids.index(old) < ids.index(right[0]))
 
     async def night(self, day: int, now: float) -> None:
         """The daily run, and what is left."""
+        await self._merge()
         report = await fading.daily(self.core, now)
         if report is not None:
             await self._refresh(report.archived)
@@ -161,7 +206,15 @@ class Life:
 
 
 def _memory(project: Project, fact: Fact, session: str) -> Memory:
-    return memory_of(project.id, fact.text, fact.at, fact.kind, session_id=session, files=(fact.file,))
+    return memory_of(
+        project.id,
+        fact.text,
+        fact.at,
+        fact.kind,
+        session_id=session,
+        files=(fact.file,),
+        embedding_status="done",
+    )
 
 
 def _opened() -> Embedder:
@@ -193,6 +246,7 @@ async def opened(chosen: dict[str, Any], known: dict[str, Any]) -> AsyncIterator
         await migrate(database)
         core = Core(home, Settings(embedder="none", **chosen), database, Embedding("none", database))
         index = await vectors.open_index(database, EMBEDDER.name, EMBEDDER.dim)
+        core.embedding.sense.model, core.embedding.sense.index = EMBEDDER.name, index
         projects = [await settle(database, Identity(root=f"/p{n}", name=f"p{n}")) for n in range(6)]
         mind = replace(core.mind(), index=index, embed=of_query)
         try:
@@ -233,7 +287,7 @@ def row(name: str, life: Life, facts: dict[int, Fact]) -> str:
     asked = len(tally.found)
     return (
         f"{name:14} {tally.sizes[-1][1]:7.0f} {len(gone):8} {sum(tally.found) / asked:9.3f} {share[0]} {share[1]}"
-        f" {tally.stale / asked:11.1%} {nights} {per:9.0f} {statistics.median(tally.slow):7.1f}"
+        f" {tally.stale / asked:11.1%} {nights} {per:9.0f} {statistics.median(tally.slow):7.1f} {tally.merged:6}"
     )
 
 
@@ -247,7 +301,7 @@ async def run(seed: int, only: Sequence[str]) -> None:
     )
     print(
         f"{'':14} {'active':>7} {'archived':>8} {'recall@10':>9} {'wrong':>6} {'true':>6} {'stale first':>11}"
-        f" {'night ms':>6} {'max':>6} {'ms/1,000':>9} {'recall ms':>7}"
+        f" {'night ms':>6} {'max':>6} {'ms/1,000':>9} {'recall ms':>7} {'merged':>6}"
     )
     known: dict[str, Any] = {}
     lives: dict[str, Life] = {}

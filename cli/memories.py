@@ -189,6 +189,9 @@ def show(options: Namespace) -> None:
     screen.fields([("beware", screen.listed(answer["marks"])), ("priority", priority)])
     screen.heading("Where it comes from")
     screen.fields(_provenance(memory))
+    now = answer.get("merged_into")  # a daemon of before knows none
+    before = ", ".join(map(str, answer.get("merged", [])))
+    screen.fields([("merged", f"into {now}, which says the same" if now else ""), ("said before", before)])
     _show_history(answer["history"])
     _show_surfaces(answer["surfaces"])
 

@@ -13,7 +13,7 @@ from subconscious.client import AbsentError, call
 from subconscious.errors import DaemonError, RequestError
 
 from . import screen
-from .ask import ask, home
+from .ask import ask, here, home
 from .holder import await_end
 from .origin import origin, require_person
 
@@ -58,6 +58,20 @@ def _tell_run(run: dict[str, Any]) -> None:
     took = f"{run['finished_at'] - run['started_at']:.1f} s" if run["finished_at"] else f"cut short in {run['phase']}"
     print(screen.wrapped(f"{run['job']}, {took}", 23, f"  {screen.stamp(run['started_at'])}"))
     print(screen.paint(screen.wrapped(screen.line(run["told"]), 23), "dim"))
+
+
+def repeats(options: Namespace) -> None:
+    """Print what the next night would merge."""
+    pairs = ask("repeats", PATIENCE, cwd=here(), limit=options.limit, everywhere=options.all)["pairs"]
+    if options.json:
+        screen.as_json(pairs)
+        return
+    for pair in pairs:
+        gone, stays = pair["gone"], pair["stays"]
+        print(screen.wrapped(screen.line(gone["content"]), 8, f"  {gone['id']}"))
+        print(screen.paint(screen.wrapped(f"into {stays['id']}: {screen.line(stays['content'])}", 8), "dim"))
+    if not pairs:
+        print("Nothing that was not compared yet is said twice.")
 
 
 def run(options: Namespace) -> None:

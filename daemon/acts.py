@@ -10,6 +10,7 @@ from uuid import uuid4
 
 from subconscious.capture.offline import extract
 from subconscious.errors import HeldError
+from subconscious.flow import merging
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Provenance, keep
 from subconscious.model import (
@@ -87,8 +88,11 @@ def _in_short(text: str) -> str:
 async def remember(core: Core, mind: Mind, told: Telling, where: Provenance) -> dict[str, Any]:
     """Keep what somebody asked to be remembered; return the capture, new or the one that was there already."""
     said = told.candidate()
+    judged = [(said, _admit(said))]
+    repeats = await merging.repeated(mind, judged, where.place.project_id)
     async with mind.database.write() as tx:
-        kept = await keep(mind, tx, [(said, _admit(said))], where)
+        kept = await keep(mind, tx, judged, where, repeats)
+    await core.embedding.refresh(repeats.gone)
     core.embedding.wake()
     if kept:
         return await captures.get(mind.database, kept[0][0])

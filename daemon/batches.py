@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from subconscious.errors import EmbedderBusyError, EmbedderError, EmbedderTextError
+from subconscious.flow import merging
 from subconscious.model import Memory
 from subconscious.store import embedding_queue, memories
 from subconscious.store.connect import Database
@@ -159,7 +160,7 @@ class Batches:
 
 def text_of(memory: Memory) -> str:
     """What of a memory is embedded."""
-    return f"{memory.content} {memory.rationale} {' '.join(memory.tags)}".strip()
+    return merging.text_of(memory)
 
 
 def digest_of(memory: Memory) -> str:

@@ -110,7 +110,8 @@ class Core:
         settings = self.in_force(self._settings_for(options) if options else self.settings, options or {})
         sense = self.embedding.sense
         embed = sense.prompted if not asked else sense.asked_hurriedly if hurried else sense.asked
-        return Mind(self.database, sense.index, settings, embed, self.calibration, self.standings.known)
+        known = self.standings.known
+        return Mind(self.database, sense.index, settings, embed, self.calibration, known, sense.at_hand)
 
     def in_force(self, settings: Settings, options: Mapping[str, str] | None = None) -> Settings:
         """These settings, but for what needs a person's word and has not got it.

@@ -35,6 +35,9 @@ log = logging.getLogger("subconscious.daemon")
 TROUBLES = 3
 """Questions in a row that fail before the next in the chain serves."""
 
+OPENING = 60.0
+"""Seconds in which an index should be open."""
+
 
 class Embedding:
     """The embedders and the indexes over their vectors, opened without holding anything up; the loop that feeds them.
@@ -110,6 +113,12 @@ class Embedding:
             "retry_at": outage.until if outage and math.isfinite(outage.until) else None,
             "tokens": self.tokens,
         }
+
+    async def opened(self) -> None:
+        """Wait until there is an index, or it is known that there will be none."""
+        if self.name != NONE and self.index is None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._loaded.wait(), OPENING)
 
     def wake(self) -> None:
         """Something was stored: look for work."""

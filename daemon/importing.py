@@ -13,6 +13,7 @@ from typing import Any
 
 from subconscious.capture import notes
 from subconscious.errors import TranscriptError
+from subconscious.flow import merging
 from subconscious.flow.remembering import Provenance, clean, keep
 from subconscious.model import Decision, Session
 from subconscious.projects import Identity, root_of
@@ -186,9 +187,11 @@ async def _import_note(core: Core, found: Found, folder: str, vouched: bool) -> 
     note = await asyncio.to_thread(_open_note, found, project, vouched)
     mind = core.mind()
     judged = await asyncio.to_thread(notes.judge, note, mind.settings) if mind.settings.capture else []
+    repeats = await merging.repeated(mind, judged, project.id)
     async with core.database.write() as tx:
-        kept = await keep(mind, tx, judged, Provenance(Place(project.id, None), agent="import"))
+        kept = await keep(mind, tx, judged, Provenance(Place(project.id, None), agent="import"), repeats)
         await sessions.advance(tx, sessions.Position(found.path, "", found.bytes, state), time())
+    await core.embedding.refresh(repeats.gone)
     core.embedding.wake()
     fate = Fate(found.path, found.sort, project.root, len(note.text.splitlines()), repeated=len(judged) - len(kept))
     return await _counted(core, fate, [capture_id for capture_id, _ in kept])

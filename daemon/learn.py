@@ -13,6 +13,7 @@ from time import time
 from subconscious.capture.corrects import LETTERS
 from subconscious.capture.offline import Meanings
 from subconscious.embeddings.local import LocalEmbedder
+from subconscious.flow import merging
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Judged, Provenance, clean, judge, keep
 from subconscious.model import Decision, Level, Origin, Role, Turn
@@ -35,6 +36,9 @@ from .forgery import VOUCHED, doubted, hold, waiting
 NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
 """How prompts begin that no line of a person's words will follow: commands, and what the client itself puts in."""
 
+LATE = "it was written when its session was over"
+"""Why words wait that anybody could have added to a transcript."""
+
 UNWRITTEN = "its prompt stands in no transcript"
 """Why words wait that could be another's."""
 
@@ -49,7 +53,8 @@ PROMPT_LENGTH = 500
 class Source:
     """Which transcript is read, and for whom.
 
-    ``watched`` says that it is being written: what it gains is for the model too, where there is one.
+    ``watched`` says that it is being written: what it gains is for the model too, where there is one. ``late``: it was
+    written when its session was over, so that it waits for a person.
     """
 
     session_id: str
@@ -57,6 +62,7 @@ class Source:
     path: str
     folder: str = ""
     watched: bool = False
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +111,21 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
     meanings = await _meanings(core, reading.turns)
     judged = await asyncio.to_thread(judge, reading.turns, mind.settings, mind.calibration, meanings)
     heard = reading
-    if source.watched:
+    if source.late:
+        judged = [hold(one, LATE) for one in judged]
+    if source.watched or source.late:
         doubtful = await doubted(core, source.session_id, reading.turns, whole=place.position == 0)
         judged = waiting(judged, doubtful)
         heard = replace(reading, turns=tuple(turn for turn in reading.turns if turn.id not in doubtful))
     where = await _provenance(mind, source, reading)
-    told = await _tell(mind, source, 0 if reading.restarted else place.position, heard, judged)
+    repeats = await merging.repeated(mind, judged, source.project_id)
+    story = await _tell(mind, source, 0 if reading.restarted else place.position, heard, judged)
     worked_on = await touched(mind, source.project_id, reading.turns, judged)
     async with mind.database.write() as tx:
-        kept = await keep(mind, tx, judged, where)
+        kept = await keep(mind, tx, judged, where, repeats)
         await fading.touch(tx, worked_on, min(time(), max((turn.time for turn in reading.turns), default=0.0)))
-        if told is not None:
-            await sessions.summarise(tx, source.session_id, told)
+        if story is not None:
+            await sessions.summarise(tx, source.session_id, story)
         spoken = _spoken(reading.turns)
         prompts = [turn.text[:PROMPT_LENGTH] for turn in _spoken(heard.turns)] if mind.settings.capture else []
         await sessions.written(tx, source.session_id, [turn.prompt_id for turn in spoken if turn.prompt_id])
@@ -126,6 +135,7 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         await sessions.advance(tx, new, time())
         if source.watched:
             await refining.gather(mind, tx, source.project_id, place, reading)
+    await core.embedding.refresh(repeats.gone)
     return Gain(reading, tuple(capture_id for capture_id, _ in kept), len(judged) - len(kept))
 
 
@@ -139,14 +149,14 @@ async def _tell(
     known = Sketch() if begin == 0 else before
     deeds = await asyncio.to_thread(read_deeds, Path(source.path), begin, reading.offset, known.deeds, clean)
     sketch = known.after(reading.turns, _stated(judged), stopped=reading.state.interrupted)
-    return _told(replace(sketch, deeds=deeds))
+    return told(replace(sketch, deeds=deeds))
 
 
-def _told(sketch: Sketch) -> sessions.Told:
+def told(sketch: Sketch) -> sessions.Told:
     """Tell a session; what would steer its reader is left out: the next session may be given it (SPEC A18)."""
-    told = tell(sketch)
-    title, text, left_open = (_harmless(part) for part in (told.title, told.text, told.left_open))
-    return sessions.Told(title, text, told.tags, left_open, sketch.to_json())
+    told_of = tell(sketch)
+    title, text, left_open = (_harmless(part) for part in (told_of.title, told_of.text, told_of.left_open))
+    return sessions.Told(title, text, told_of.tags, left_open, sketch.to_json())
 
 
 def _harmless(text: str) -> str:
@@ -202,20 +212,22 @@ async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
     persons = {turn.text for turn in heard if await _is_vouched_for(core, source, turn)}
     judged = [one if _words(one, heard) in persons else hold(one, UNWRITTEN) for one in judged]
     sketch = Sketch.from_json(await sessions.sketch(mind.database, source.session_id)).after(heard, _stated(judged))
+    repeats = await merging.repeated(mind, judged, source.project_id)
     async with mind.database.write() as tx:
         if heard and mind.settings.capture and mind.settings.summaries:
-            await sessions.summarise(tx, source.session_id, _told(sketch))
-        await keep(mind, tx, judged, Provenance(Place(source.project_id, source.session_id)))
+            await sessions.summarise(tx, source.session_id, told(sketch))
+        await keep(mind, tx, judged, Provenance(Place(source.project_id, source.session_id)), repeats)
         prompts = [turn.text[:PROMPT_LENGTH] for turn in heard]
         await sessions.progress(tx, source.session_id, branch="", prompts=prompts)
         await sessions.forget_prompts(tx, source.session_id)
+    await core.embedding.refresh(repeats.gone)
     core.embedding.wake()
 
 
 async def _is_vouched_for(core: Core, source: Source, turn: Turn) -> bool:
     """Whether a hook of a person's client handed a prompt over, to this daemon or to one before."""
-    told = await events.history(core.database, "prompt", f"{source.session_id}/{turn.id}")
-    known = any(event["action"] == VOUCHED and event["reason"] == content_hash(turn.text) for event in told)
+    known_of = await events.history(core.database, "prompt", f"{source.session_id}/{turn.id}")
+    known = any(event["action"] == VOUCHED and event["reason"] == content_hash(turn.text) for event in known_of)
     return known or core.vouched.stored(source.session_id, turn.id, turn.text)
 
 

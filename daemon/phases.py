@@ -24,7 +24,7 @@ from subconscious.store import (
 )
 from subconscious.store.maintenance import Run
 
-from . import consolidating, fading, friction, rendering
+from . import consolidating, fading, friction, merging, rendering, retelling
 from .core import Core
 
 PORTION = 200
@@ -157,6 +157,15 @@ async def report(core: Core, run: Run) -> Step:
     )
 
 
+async def merge(core: Core, run: Run) -> Step:
+    """Merge what was said twice (SPEC D12): so many memories a night, each compared once."""
+    before = int(run.cursor or 0)
+    compared, merged = await merging.portion(core)
+    over = compared == 0 or before + compared >= merging.A_NIGHT
+    told = {"compared": compared, "merged": merged}
+    return Step(None if over else str(before + compared), {name: count for name, count in told.items() if count})
+
+
 async def decay(core: Core, run: Run) -> Step:
     """Archive what has faded (SPEC A13, A14); a run that dies midway leaves the rest to the next."""
     del run
@@ -176,6 +185,14 @@ async def clusters(core: Core, run: Run) -> Step:
     done = await consolidating.consolidate(core, project or None)
     told = {"made": len(done.made), "proposed": len(done.proposed), "asked": done.asked, "left": done.left}
     return Step(consolidating.cursor_of(project), {name: count for name, count in told.items() if count})
+
+
+async def summaries(core: Core, run: Run) -> Step:
+    """Tell the sessions whose end was not read, or that were never told (SPEC D19): one after the other."""
+    done = await retelling.following(core, run.cursor)
+    if done is None:
+        return Step(None)
+    return Step(done.session_id, {name: 1 for name in ("read", "told") if getattr(done, name)})
 
 
 async def recurring(core: Core, run: Run) -> Step:
@@ -199,12 +216,14 @@ PHASES: dict[str, tuple[Phase, ...]] = {
         Phase("orphans", orphans),
         Phase("integrity", integrity),
         Phase("backup", backup),
+        Phase("merge", merge),
         Phase("decay", decay),
         Phase("friction", recurring),
         Phase("render", render),
         Phase("stats", stats),
     ),
     "weekly": (
+        Phase("summaries", summaries),
         Phase("optimize", optimize),
         Phase("compact", compact),
         Phase("clusters", clusters),

@@ -93,6 +93,11 @@ class Sense:
         """The same for what a session's hooks bring along: not sent away without permission."""
         return await self._of(text, self._manners.prompt_seconds, sent=self._manners.prompts)
 
+    async def at_hand(self, text: str) -> numpy.ndarray | None:
+        """The vector of what is about to be stored; None where that takes a call, or a model still to be loaded."""
+        embedder = self.embedder
+        return None if embedder is None or embedder.remote else await self._of(text, 0.0, sent=False)
+
     async def _of(self, text: str, seconds: float, *, sent: bool = True) -> numpy.ndarray | None:
         if not self._ready.is_set():
             with suppress(TimeoutError):

@@ -18,10 +18,10 @@ import aiosqlite
 from subconscious.capture import model, sameness
 from subconscious.capture.chunks import Chunk, Measure, take, tokens
 from subconscious.capture.proposals import Proposals
+from subconscious.flow.merging import ECHO
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
 from subconscious.flow.remembering import (
-    ECHO,
     Judged,
     Provenance,
     admit_memory,

@@ -20,6 +20,7 @@ from subconscious.store import (
     events,
     links,
     memories,
+    merges,
     model_readings,
     sessions,
 )
@@ -39,7 +40,8 @@ class Extent:
     What sums up memories of its own, with others' perhaps, counts as its own too: it says what they say (SPEC A20).
 
     ``unread`` counts what a model was still to read of it, which would add more. ``links`` are those of its memories,
-    whoever made them, and those that it made between others'.
+    whoever made them, and those that it made between others'. ``revived`` are other sessions' memories that were merged
+    into its own: they say it again.
     """
 
     session_id: str
@@ -48,6 +50,7 @@ class Extent:
     captures: tuple[tuple[int, str], ...] = ()
     unread: int = 0
     links: tuple[tuple[int, str], ...] = ()
+    revived: tuple[int, ...] = ()
 
     @property
     def empty(self) -> bool:
@@ -74,13 +77,30 @@ async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
         elif memory.archived_at is None:
             # A memory's first statement is no repetition of it; here it is one of others' that counts as the first.
             repeated.append((memory_id, bound[memory_id]))
+    lent = await merges.gained(tx, [number for number in bound if number not in own])
+    repeated += [(memory_id, times) for memory_id, times in lent if memory_id not in own]
+    revived = await _merged_by_others(tx, own, session_id)
     made, proposed = await consolidations.built_on(tx, own)
     own += [number for number in made if number not in own]
     brought += [await captures.held(tx, number) for number in proposed]
     unread = len(await model_readings.unread(tx, session_id)) + await asked.open_of(tx, session_id)
     statuses = tuple((one["id"], one["status"]) for one in brought)
     linked = {link.id: link.status for link in [*await links.at_ends(tx, own), *await links.made_in(tx, session_id)]}
-    return Extent(session_id, tuple(own), tuple(repeated), statuses, unread, tuple(sorted(linked.items())))
+    return Extent(
+        session_id, tuple(own), tuple(repeated), statuses, unread, tuple(sorted(linked.items())), tuple(revived)
+    )
+
+
+async def _merged_by_others(tx: aiosqlite.Connection, own: Iterable[int], session_id: str) -> list[int]:
+    """What others said before, and was merged into a session's own; not what was itself taken back or set apart."""
+    found = []
+    for memory in await merges.under(tx, list(own)):
+        brought = await captures.of_memory(tx, memory.id)
+        stands = not brought or any(one["status"] in STANDING for one in brought)
+        held = any(one["status"] == QUARANTINED for one in brought)
+        if memory.session_id != session_id and stands and not held:
+            found.append(memory.id)
+    return found
 
 
 async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list[Memory]:
@@ -89,6 +109,8 @@ async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list
     gone = [await memories.held(tx, memory_id) for memory_id in found.memories]
     for memory in gone:
         await memories.archive(tx, memory, "user", why)
+    for memory_id in found.revived:
+        await memories.unarchive(tx, await memories.held(tx, memory_id), "user", why)
     for memory_id, times in found.repeated:
         await memories.recur_less(tx, await memories.held(tx, memory_id), why, times)
     for capture_id, _ in found.captures:
@@ -121,6 +143,9 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[Extent, l
     why = f"rollback of session {session_id} undone"
     for memory in back:
         await memories.unarchive(tx, memory, "user", why)
+    revived = tuple(before.get("revived", []))
+    for memory_id in revived:
+        await memories.archive(tx, await memories.held(tx, memory_id), "user", why)
     for memory_id, times in before["repeated"]:
         await memories.recur_more(tx, await memories.held(tx, memory_id), why, times)
     for capture_id, status in before["captures"]:
@@ -134,7 +159,8 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[Extent, l
     repeated, statuses, again = (
         tuple((one, two) for one, two in rows) for rows in (before["repeated"], before["captures"], linked)
     )
-    return Extent(session_id, tuple(before["memories"]), repeated, statuses, before.get("unread", 0), again), back
+    unread = before.get("unread", 0)
+    return Extent(session_id, tuple(before["memories"]), repeated, statuses, unread, again, revived), back
 
 
 async def _link_again(tx: aiosqlite.Connection, linked: Iterable[tuple[int, str]], why: str) -> None:

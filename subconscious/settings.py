@@ -48,6 +48,9 @@ class Settings(BaseSettings):
         default=15, ge=0, description="captures that one session may bring, the strongest first"
     )
     dedupe: bool = Field(default=True, description="merge a repeated statement into its memory (D11)")
+    dedupe_likeness: float = Field(
+        default=0.85, ge=0.85, le=1, description="cosine above which two statements may be one said twice (D11)"
+    )
     refine: bool = Field(default=True, description="let the provider's model read sessions too, where there is one")
     refine_tokens: int = Field(
         default=12_000, ge=1, description="tokens of new turns from which it reads on before a session pauses or ends"

@@ -24,7 +24,7 @@ from subconscious.search.dates import moment
 from subconscious.search.selection import Selection
 from subconscious.search.tiers import Tier, Tiers, Told, tell
 from subconscious.search.understanding import understand
-from subconscious.store import events, memories, projects, sessions, surfaces
+from subconscious.store import events, memories, merges, projects, sessions, surfaces
 from subconscious.store.capture_rows import Place
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
@@ -173,6 +173,8 @@ class Memories(Room):
             "priority": (await priorities(self.core.mind(), [memory.id])).get(memory.id, 0.0),
             "history": await events.history(self.core.database, "memory", memory.id),
             "surfaces": [asdict(surface) for surface in given],
+            "merged_into": await merges.into(self.core.database, memory.id),
+            "merged": await merges.earlier(self.core.database, memory.id),
         }
 
     async def cmd_archive(self, args: Args) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from subconscious.errors import RequestError
 from subconscious.model import Origin
 from subconscious.store import backups, health, maintenance
 
-from .. import phases
+from .. import merging, phases
 from ..maintenance import carry_out_now, due_since, told, waiting
 from .args import Args
 from .room import Room
@@ -36,6 +36,14 @@ class Upkeep(Room):
             raise RequestError("a person has upkeep done, not the assistant", "it is done by itself every night")
         done = await carry_out_now(self.core, args.job)
         return {"run": asdict(done) | {"told": told(done)}}
+
+    async def cmd_repeats(self, args: UpkeepArgs) -> dict[str, Any]:
+        """What the next night would merge, and into what. Changes nothing."""
+        project = None if args.everywhere else (await self.here(args)).id
+        found = await merging.preview(self.core, project, args.limit)
+        return {
+            "pairs": [{"gone": asdict(one.gone), "stays": asdict(one.stays), "cosine": one.cosine} for one in found]
+        }
 
     async def cmd_maintenance_log(self, args: UpkeepArgs) -> dict[str, Any]:
         """What the latest runs did."""

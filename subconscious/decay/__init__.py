@@ -5,7 +5,7 @@ a ``Policy`` a row that names its factors and how they are combined. States are 
 """
 
 from subconscious.decay.facts import DAY, IMPORTANCE, Facts, Terms, last_alive
-from subconscious.decay.feedback import OUTCOMES, effective, stability, standing
+from subconscious.decay.feedback import OUTCOMES, effective, stability, standing, surer
 from subconscious.decay.policies import (
     POLICIES,
     STATES,
@@ -39,4 +39,5 @@ __all__ = [
     "stability",
     "standing",
     "state_of",
+    "surer",
 ]

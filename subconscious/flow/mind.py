@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 Embed = Callable[[str], Awaitable["numpy.ndarray | None"]]
 """A query's embedding, or None while there is no embedder: recall then goes by words alone (SPEC B23)."""
 
+
+async def nothing_at_hand(text: str) -> None:
+    """Where there is no embedder."""
+    del text
+
+
 UNCALIBRATED = Calibration()
 """Before any decision: every extractor is taken at its word."""
 
@@ -33,7 +39,8 @@ UNCALIBRATED = Calibration()
 class Mind:
     """What remembering and recalling need. ``index`` is None while it is opened: recall goes by words then.
 
-    ``standing`` is what is known at the moment of the files and branches that memories are bound to.
+    ``standing`` is what is known at the moment of the files and branches that memories are bound to. ``at_hand`` embeds
+    what is about to be stored, if it takes no call and no waiting.
     """
 
     database: Database
@@ -42,6 +49,7 @@ class Mind:
     embed: Embed
     calibration: Calibration = UNCALIBRATED
     standing: Standing = UNKNOWN
+    at_hand: Embed = nothing_at_hand
 
     @property
     def around(self) -> Around:

@@ -12,6 +12,8 @@ from subconscious.capture.budget import Entry, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
 from subconscious.capture.offline import NO_MEANINGS, Meanings, extract
+from subconscious.flow import merging
+from subconscious.flow.merging import ECHO, Repeats
 from subconscious.flow.mind import UNCALIBRATED, Mind
 from subconscious.kinds import KINDS
 from subconscious.model import (
@@ -49,8 +51,6 @@ from subconscious.store.rows import content_hash
 Judged = tuple[Candidate, Admission]
 
 DAY = 86_400.0
-ECHO = "repeats a memory that was given to this session"
-"""Why a candidate that a session only gives back is discarded (SPEC N2)."""
 NEIGHBOURS = 5
 """Memories that a statement nobody typed is compared with."""
 
@@ -116,16 +116,28 @@ def _outcome(row: outcomes.Row, settings: Settings, now: float) -> Outcome:
 
 
 async def keep(
-    mind: Mind, tx: aiosqlite.Connection, judged: Sequence[Judged], where: Provenance
+    mind: Mind,
+    tx: aiosqlite.Connection,
+    judged: Sequence[Judged],
+    where: Provenance,
+    repeats: Repeats | None = None,
 ) -> list[tuple[int, Memory | None]]:
-    """Store what was judged, in the caller's transaction; ids of the captures that are new, with their memory."""
+    """Store what was judged, in the caller's transaction; ids of the captures that are new, with their memory.
+
+    ``repeats`` is what the candidates say again, where that was looked for.
+    """
     kept = []
+    found = repeats or Repeats()
     for candidate, stated in judged:
         admission = await last_word(mind, (candidate, stated), where)
+        if candidate in found and not await captures.is_known(tx, candidate):
+            given = await surfaces.given_hashes(mind.database, where.place.session_id or "")
+            admission = await merging.weighed(mind, tx, (candidate, admission), given, found)
         expiry = mind.settings.review_expiry_days
         capture_id = await captures.insert(tx, candidate, admission, where.place, expiry, where.actor)
         if capture_id is not None:
-            kept.append((capture_id, await admit_memory(mind, tx, capture_id, (candidate, admission), where)))
+            memory = await admit_memory(mind, tx, capture_id, (candidate, admission), where, found)
+            kept.append((capture_id, memory))
     if kept and where.place.session_id:
         await hold_cap(tx, where.place.session_id, mind.settings.session_captures)
     return kept
@@ -166,15 +178,23 @@ async def hold_cap(tx: aiosqlite.Connection, session_id: str, cap: int) -> None:
 
 
 async def admit_memory(
-    mind: Mind, tx: aiosqlite.Connection, capture_id: int, judged: Judged, where: Provenance
+    mind: Mind,
+    tx: aiosqlite.Connection,
+    capture_id: int,
+    judged: Judged,
+    where: Provenance,
+    repeats: Repeats | None = None,
 ) -> Memory | None:
-    """Make a memory of a capture that is stored at once, or let the one that says the same recur."""
+    """Make a memory of a capture that is stored at once, or let the one that says the same recur (SPEC D11)."""
     if judged[1].decision is not Decision.AUTO:
         return None
+    found = repeats or Repeats()
     memory = memory_of(*judged, where)
     known = await memories.same_wording(tx, memory) if mind.settings.dedupe else None
+    known = known or await merging.known_as(tx, *judged, memory, found)
     if known is None:
         known = await memories.insert(tx, memory, where.actor)
+        await merging.take_place(tx, *judged, known, found)
     else:
         await memories.recur(tx, known, memory.said_at, memory.session_id, memory.origin)
     await captures.bind(tx, capture_id, known.id)

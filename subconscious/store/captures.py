@@ -29,6 +29,17 @@ from subconscious.store.connect import Database
 from subconscious.store.rows import alter, content_hash, insertion, marks
 
 
+async def is_known(tx: aiosqlite.Connection, candidate: Candidate) -> bool:
+    """Whether the same was read before, or purged: nothing comes of it."""
+    key = capture_key(candidate)
+    rows = await tx.execute_fetchall(
+        "SELECT 1 FROM implicit_captures WHERE capture_key = ?1"
+        " UNION ALL SELECT 1 FROM purged_captures WHERE capture_key = ?1",
+        (key,),
+    )
+    return bool(list(rows))
+
+
 async def insert(
     tx: aiosqlite.Connection,
     candidate: Candidate,

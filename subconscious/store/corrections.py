@@ -11,6 +11,7 @@ import aiosqlite
 
 from subconscious.store import events
 from subconscious.store.connect import Database
+from subconscious.store.merges import MERGED
 from subconscious.store.rows import insertion, marks
 
 
@@ -76,11 +77,13 @@ async def append(tx: aiosqlite.Connection, feedback: Feedback, act: str = "") ->
 
 
 async def counts(database: Database, ids: Sequence[int]) -> dict[int, dict[str, int]]:
-    """How often each outcome is on record, of each of these memories that has any."""
+    """How often each outcome is on record, of each of these memories that has any, or of what was merged into it."""
     rows = await database.rows(
-        "SELECT memory_id, outcome, count(*) FROM feedback"  # noqa: S608
-        f" WHERE memory_id IN ({marks(ids)}) GROUP BY memory_id, outcome",
-        ids,
+        f"SELECT memory_id, outcome, count(*) FROM (SELECT memory_id, outcome FROM feedback"  # noqa: S608
+        f" WHERE memory_id IN ({marks(ids)}) UNION ALL SELECT into_id, outcome FROM {MERGED} AS merged"
+        f" JOIN feedback ON feedback.memory_id = merged.memory_id WHERE into_id IN ({marks(ids)}))"
+        " GROUP BY memory_id, outcome",
+        (*ids, *ids),
     )
     found: dict[int, dict[str, int]] = defaultdict(dict)
     for row in rows:

@@ -9,12 +9,13 @@ from time import time
 
 import aiosqlite
 
+from subconscious.decay import surer
 from subconscious.errors import NotFoundError
 from subconscious.model import Memory, Origin
 from subconscious.store import events, full_text
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter, each_scope, where
-from subconscious.store.rows import insertion, marks, memory_from, stored
+from subconscious.store.rows import alter, insertion, marks, memory_from, stored
 
 NEIGHBOURS = 2000
 """Memories that are looked at around one query's hits."""
@@ -112,7 +113,7 @@ async def same_wording(tx: aiosqlite.Connection, memory: Memory) -> Memory | Non
 async def recur(
     tx: aiosqlite.Connection, memory: Memory, said_at: float, session_id: str | None, origin: Origin | None = None
 ) -> bool:
-    """The same was said again: it recurs, and is as fresh as its latest saying.
+    """The same was said again: it recurs, is a little surer, and as fresh as its latest saying (SPEC D11).
 
     Not if it was said by a less trusted ``origin``: a file that repeats a person's words lends them nothing (SPEC N4).
     """
@@ -120,19 +121,13 @@ async def recur(
         told = f"said again by a less trusted origin ({origin})"
         await events.record(tx, "repeat", "memory", memory.id, session_id=session_id, reason=told)
         return False
-    await tx.execute(
-        "UPDATE memories SET recurrence = recurrence + 1, said_at = max(said_at, ?) WHERE id = ?",
-        (said_at, memory.id),
-    )
-    await events.record(
-        tx,
-        "recur",
-        "memory",
-        memory.id,
-        session_id=session_id,
-        before={"recurrence": memory.recurrence, "said_at": memory.said_at},
-        after={"recurrence": memory.recurrence + 1, "said_at": max(memory.said_at, said_at)},
-    )
+    values = {
+        "recurrence": memory.recurrence + 1,
+        "confidence": surer(memory.confidence),
+        "said_at": max(memory.said_at, said_at),
+    }
+    before, after = await alter(tx, "memories", memory.id, values)
+    await events.record(tx, "recur", "memory", memory.id, session_id=session_id, before=before, after=after)
     return True
 
 
@@ -146,17 +141,9 @@ async def recur_less(
 ) -> None:
     """It was not said again after all; more often than it was, with less than no ``times``."""
     fewer = max(1, memory.recurrence - times)
-    await tx.execute("UPDATE memories SET recurrence = ? WHERE id = ?", (fewer, memory.id))
-    await events.record(
-        tx,
-        "recur",
-        "memory",
-        memory.id,
-        actor="user",
-        reason=reason,
-        before={"recurrence": memory.recurrence},
-        after={"recurrence": fewer},
-    )
+    values = {"recurrence": fewer, "confidence": surer(memory.confidence, fewer - memory.recurrence)}
+    before, after = await alter(tx, "memories", memory.id, values)
+    await events.record(tx, "recur", "memory", memory.id, actor="user", reason=reason, before=before, after=after)
 
 
 async def made_by(tx: aiosqlite.Connection, session_id: str) -> list[int]:

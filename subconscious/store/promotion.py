@@ -9,6 +9,7 @@ from typing import Any
 
 from subconscious.model import Level, Memory, Origin
 from subconscious.store.connect import Database
+from subconscious.store.merges import MERGED
 from subconscious.store.rows import marks, plain
 
 STANDING = frozenset({"captured", "approved"})
@@ -54,8 +55,10 @@ def _take(one: Said, row: Any, origin: Origin) -> None:
 async def _captures(database: Database, ids: Sequence[int]) -> list[Any]:
     return await database.rows(
         "SELECT memory_id, session_id, status, origin, quarantined, level, released_at FROM implicit_captures"  # noqa: S608
-        f" WHERE memory_id IN ({marks(ids)})",
-        ids,
+        f" WHERE memory_id IN ({marks(ids)}) UNION ALL SELECT into_id, session_id, status, origin, quarantined, level,"
+        f" released_at FROM {MERGED} AS merged JOIN implicit_captures AS said ON said.memory_id = merged.memory_id"
+        f" WHERE into_id IN ({marks(ids)})",
+        (*ids, *ids),
     )
 
 
@@ -73,9 +76,10 @@ async def troubles(database: Database, project_id: str, limit: int) -> list[dict
     Nothing that is set apart or flagged, and nothing of what was archived since.
     """
     rows = await database.rows(
-        "SELECT c.* FROM implicit_captures AS c LEFT JOIN memories AS m ON m.id = c.memory_id"
+        "SELECT c.* FROM implicit_captures AS c LEFT JOIN memories AS m ON m.id = c.memory_id"  # noqa: S608
         " WHERE c.project_id = ? AND c.status IN ('captured', 'approved', 'review') AND NOT c.quarantined"
-        " AND (c.level IN ('none', 'low') OR c.released_at IS NOT NULL) AND m.archived_at IS NULL"
+        " AND (c.level IN ('none', 'low') OR c.released_at IS NOT NULL)"
+        f" AND (m.archived_at IS NULL OR m.id IN (SELECT memory_id FROM {MERGED}))"
         " AND c.session_id IS NOT NULL AND c.kind IN ('blocker', 'dead_end', 'lesson', 'learning')"
         " ORDER BY c.id DESC LIMIT ?",
         (project_id, limit),

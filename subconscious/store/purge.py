@@ -11,9 +11,10 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.store import events, prose
+from subconscious.store import captures, events, memories, merges, prose
 from subconscious.store.connect import Database
 from subconscious.store.filters import FULL_TEXT
+from subconscious.store.merges import MERGED
 from subconscious.store.rows import marks
 from subconscious.store.subjects import SUBJECTS
 from subconscious.store.wordings import Wordings
@@ -27,7 +28,7 @@ WORDY = frozenset({"implicit_captures", "surfaces", "embeddings"})
 
 RELATIONS = (
     *(("correction", "memory_id"), ("correction", "replacement_id"), ("feedback", "memory_id")),
-    *(("link", "source_id"), ("link", "target_id")),
+    *(("link", "source_id"), ("link", "target_id"), ("merge", "memory_id"), ("merge", "into_id")),
 )
 """Subjects of the history that are about memories, and by which of their columns."""
 
@@ -44,9 +45,16 @@ class Doomed:
 
 
 async def of_memories(database: Database, ids: Sequence[int]) -> Doomed:
-    """These memories, and the captures that became them or repeat them."""
+    """These memories with what was merged into them, and the captures that became them or repeat them."""
+    ids = (*ids, *await _merged(database, ids))
     found = await database.rows(f"SELECT id FROM implicit_captures WHERE memory_id IN ({marks(ids)})", ids)  # noqa: S608
     return await _with_traces(database, tuple(ids), tuple(row[0] for row in found), ())
+
+
+async def _merged(database: Database, ids: Sequence[int]) -> list[int]:
+    """What says the same as these memories, and went out of use for that."""
+    rows = await database.rows(f"SELECT memory_id FROM {MERGED} WHERE into_id IN ({marks(ids)})", ids)  # noqa: S608
+    return [row[0] for row in rows if row[0] not in ids]
 
 
 async def of_sessions(database: Database, sessions: Sequence[str]) -> Doomed:
@@ -123,6 +131,7 @@ async def _former(database: Database, subject: str, numbers: Sequence[int]) -> s
 
 async def purge(tx: aiosqlite.Connection, database: Database, doomed: Doomed, what: str) -> None:
     """Delete it and every trace of it from the tables, in the caller's transaction, and record that without content."""
+    await _revive(tx, doomed)
     await _keep_tombstones(tx, doomed.captures)
     await _delete(tx, "implicit_captures", doomed.captures)
     await _delete(tx, "memories", doomed.memories)
@@ -131,6 +140,20 @@ async def purge(tx: aiosqlite.Connection, database: Database, doomed: Doomed, wh
     await _erase_wordings(tx, database, doomed.wordings)
     counts = {name: len(getattr(doomed, name)) for name in ("memories", "captures")} | {"sessions": len(doomed.whole)}
     await events.record(tx, "purge", "store", what, actor="user", after=counts)
+
+
+async def _revive(tx: aiosqlite.Connection, doomed: Doomed) -> None:
+    """What others said too, and was merged into what goes, says it again."""
+    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+
+    gone = set(doomed.memories)
+    for portion in _portions(doomed.memories):
+        back = [memory for memory in await merges.under(tx, portion) if memory.id not in gone]
+        held = await captures.in_quarantine(tx, [memory.id for memory in back])
+        for memory in back:
+            if memory.id not in held:
+                await memories.unarchive(tx, memory, "user", "what it was merged into was purged")
+                await vectors.activate(tx, [memory.id], True)
 
 
 async def _keep_tombstones(tx: aiosqlite.Connection, captures: Sequence[int]) -> None:

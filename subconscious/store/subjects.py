@@ -48,6 +48,7 @@ SUBJECTS = {
     "lesson": Subject("poison_lessons", title="threat", withdrawn=lambda now: {"removed_at": now}),
     "decay": Subject("memory_decay", key="memory_id", free=frozenset({"memory_id", "touched_at"})),
     "correction": Subject("memory_corrections", title="way"),
+    "merge": Subject("memory_merges", withdrawn=lambda now: {"undone_at": now}, free=frozenset({"id"})),
     "feedback": Subject("feedback", title="outcome"),
     "redaction": Subject("redactions_allowed", key="hash"),
     "session": Subject("sessions", title="title", notes=frozenset({"rollback", "rollback undone"})),

@@ -11,6 +11,7 @@ import aiosqlite
 
 from subconscious.store import events
 from subconscious.store.connect import Database
+from subconscious.store.merges import MERGED
 from subconscious.store.rows import marks
 
 
@@ -58,10 +59,12 @@ async def judge(tx: aiosqlite.Connection, surface: Open, session_id: str, used: 
 
 
 async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, list[bool]]:
-    """What became of each memory's surfaces, oldest first."""
+    """What became of each memory's surfaces, and of those of what was merged into it, oldest first."""
     rows = await database.rows(
-        f"SELECT memory_id, used FROM surface_outcomes WHERE memory_id IN ({marks(ids)}) ORDER BY id",  # noqa: S608
-        tuple(ids),
+        f"SELECT id, memory_id, used FROM surface_outcomes WHERE memory_id IN ({marks(ids)})"  # noqa: S608
+        f" UNION ALL SELECT id, into_id, used FROM {MERGED} AS merged JOIN surface_outcomes AS outcome"
+        f" ON outcome.memory_id = merged.memory_id WHERE into_id IN ({marks(ids)}) ORDER BY id",
+        (*ids, *ids),
     )
     found: dict[int, list[bool]] = defaultdict(list)
     for row in rows:

@@ -22,8 +22,8 @@ from subconscious.store import backups, health
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
 from tests import terminal
-from tests.conftest import make_memory
-from tests.daemon.conftest import configure, eventually
+from tests.conftest import NOON, make_memory
+from tests.daemon.conftest import configure, drained, eventually
 from tests.daemon.test_purge import DECISION, MARK, OTHER, knowing, learned, person
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,6 +83,58 @@ def test_a_job_that_is_killed_in_every_phase_is_completed(stopped: Home, job: st
     assert len(copies) == (1 if job == "nightly" else 0)
     assert job == "weekly" or health.drift(stopped.database) == {}
     assert client.call(stopped, "maintenance_status")["jobs"][0]["waits"] is False
+
+
+TWINS = 30
+NAMES = ("owner", "currency", "history", "limit", "address", "colour")
+FACT, AGAIN = "The {} of account {} is stored in the ledger.", "We store the {} of account {} in the ledger."
+
+
+async def furnish_twins(home: Home) -> None:
+    """A store in which much was said twice, to be embedded by the daemon."""
+    from subconscious.store import memories
+
+    database = await open_database(home.database)
+    await migrate(database)
+    async with database.write() as tx:
+        for number in range(TWINS):
+            for at, text in enumerate((FACT, AGAIN)):
+                await memories.insert(tx, make_memory(text.format(NAMES[number % 6], number), said_at=NOON + at))
+    await database.close()
+
+
+def begin_night(home: Home) -> None:
+    """Let the nightly job be due, at its phase that merges."""
+    with closing(sqlite3.connect(home.database)) as connection:
+        connection.execute("UPDATE schema_migrations SET applied_at = 9e9")  # the other jobs are not
+        connection.execute("INSERT INTO maintenance_runs (job, phase, started_at) VALUES ('nightly', 'merge', 1000)")
+        connection.commit()
+
+
+def test_merges_that_are_killed_are_completed_and_none_is_done_twice(stopped: Home) -> None:
+    configure(stopped, embedder='"local"', maintenance=False)
+    asyncio.run(furnish_twins(stopped))
+    client.ensure_daemon(stopped)
+    drained(stopped)
+    client.call(stopped, "stop")
+    client.await_absence(stopped, 20)
+    begin_night(stopped)
+    configure(stopped, embedder='"local"', maintenance_quiet_seconds=0, maintenance_share=1)
+    for when in ("before", "after", "after"):
+        kill_in(stopped, "nightly", "merge", when)
+    left = rows(stopped, "SELECT count(*) FROM memories WHERE archived_at IS NULL")[0][0]
+    assert TWINS < left < 2 * TWINS  # it died midway
+    client.ensure_daemon(stopped)
+    done = "SELECT state FROM maintenance_runs WHERE job = 'nightly'"
+    assert eventually(lambda: rows(stopped, done) == [("done",)], 30)
+    stays = "SELECT DISTINCT count(*), min(recurrence), max(recurrence) FROM memories WHERE archived_at IS NULL"
+    assert rows(stopped, stays) == [(TWINS, 2, 2)]
+    assert rows(stopped, "SELECT count(*), count(DISTINCT memory_id) FROM memory_merges") == [(TWINS, TWINS)]
+    assert rows(stopped, "SELECT count(*) FROM events WHERE action = 'archive'") == [(TWINS,)]
+    assert rows(stopped, "SELECT count(*) FROM memories WHERE content LIKE 'We %' AND archived_at IS NULL") == [
+        (TWINS,)
+    ]
+    assert health.drift(stopped.database) == {}
 
 
 def test_what_was_missed_is_done_before_an_idle_exit(stopped: Home) -> None:

@@ -16,7 +16,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from bench.sessions import Speaker
 from cli.tools.server import BY_NAME
 from subconscious import client
-from subconscious.flow.remembering import ECHO
+from subconscious.flow.merging import ECHO
 from subconscious.home import Home
 from subconscious.quoting import OPENING
 from tests.daemon.conftest import configure, drained, new_session

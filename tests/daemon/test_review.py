@@ -90,6 +90,10 @@ def test_an_edit_approves_and_keeps_the_first_wording(running: Home, speaker: Sp
 def test_what_is_known_is_approved_as_said_again(running: Home, speaker: Speaker) -> None:
     number = waiting(running, speaker)
     (first,) = person(running, "approve", ids=[number])
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    configure(running, dedupe=False)  # else it would not wait
+    client.ensure_daemon(running)
     again = waiting(running, new_session(running, speaker.project))
     (second,) = person(running, "approve", ids=[again])
     assert second["memory_id"] == first["memory_id"]

@@ -25,7 +25,9 @@ RUN: dict[str, Any] = {
     "told": "backup: copy memory-1.db",
 }
 JOB = {"job": "nightly", "phases": ["orphans", "backup"], "due_since": NOON, "waits": True, "last": RUN}
+ONE, OTHER = ({"id": number, "content": text} for number, text in ((3, "Cents are stored."), (7, "We store cents.")))
 REPLIES: dict[str, Any] = {
+    "repeats": {"pairs": [{"gone": ONE, "stays": OTHER, "cosine": 0.93}]},
     "maintenance_status": {"on": True, "jobs": [JOB, JOB | {"job": "weekly", "last": None, "waits": False}]},
     "maintenance_log": {"runs": [RUN, RUN | {"finished_at": None}]},
     "maintenance_run": {"run": RUN},
@@ -35,6 +37,7 @@ SAID = {
     ("maintenance",): ("waits for a quiet moment", "never yet", "orphans, backup"),
     ("maintenance", "log"): ("nightly, 2.0 s", "cut short in stats", "copy memory-1.db"),
     ("maintenance", "run", "weekly"): ("nightly, 2.0 s",),
+    ("maintenance", "repeats"): ("Cents are stored.", "into 7: We store cents."),
     ("backup",): ("Kept: memory-1.db (1 copy in all).",),
 }
 

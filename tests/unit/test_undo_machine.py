@@ -18,6 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from daemon import accepted, correcting
 from subconscious import review, rollback
 from subconscious.consolidate import telling
+from subconscious.flow import merging
 from subconscious.flow.remembering import Provenance, keep, memory_of
 from subconscious.model import Admission, Decision, Link, Origin, Verdict
 from subconscious.settings import Settings
@@ -31,6 +32,7 @@ from subconscious.store import (
     full_text,
     links,
     memories,
+    merges,
     model_readings,
     poison,
     redactions,
@@ -52,12 +54,22 @@ from tests.unit.test_poisoning_rules import of
 PROJECT, SESSIONS = "p", ("s1", "s2")
 TEXTS = ("Amounts are integer cents.", "The worker retries twice.", "Tests run on port 5433.", "Logs are kept a week.")
 HASHES = ("aa11", "bb22")
-ORDER = {"memories": "id", "implicit_captures": "id", "memory_links": "id", "poison_lessons": "id"}
+AGAIN = ("We keep amounts as integer cents.", "Amounts are kept as integer cents.")
+"""One statement in two wordings."""
+SAID = (*TEXTS, *AGAIN)
+ORDER = {
+    "memories": "id",
+    "implicit_captures": "id",
+    "memory_links": "id",
+    "poison_lessons": "id",
+    "memory_merges": "id",
+}
 GONE: dict[str, Callable[[dict[str, Any]], bool]] = {
     "memories": lambda row: row["archived_at"] is not None,
     "implicit_captures": lambda row: row["status"] == "discarded" and not row["quarantined"],
     "memory_links": lambda row: row["status"] == "withdrawn",
     "poison_lessons": lambda row: row["removed_at"] is not None,
+    "memory_merges": lambda row: row["undone_at"] is not None,
 }
 COUNTERS = ("uses", "last_used_at", "embedding_status")
 SESSION = "SELECT id, title, summary, tags, left_open FROM sessions ORDER BY id"
@@ -181,7 +193,7 @@ class Store(RuleBasedStateMachine):
 
     # What people and the daemon do
 
-    @rule(text=st.sampled_from(TEXTS), session=st.sampled_from(SESSIONS), what=st.sampled_from(list(Decision)))
+    @rule(text=st.sampled_from(SAID), session=st.sampled_from(SESSIONS), what=st.sampled_from(list(Decision)))
     def learn(self, text: str, session: str, what: Decision) -> None:
         self.said += 1
         said = of(text, Origin.USER)
@@ -285,11 +297,12 @@ class Store(RuleBasedStateMachine):
     def roll_back(self, session: str, back: bool) -> None:
         async def work(tx: Any) -> None:
             if back:
-                _, changed = await rollback.put_back(tx, session)
+                found, changed = await rollback.put_back(tx, session)
             else:
                 found = await rollback.extent(tx, session)
                 changed = [] if found.empty else await rollback.withdraw(tx, found, "")
             await vectors.activate(tx, [memory.id for memory in changed], back)
+            await vectors.activate(tx, found.revived, not back)
 
         self.act(work)
 
@@ -317,6 +330,39 @@ class Store(RuleBasedStateMachine):
                     await consolidations.rest_on(tx, number, both)
                     if made is not None:
                         await consolidations.link(tx, number, made.id, "daemon")
+
+        self.act(work)
+
+    @rule(one=st.integers(1, 6), other=st.integers(1, 6))
+    def merge(self, one: int, other: int) -> None:
+        """Two memories say the same: the one that weighs less goes, and those that were merged into it move."""
+
+        async def work(tx: Any) -> None:
+            known = await merges.free(tx, [one, other])
+            if len(known) < 2:
+                return
+            stays = merging.staying(known[one], known[other], await merges.chosen(tx, [one, other]))
+            gone = known[one if stays.id == other else other]
+            if not gone.pinned:
+                await merging.fold(tx, gone, stays, 0.9)
+
+        self.act(work)
+
+    @rule(text=st.sampled_from(AGAIN), session=st.sampled_from(SESSIONS))
+    def say_again(self, text: str, session: str) -> None:
+        """Something is said that is known in other words: one of the wordings stays."""
+        self.said += 1
+        said = of(text, Origin.USER)
+        said = replace(said, evidence=replace(said.evidence, turn_id=f"{session}-{self.said}"), time=float(self.said))
+
+        async def work(tx: Any) -> None:
+            rows = await tx.execute_fetchall(
+                "SELECT id FROM memories WHERE content = ? AND archived_at IS NULL", (AGAIN[text == AGAIN[0]],)
+            )
+            repeats = merging.Repeats(dict([(text, (row[0], 0.9)) for row in rows][:1]))
+            mind = make_mind(self.database, poisoning=False)
+            judged = [(said, Admission(Decision.AUTO, 0.9, "said", Verdict()))]
+            await keep(mind, tx, judged, Provenance(Place(PROJECT, session)), repeats)
 
         self.act(work)
 

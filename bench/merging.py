@@ -1,0 +1,136 @@
+"""What is merged of real sessions' captures, for reading: `python -m bench.merging DIR [--pairs FILE] [--discarded]`.
+
+Imports a folder of transcripts with the local embedder, through the command a person types and a real daemon; counts
+what the queue did not take since the same waited or stood; lets a person approve all that waits (with ``--discarded``
+also what was discarded, for a larger sample); then merges as at night. Prints counts and seconds; the pairs go into a
+file that never enters the repository, one JSON object a line, to be judged by people.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from bench import import_
+from daemon import phases
+from daemon.core import Core
+from daemon.embedding import Embedding
+from subconscious import client
+from subconscious.embeddings import Embedder, open_embedder
+from subconscious.flow.merging import text_of
+from subconscious.flow.remembering import Provenance, memory_of
+from subconscious.home import Home
+from subconscious.model import Admission, Decision
+from subconscious.settings import Settings
+from subconscious.store import captures, embedding_queue, memories, vectors
+from subconscious.store.capture_rows import Place, candidate_of
+from subconscious.store.connect import Database, open_database
+from subconscious.store.maintenance import Run
+
+REPEATS = ("says what capture", "says what memory")
+
+
+def rows(home: Home, sql: str) -> list[Any]:
+    with closing(sqlite3.connect(home.database)) as connection:
+        connection.row_factory = sqlite3.Row
+        return connection.execute(sql).fetchall()
+
+
+def import_all(home: Home, folder: Path) -> None:
+    (home.root / "config.toml").write_text('embedder = "local"\nlinks = false\nmaintenance = false\n')
+    client.ensure_daemon(home)
+    try:
+        seconds, report = import_.run(home, folder)
+        client.call(home, "drain", {"timeout": 600}, 605)
+    finally:
+        client.call(home, "stop")
+        client.await_absence(home, 20)
+    told = ", ".join(f"{name} {report[name]}" for name in ("captured", "queued", "discarded"))
+    print(f"imported in {seconds:.1f} s: {told}")
+
+
+async def approve(database: Database, embedder: Embedder, statuses: tuple[str, ...]) -> int:
+    """Make a memory of each capture, with its vector; how many."""
+    made = 0
+    for status in statuses:
+        for capture in await captures.listing(database, status=status, limit=10**6):
+            if capture["memory_id"] is not None or capture["reason"].startswith(REPEATS):
+                continue
+            said = candidate_of(capture)
+            where = Provenance(Place(capture["project_id"], capture["session_id"]))
+            memory = memory_of(said, Admission(Decision.AUTO, capture["confidence"], ""), where)
+            async with database.write() as tx:
+                if await memories.same_wording(tx, memory) is not None:
+                    continue
+                kept = await memories.insert(tx, memory)
+                row = vectors.Row(kept.id, kept.project_id or "", embedder.embed([text_of(kept)])[0])
+                await vectors.save(tx, embedder.name, [row])
+                await embedding_queue.mark(tx, [kept.id], "done")
+            made += 1
+    return made
+
+
+async def merge(home: Home, statuses: tuple[str, ...]) -> None:
+    embedder = open_embedder("local")
+    if embedder is None:
+        raise SystemExit("there is no local model")
+    database = await open_database(home.database)
+    core = Core(home, Settings(embedder="none"), database, Embedding("none", database))
+    try:
+        print(f"approved: {await approve(database, embedder, statuses)}")
+        core.embedding.sense.model = embedder.name
+        core.embedding.sense.index = await vectors.open_index(database, embedder.name, embedder.dim)
+        begun, step, done = perf_counter(), phases.Step(""), dict[str, int]()
+        while step.cursor is not None:
+            step = await phases.merge(core, Run(1, "nightly", "running", "merge", step.cursor, 0.0, None))
+            done = {name: done.get(name, 0) + step.done.get(name, 0) for name in {*done, *step.done}}
+        print(f"at night: {done} in {perf_counter() - begun:.1f} s")
+        await core.embedding.sense.index.close()
+    finally:
+        await core.embedding.close()
+        await database.close()
+
+
+PAIRS = (
+    "SELECT g.cosine, a.kind, a.content AS one, b.content AS other FROM memory_merges AS g"
+    " JOIN memories AS a ON a.id = g.memory_id JOIN memories AS b ON b.id = g.into_id ORDER BY g.id"
+)
+QUEUED = (
+    "SELECT 0 AS cosine, a.kind, a.content AS one, coalesce(c.content, m.content) AS other FROM implicit_captures AS a"
+    " LEFT JOIN implicit_captures AS c ON a.reason LIKE 'says what capture ' || c.id || ' says%'"
+    " LEFT JOIN memories AS m ON a.reason = 'says what memory ' || m.id || ' says'"
+    " WHERE c.id IS NOT NULL OR m.id IS NOT NULL ORDER BY a.id"
+)
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("folder", type=Path)
+    words.add_argument("--pairs", type=Path, help="where the pairs are written to be read")
+    words.add_argument("--discarded", action="store_true", help="approve what was discarded, too")
+    options = words.parse_args()
+    home = Home(Path(tempfile.mkdtemp(prefix="bench-")))
+    home.make()
+    try:
+        import_all(home, options.folder.resolve())
+        queued = [dict(row) for row in rows(home, QUEUED)]
+        identical = sum(pair["one"] == pair["other"] for pair in queued)
+        print(f"not queued, for the same stood or waited: {len(queued)}, {identical} of them word for word")
+        asyncio.run(merge(home, ("review", *(("discarded",) if options.discarded else ()))))
+        pairs = queued + [dict(row) for row in rows(home, PAIRS)]
+        if options.pairs:
+            options.pairs.write_text("".join(json.dumps(pair) + "\n" for pair in pairs))
+    finally:
+        shutil.rmtree(home.root)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""Sees to it that sessions are told (SPEC D19): those whose end was never read, and those that were never told.
+
+What a transcript has gained since its session was over is learned from too, but all of it waits for a person: anybody
+may have written it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from subconscious.errors import TranscriptError
+from subconscious.flow.mind import Mind
+from subconscious.flow.remembering import clean
+from subconscious.model import Origin, Session
+from subconscious.sources import AGENT_FILE
+from subconscious.store import captures, sessions, untold
+from subconscious.store.untold import Over
+from subconscious.summaries import Deeds, Sketch, read_deeds
+from subconscious.transcripts import State, read_turns
+
+from .core import Core
+from .learn import Source, learn, told
+
+KEPT = ("captured", "review", "approved")
+"""Statuses of captures whose statements a session's story may tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of one session: whether it was read on, and whether it was told from the beginning."""
+
+    session_id: str
+    read: bool = False
+    told: bool = False
+
+
+async def following(core: Core, session_id: str) -> Done | None:
+    """See to the session that comes behind this one; None at the end."""
+    over = await untold.following(core.database, session_id)
+    if over is None:
+        return None
+    mind = core.mind(json.loads(over.session.options))
+    if not (mind.settings.capture and mind.settings.summaries):
+        return Done(over.session.id)
+    try:
+        return await _see_to(core, mind, over)
+    except (TranscriptError, OSError):  # gone or replaced: there is nothing left to tell it from
+        return Done(over.session.id)
+
+
+async def _see_to(core: Core, mind: Mind, over: Over) -> Done:
+    session = over.session
+    grown = await asyncio.to_thread(lambda: list(_grown(over)))
+    for path in grown:
+        source = Source(session.id, session.project_id, path, session.cwd, late=True)
+        await learn(core, mind, source, final=True)
+    if grown or not (over.untold and await asyncio.to_thread(Path(session.transcript).is_file)):
+        return Done(session.id, read=bool(grown))
+    sketch = await asyncio.to_thread(_sketch, session, await _stated(core, session))
+    async with core.database.write() as tx:
+        await sessions.summarise(tx, session.id, told(sketch))
+    return Done(session.id, told=True)
+
+
+def _grown(over: Over) -> Iterator[str]:
+    """The files of a session that hold more than was read, its own before those of its agents."""
+    for path, read in sorted(over.read.items(), key=lambda one: (Path(one[0]).name.startswith(AGENT_FILE), one[0])):
+        file = Path(path)
+        if file.is_file() and file.stat().st_size > read:
+            yield path
+
+
+async def _stated(core: Core, session: Session) -> list[str]:
+    """The user's statements that are kept of a session, or wait."""
+    async with core.database.write() as tx:
+        brought = await captures.of_whole_session(tx, session.id)
+    return [one["content"] for one in brought if one["origin"] == Origin.USER and one["status"] in KEPT]
+
+
+def _sketch(session: Session, stated: list[str]) -> Sketch:
+    """Read a transcript again, for its story alone. Slow: run it in a thread."""
+    sketch, offset, state, more = Sketch(), 0, State(), True
+    path, deeds = Path(session.transcript), Deeds()
+    while more:
+        reading = read_turns(path, offset, state, clean=clean, final=True)
+        deeds = read_deeds(path, offset, reading.offset, deeds, clean)
+        sketch = sketch.after(reading.turns, stopped=reading.state.interrupted)
+        more = reading.more and reading.offset > offset
+        offset, state = reading.offset, reading.state
+    return replace(sketch.after((), stated, stopped=sketch.stopped), deeds=deeds)

@@ -1,0 +1,156 @@
+"""Whether two statements are one said twice, so that one may take the other's place (SPEC D11, D12).
+
+The local model sees bags of words: "use tabs, not spaces" and "use spaces, not tabs" have a cosine of 1, and one word
+for another in a sentence of ten still gives .95. So a cosine above .85 only says where to look. What decides are the
+words: each that carries meaning stands in both, in another form or by another name for the same at most, and in the
+same order once "is kept" is read as "keep".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+_LIGHT = frozenset(
+    "a an the this that these those which we us our i it its am is are be being do does please just really also very"
+    " quite simply actually basically of to so well ok okay too".split()
+)
+"""Words without which a statement says the same."""
+
+_ALIKE = (
+    "use utilise utilize employ",
+    "keep store hold",
+    "must should shall",
+    "run execute",
+    "fix repair",
+    "folder directory dir",
+    "repo repository",
+    "config configuration",
+    "db database",
+    "env environment",
+    "doc documentation",
+    "param parameter",
+    "arg argument",
+    "var variable",
+    "dep dependency",
+    "func function",
+    "app application",
+    "spec specification",
+    "pkg package",
+    "id identifier",
+    "info information",
+    "delete remove",
+    "begin start",
+    "choose pick select",
+    "prefer favour favor",
+    "ensure guarantee",
+    "every each all",
+    "big large",
+    "when whenever",
+    "not never avoid no",
+)
+"""Words that stand for each other, the first one for all."""
+
+_DONE = {
+    done: verb
+    for pair in (
+        "built build,chosen choose,done do,found find,given give,held hold,kept keep,made make,meant mean,put put,"
+        "read read,run run,sent send,set set,shown show,split split,taken take,thrown throw,written write"
+    ).split(",")
+    for done, verb in [pair.split()]
+}
+"""Forms that verbs have after "is", where no ending tells."""
+
+_REWRITES = tuple(
+    (re.compile(pattern, re.IGNORECASE), instead)
+    for pattern, instead in (
+        (
+            r"^\W*(?:(?:please|remember|note|important|fyi|reminder|going forward|from now on)\b[,:]?\s*"
+            r"(?:that\b|to\b)?\s*|(?:don['\u2019]t forget|be sure|we (?:decided|agreed))\s+(?:that|to)\s+)+",
+            "",
+        ),
+        (r"\b(?:have|has|need|needs|ought|is supposed|are supposed) to\b", "must"),
+        (r"\b(?:rather than|in place of|instead of)\b", "instead"),
+        (r"\bmake sure(?: that)?\b", "ensure"),
+        (r"\bin order to\b", "to"),
+        (r"\bcan ?not\b|\bcan['\u2019]t\b", "can not"),
+        (r"\bwon['\u2019]t\b", "will not"),
+        (r"n['\u2019]t\b", " not"),
+        (r"['\u2019]ll\b", " will"),
+        (r"(?<=\w)['\u2019](?:s|re|m)\b", ""),
+        (r"(?<=\d),(?=\d{3}\b)", ""),
+    )
+)
+_NUMBERS = {word: str(value) for value, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
+
+_SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n+")
+_TOKEN = re.compile(r"`[^`\n]+`|[^\s,;!()\[\]{}\"\u201c\u201d`]+")
+_CODE = re.compile(r"[a-z][A-Z]")
+_AUXILIARY = frozenset("is are be being".split())
+
+
+def twins(one: str, other: str) -> bool:
+    """Whether two statements say the same and nothing besides."""
+    first, second = read(one), read(other)
+    return first == second and (bool(first) or one == other)
+
+
+@lru_cache(maxsize=4096)
+def read(text: str) -> tuple[str, ...]:
+    """What a statement is made of: its words that carry meaning, each in one form, in their order."""
+    for pattern, instead in _REWRITES:
+        text = pattern.sub(instead, text)
+    words = [word for sentence in _SENTENCE.split(text) for word in _actively(list(_forms(sentence)))]
+    # What holds, holds always; but what does not hold always may hold.
+    return tuple(word for word, _ in words if word != "alway" or any(one == "not" for one, _ in words))
+
+
+Form = tuple[str, bool]
+"""A word, and whether it is what is done to what stands before it."""
+
+
+def _actively(words: list[Form]) -> list[Form]:
+    """A sentence as it reads where somebody is told to do what it says is done."""
+    at = next((place for place, (_, passive) in enumerate(words) if passive), 0)
+    before, verb = words[:at], words[at : at + 1]
+    must = [word for word in before if word[0] == "must"]
+    return must + verb + [word for word in before if word[0] != "must"] + words[at + 1 :]
+
+
+def _forms(sentence: str) -> Iterator[Form]:
+    auxiliary = False
+    for found in _TOKEN.finditer(sentence):
+        token = found[0].strip("`").rstrip(".:'\u2019").lstrip("'\u2018")
+        word = token.casefold()
+        if token and word not in _LIGHT:
+            yield _form(token, word, after=auxiliary)
+        auxiliary = word in _AUXILIARY
+
+
+def _form(token: str, word: str, *, after: bool) -> Form:
+    """A plain word in the form that stands for all that mean it; whatever else is written, as it is written."""
+    if not word.isalpha() or _CODE.search(token) or (token.isupper() and 1 < len(token) < 4):
+        return (token if _CODE.search(token) else word), False
+    passive = after and (word in _DONE or (word.endswith("ed") and len(word) > 3))
+    verb = (_DONE.get(word) or word[:-1]) if passive else _NUMBERS.get(word, word)
+    stem = _stem(verb)
+    return _NAMES.get(stem, stem), passive
+
+
+def _stem(word: str) -> str:
+    """A word without the ending of its number or person; with that of its time, for what was is not what is."""
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith("ing") and len(word) > 4:
+        return _bare(word[:-3] if len(word) > 5 else word[:-3] + "e")
+    return _bare(word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word)
+
+
+def _bare(word: str) -> str:
+    """Without a silent and a doubled letter at its end."""
+    bare = word[:-1] if word.endswith("e") and len(word) > 3 else word
+    return bare[:-1] if len(bare) > 3 and bare[-1] == bare[-2] and bare[-1] not in "lsz" else bare
+
+
+_NAMES = {_stem(word): _stem(group.split()[0]) for group in _ALIKE for word in group.split()}

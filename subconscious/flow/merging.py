@@ -1,0 +1,202 @@
+"""What is said again (SPEC D11, D12): by a candidate, of a memory or of a capture that waits; by one memory of another.
+
+Candidates are compared before the transaction, by their words (`capture/twins.py`) and, where that is at hand, by
+meaning; what comes of it is decided within it, by what stands then. Nothing that is flagged takes part, and nobody
+lends a memory anything who is trusted less than it. What is not found here, since there was no embedder yet, is found
+at night.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import aiosqlite
+
+from subconscious.capture.twins import twins
+from subconscious.flow.mind import Mind
+from subconscious.model import Admission, Candidate, Decision, Level, Memory, Scope
+from subconscious.search.words import terms
+from subconscious.store import decisions, full_text, memories, merges, waiting
+from subconscious.store.capture_rows import candidate_of
+from subconscious.store.waiting import Waiting
+
+NEIGHBOURS = 50
+"""Memories, the nearest, whose words are compared: what differs in a number alone may be nearer than a twin."""
+
+COMPARED = 200
+"""Captures of a project, the latest that wait, that a candidate is compared with."""
+
+ECHO = "repeats a memory that was given to this session"
+"""Why a candidate that a session only gives back is discarded (SPEC N2)."""
+
+KEPT = (Decision.AUTO, Decision.REVIEW)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """What candidates say again, by their content: memories with their cosine, and captures.
+
+    ``gone`` are the memories whose place was taken: they have to leave the index when that is committed.
+    """
+
+    memories: dict[str, tuple[int, float]] = field(default_factory=dict)
+    captures: dict[str, int] = field(default_factory=dict)
+    gone: list[int] = field(default_factory=list)
+
+    def __contains__(self, candidate: Candidate) -> bool:
+        return candidate.content in self.memories or candidate.content in self.captures
+
+
+def text_of(said: Candidate | Memory | Waiting) -> str:
+    """What of a statement is embedded."""
+    return f"{said.content} {said.rationale} {' '.join(said.tags)}".strip()
+
+
+async def repeated(mind: Mind, judged: Sequence[tuple[Candidate, Admission]], project_id: str) -> Repeats:
+    """Look for what each candidate says again. No model that is elsewhere is asked, and none is waited for."""
+    found = Repeats()
+    kept = [candidate for candidate, admission in judged if admission.decision in KEPT and candidate.kind != "meta"]
+    if not (mind.settings.dedupe and kept):
+        return found
+    queue = await waiting.latest(mind.database, project_id, COMPARED)
+    for candidate in kept:
+        if (memory := await _memory(mind, candidate, project_id)) is not None:
+            found.memories[candidate.content] = memory
+        if (capture := await _capture(mind, candidate, queue)) is not None:
+            found.captures[candidate.content] = capture
+    return found
+
+
+async def _memory(mind: Mind, candidate: Candidate, project_id: str) -> tuple[int, float] | None:
+    """By the words first: a twin has all of them, and to embed every candidate would cost ten times as much."""
+    place = project_id if candidate.scope is Scope.PROJECT else full_text.USER_WIDE
+    near = await full_text.search(mind.database, terms(candidate.content), (place,), NEIGHBOURS)
+    known = await memories.get_many(mind.database, [number for number, _ in near]) if near else {}
+    for memory in known.values():
+        if is_twin(candidate, memory) and (cosine := await _cosine(mind, candidate, memory)) is not None:
+            return memory.id, cosine
+    return None
+
+
+async def _cosine(mind: Mind, one: Candidate, other: Memory | Waiting) -> float | None:
+    """How near two statements are by meaning; None where that is not near enough, or can't be told now."""
+    texts = text_of(one), text_of(other)
+    if texts[0] == texts[1]:
+        return 1.0
+    vectors = [await mind.at_hand(text) for text in texts]
+    if vectors[0] is None or vectors[1] is None:
+        return None
+    cosine = float(vectors[0] @ vectors[1])
+    return cosine if cosine > mind.settings.dedupe_likeness else None
+
+
+def is_twin(said: Candidate | Memory, known: Memory) -> bool:
+    """Whether a memory that is in use says what was said, of the same scope and kind."""
+    akin = (known.kind, known.scope, known.archived_at) == (said.kind, said.scope, None)
+    return akin and twins(said.content, known.content)
+
+
+async def _capture(mind: Mind, candidate: Candidate, queue: Sequence[Waiting]) -> int | None:
+    for capture in queue:
+        akin = (capture.kind, capture.scope) == (candidate.kind, candidate.scope)
+        if akin and twins(candidate.content, capture.content) and await _cosine(mind, candidate, capture) is not None:
+            return capture.id
+    return None
+
+
+async def weighed(
+    mind: Mind, tx: aiosqlite.Connection, judged: tuple[Candidate, Admission], given: Collection[str], found: Repeats
+) -> Admission:
+    """What the gate says of a candidate when it is known what says the same; ``given`` is what its session was given.
+
+    A memory that was given reinforces nothing (SPEC N2). What would wait need not, beside what is known, or waits, from
+    as trusted an origin.
+    """
+    candidate, admission = judged
+    if admission.decision not in KEPT or is_flagged(admission):
+        return admission
+    memory = await _known(tx, candidate, found)
+    if memory is not None and memory.content_hash in given:
+        return replace(admission, decision=Decision.DISCARD, reason=ECHO)
+    if admission.decision is Decision.AUTO:
+        return admission
+    if memory is not None and memory.origin.distrust <= candidate.origin.distrust:
+        return replace(admission, decision=Decision.DISCARD, reason=f"says what memory {memory.id} says")
+    return await _beside_waiting(mind, tx, judged, found)
+
+
+async def _beside_waiting(
+    mind: Mind, tx: aiosqlite.Connection, judged: tuple[Candidate, Admission], found: Repeats
+) -> Admission:
+    candidate, admission = judged
+    capture = await _waiting(tx, candidate, found)
+    if capture is None or candidate_of(capture).origin.distrust > candidate.origin.distrust:
+        return admission
+    if capture["origin"] == candidate.origin:
+        await waiting.hear_again(tx, capture, mind.settings.review_expiry_days)
+    return replace(admission, decision=Decision.DISCARD, reason=f"says what capture {capture['id']} says, which waits")
+
+
+def is_flagged(admission: Admission) -> bool:
+    """Whether the poisoning check saw anything in it."""
+    return admission.verdict is not None and admission.verdict.level is not Level.NONE
+
+
+async def _known(tx: aiosqlite.Connection, candidate: Candidate, found: Repeats) -> Memory | None:
+    """The memory that a candidate says again, if it still does, and may be merged."""
+    number = found.memories.get(candidate.content, (0, 0.0))[0]
+    memory = (await merges.free(tx, [number])).get(number) if number else None
+    return memory if memory is not None and is_twin(candidate, memory) else None
+
+
+async def _waiting(tx: aiosqlite.Connection, candidate: Candidate, found: Repeats) -> dict[str, Any] | None:
+    number = found.captures.get(candidate.content)
+    return await waiting.held(tx, number) if number else None
+
+
+async def known_as(
+    tx: aiosqlite.Connection, candidate: Candidate, admission: Admission, memory: Memory, found: Repeats
+) -> Memory | None:
+    """The memory that a new one need not be stored beside: it keeps its words, for they weigh more."""
+    known = None if is_flagged(admission) else await _known(tx, candidate, found)
+    if known is None or staying(known, memory, await merges.chosen(tx, [known.id])) is not known:
+        return None
+    return known
+
+
+async def take_place(
+    tx: aiosqlite.Connection, candidate: Candidate, admission: Admission, made: Memory, found: Repeats
+) -> None:
+    """Let a memory that was stored take the place of the one that it says again, and of the capture that waits."""
+    if is_flagged(admission):
+        return
+    known = await _known(tx, candidate, found)
+    if known is not None and known.id != made.id:
+        await fold(tx, known, made, found.memories[candidate.content][1])
+        found.gone.append(known.id)
+    capture = await _waiting(tx, candidate, found)
+    if capture is not None:
+        await decisions.displace(tx, capture["id"], f"says what memory {made.id} says")
+
+
+def staying(one: Memory, other: Memory, chosen: Collection[int] = ()) -> Memory:
+    """Which of two that say the same stays: what a person chose, then whose origin is trusted more, then the fresher.
+
+    ``chosen`` are those of which a person has said how important they are.
+    """
+
+    def weight(memory: Memory) -> tuple[object, ...]:
+        by_hand = (memory.pinned, memory.id in chosen, memory.verified)
+        return (*by_hand, -memory.origin.distrust, memory.said_at, memory.id or float("inf"))
+
+    return max(one, other, key=weight)
+
+
+async def fold(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float) -> None:
+    """Merge one memory into another, and take it out of the index's table."""
+    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+
+    await merges.fold(tx, gone, stays, cosine)
+    await vectors.activate(tx, [gone.id], False)

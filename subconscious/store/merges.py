@@ -1,0 +1,182 @@
+"""Merges (SPEC D11, D12): a memory that another one says again is archived, and what is known of it counts for that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from time import time
+
+import aiosqlite
+
+from subconscious.decay import surer
+from subconscious.model import Memory, Origin
+from subconscious.store import events, full_text, links, memories
+from subconscious.store.connect import Database
+from subconscious.store.rows import alter, insertion, marks, memory_from
+
+TABLE = "memory_merges"
+
+MERGED = (
+    "(SELECT g.memory_id, g.into_id FROM memory_merges AS g JOIN memories AS gone ON gone.id = g.memory_id"
+    " WHERE g.undone_at IS NULL AND gone.archived_at IS NOT NULL)"
+)
+"""SQL: what was merged and is out of use since, with what says it now."""
+
+MOST_FILES = 20
+
+# Not what holds no longer, is kept apart, was flagged, or is part of a summing up; nor what somebody brought back.
+_FREE = """
+m.archived_at IS NULL AND m.kind <> 'meta'
+ AND NOT EXISTS (SELECT 1 FROM memory_merges WHERE memory_id = m.id)
+ AND NOT EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id
+  AND (quarantined OR (level <> 'none' AND released_at IS NULL)))
+ AND NOT EXISTS (SELECT 1 FROM memory_links AS l JOIN memories AS s ON s.id = l.source_id
+  WHERE l.target_id = m.id AND l.status = 'active' AND s.archived_at IS NULL
+   AND l.type IN ('SUPERSEDES', 'CONSOLIDATES'))
+ AND NOT EXISTS (SELECT 1 FROM consolidations AS c JOIN implicit_captures AS i ON i.id = c.capture_id
+  WHERE c.memory_id = m.id AND i.status = 'review')
+"""
+
+
+async def unsearched(database: Database, model: str, limit: int) -> list[Memory]:
+    """Memories with a vector of this model that were not compared with the others as they are worded now."""
+    rows = await database.rows(
+        "SELECT m.* FROM memories AS m JOIN embeddings AS e ON e.memory_id = m.id AND e.model = ?1 AND e.active"
+        " LEFT JOIN merge_searches AS s ON s.memory_id = m.id AND s.model = ?1 AND s.content_hash = m.content_hash"
+        " WHERE s.memory_id IS NULL AND m.archived_at IS NULL AND m.embedding_status <> 'pending'"
+        " ORDER BY m.id LIMIT ?2",
+        (model, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def note(tx: aiosqlite.Connection, memory: Memory, model: str) -> None:
+    """A memory was compared with the others; no event, since nothing came of it but what has events of its own."""
+    await tx.execute(
+        "INSERT INTO merge_searches (memory_id, content_hash, model) SELECT id, ?, ? FROM memories WHERE id = ?"
+        " ON CONFLICT (memory_id) DO UPDATE SET content_hash = excluded.content_hash, model = excluded.model",
+        (memory.content_hash, model, memory.id),
+    )
+
+
+async def free(tx: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, Memory]:
+    """Those of these memories that may be merged, as the running transaction sees them."""
+    rows = await tx.execute_fetchall(
+        f"SELECT m.* FROM memories AS m WHERE {_FREE} AND m.id IN ({marks(ids)})",  # noqa: S608
+        tuple(ids),
+    )
+    return {row["id"]: memory_from(row) for row in rows}
+
+
+async def chosen(tx: aiosqlite.Connection, ids: Sequence[int]) -> set[int]:
+    """Those of these memories of which a person has said how important they are."""
+    rows = await tx.execute_fetchall(
+        f"SELECT memory_id FROM memory_decay WHERE importance <> 'normal' AND memory_id IN ({marks(ids)})",  # noqa: S608
+        tuple(ids),
+    )
+    return {row[0] for row in rows}
+
+
+async def opposed(tx: aiosqlite.Connection, one: int, other: int) -> bool:
+    """Whether one of two memories contradicts or supersedes the other, or may."""
+    found = await links.between(tx, one, other)
+    return any(link.type in links.BEARING and link.status in links.SHOWN for link in found)
+
+
+async def fold(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float, actor: str = "daemon") -> None:
+    """Archive what says the same as another memory, and let that one have what it had.
+
+    Of a less trusted origin it lends the other neither recurrence nor confidence, freshness or use (SPEC N4). Its
+    links are copied, so that it has its own when it comes back. The vectors are seen to by the caller.
+    """
+    reason = f"merged into memory {stays.id}, which says the same (cosine {cosine:.2f})"
+    lends = gone.origin.distrust <= stays.origin.distrust
+    await memories.archive(tx, gone, actor, reason)
+    await _put_down(tx, gone, stays, cosine, actor)
+    if lends:
+        await _lend(tx, gone, stays, actor)
+    await _copy_links(tx, gone, stays, lends=lends, actor=actor)
+
+
+async def _put_down(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float, actor: str) -> None:
+    """Note the merge; what was merged into what goes now is found by what stays."""
+    before = await tx.execute_fetchall(f"SELECT id FROM {TABLE} WHERE into_id = ?", (gone.id,))  # noqa: S608
+    for row in list(before):
+        diff = await alter(tx, TABLE, row[0], {"into_id": stays.id})
+        await events.record(tx, "move", "merge", row[0], actor=actor, before=diff[0], after=diff[1])
+    values = {"memory_id": gone.id, "into_id": stays.id, "cosine": round(cosine, 4), "merged_at": time()}
+    done = await tx.execute(*insertion(TABLE, values))
+    await events.record(tx, "merge", "merge", int(done.lastrowid or 0), actor=actor, after=values | {"undone_at": None})
+
+
+async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory, actor: str) -> None:
+    files = tuple(dict.fromkeys((*stays.files, *gone.files)))[: max(MOST_FILES, len(stays.files))]
+    values = {
+        "recurrence": stays.recurrence + gone.recurrence,
+        "confidence": surer(stays.confidence, gone.recurrence),
+        "said_at": max(stays.said_at, gone.said_at),
+        "files": json.dumps(list(files), ensure_ascii=False),
+    }
+    before, after = await alter(tx, "memories", stays.id, values)
+    await full_text.reindex(tx, replace(stays, files=files))
+    await events.record(
+        tx,
+        "merge",
+        "memory",
+        stays.id,
+        actor=actor,
+        session_id=gone.session_id,
+        reason=f"said before in memory {gone.id}",
+        before=before,
+        after=after,
+    )
+    await tx.execute(
+        "UPDATE memories SET uses = uses + ?1, last_used_at = max(coalesce(last_used_at, ?2), ?2) WHERE id = ?3",
+        (gone.uses, gone.last_used_at, stays.id),
+    )
+
+
+async def _copy_links(tx: aiosqlite.Connection, gone: Memory, stays: Memory, *, lends: bool, actor: str) -> None:
+    """Give what stays the links of what goes; those of a less trusted origin are only proposed to it."""
+    for link in await links.at_ends(tx, [gone.id]):
+        if stays.id in (link.source_id, link.target_id):
+            continue
+        source, target = (stays.id if end == gone.id else end for end in (link.source_id, link.target_id))
+        counts = lends or link.created_by == "user"
+        status = link.status if counts else "proposed"
+        await links.add(tx, replace(link, source_id=source, target_id=target, status=status), actor)
+
+
+async def into(database: Database, memory_id: int) -> int | None:
+    """Which memory says now what this one said before it was merged; None for one that was not."""
+    rows = await database.rows(f"SELECT into_id FROM {MERGED} WHERE memory_id = ?", (memory_id,))  # noqa: S608
+    return int(rows[0][0]) if rows else None
+
+
+async def earlier(database: Database, memory_id: int) -> list[int]:
+    """What was merged into a memory and is out of use since."""
+    rows = await database.rows(f"SELECT memory_id FROM {MERGED} WHERE into_id = ? ORDER BY 1", (memory_id,))  # noqa: S608
+    return [row[0] for row in rows]
+
+
+async def under(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Memory]:
+    """What was merged into these memories and is out of use since."""
+    rows = await tx.execute_fetchall(
+        f"SELECT * FROM memories WHERE id IN (SELECT memory_id FROM {MERGED} WHERE into_id IN ({marks(ids)}))"  # noqa: S608
+        " ORDER BY id",
+        tuple(ids),
+    )
+    return [memory_from(row) for row in rows]
+
+
+async def gained(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
+    """Which memories have gained by merges of these, and how often these had been said."""
+    rows = await tx.execute_fetchall(
+        "SELECT g.into_id, m.recurrence, m.origin, s.origin AS stays FROM"  # noqa: S608
+        f" {MERGED} AS g JOIN memories AS m ON m.id = g.memory_id JOIN memories AS s ON s.id = g.into_id"
+        f" WHERE s.archived_at IS NULL AND g.memory_id IN ({marks(ids)}) ORDER BY g.memory_id",
+        tuple(ids),
+    )
+    lent = [row for row in rows if Origin(row["origin"]).distrust <= Origin(row["stays"]).distrust]
+    return [(row["into_id"], row["recurrence"]) for row in lent]

@@ -1,0 +1,475 @@
+"""What is said twice is one memory: when it is written, and at night; and whoever undoes that has two again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+from daemon import acts, merging, phases, reviewing
+from daemon.core import Core
+from daemon.embedding import Embedding
+from subconscious import client
+from subconscious.flow.merging import repeated
+from subconscious.flow.recalling import recall
+from subconscious.flow.remembering import Provenance, keep
+from subconscious.home import Home
+from subconscious.model import Admission, Decision, Level, Link, Memory, Origin, Scope, Verdict
+from subconscious.settings import Settings
+from subconscious.store import (
+    captures,
+    corrections,
+    embedding_queue,
+    events,
+    fading,
+    links,
+    memories,
+    merges,
+    promotion,
+    purge,
+    reversal,
+    sessions,
+    vectors,
+)
+from subconscious.store.capture_rows import Place
+from subconscious.store.connect import Database
+from subconscious.store.corrections import Feedback
+from subconscious.store.maintenance import Run
+from subconscious.store.projects import Project
+from subconscious.store.vectors import NumpyIndex, Row
+from tests.conftest import NOON, make_memory
+from tests.daemon.conftest import configure, drained
+from tests.daemon.test_purge import person
+from tests.unit.test_poisoning_rules import of
+
+MODEL = "m"
+CENTS = "Amounts are stored as integer cents."
+AGAIN = "We store amounts as integer cents."
+FLOATS = "Amounts are stored as binary floats."
+NIGHT = Run(1, "nightly", "running", "merge", "", NOON, None)
+
+
+async def at_hand(text: str) -> numpy.ndarray:
+    """An embedder that takes everything for alike, as the real one takes much: what turns a statement must decide."""
+    del text
+    return numpy.array([1.0, 0.0], numpy.float32)
+
+
+@pytest.fixture
+async def core(home: Home, database: Database) -> AsyncIterator[Core]:
+    made = Core(home, Settings(embedder="none"), database, Embedding("none", database))
+    made.embedding.sense.model, made.embedding.sense.index = MODEL, NumpyIndex(database, MODEL)
+    made.embedding.sense.at_hand = at_hand  # type: ignore[method-assign]
+    try:
+        yield made
+    finally:
+        await made.embedding.close()
+
+
+async def kept(core: Core, project: Project | None, text: str, **changes: Any) -> Memory:
+    place = {"project_id": project.id} if project else {}
+    async with core.database.write() as tx:
+        made = await memories.insert(tx, make_memory(text, embedding_status="done", **(place | changes)))
+        await vectors.save(tx, MODEL, [Row(made.id, made.project_id or "", await at_hand(text))])
+    await core.embedding.refresh([made.id])
+    return made
+
+
+async def said(
+    core: Core, project: Project, text: str, session: str = "s2", decision: Decision = Decision.AUTO, **changes: Any
+) -> list[tuple[int, Memory | None]]:
+    """A session says something; what is kept of it."""
+    level = changes.pop("level", Level.NONE)
+    candidate = replace(of(text, Origin.USER), time=NOON + 9, **changes)
+    candidate = replace(candidate, evidence=replace(candidate.evidence, turn_id=f"{session}-{text}"))
+    judged = [(candidate, Admission(decision, 0.9, "said", Verdict(level=level)))]
+    mind = replace(core.mind(), settings=core.settings.model_copy(update={"poisoning": False}))
+    found = await repeated(mind, judged, project.id)
+    async with core.database.write() as tx:
+        await sessions.note(tx, session, project.id, 1.0, transcript="", cwd="")
+        made = await keep(mind, tx, judged, Provenance(Place(project.id, session)), found)
+        for _, memory in made:
+            if memory is not None:
+                await vectors.save(tx, MODEL, [Row(memory.id, project.id, await at_hand(text))])
+                await embedding_queue.mark(tx, [memory.id], "done")
+    await core.embedding.refresh([*found.gone, *(memory.id for _, memory in made if memory is not None)])
+    return made
+
+
+async def now(core: Core, memory: Memory | int) -> Memory:
+    return await memories.get(core.database, memory if isinstance(memory, int) else memory.id)
+
+
+async def active(core: Core) -> set[int]:
+    return {row[0] for row in await core.database.rows("SELECT id FROM memories WHERE archived_at IS NULL")}
+
+
+async def night(core: Core) -> dict[str, int]:
+    step = phases.Step("")
+    done: dict[str, int] = {}
+    while step.cursor is not None:
+        step = await phases.merge(core, replace(NIGHT, cursor=step.cursor))
+        done = {name: done.get(name, 0) + step.done.get(name, 0) for name in {*done, *step.done}}
+    return done
+
+
+async def undo(core: Core) -> None:
+    async with core.database.write() as tx:
+        chosen = await reversal.latest(core.database, 1, daemon=True)
+        await reversal.take_back(tx, await reversal.acts(tx, chosen), "")
+
+
+KIND = of(CENTS, Origin.USER).kind
+
+
+# When it is written
+
+
+async def test_the_fresher_wording_takes_the_place(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=KIND, recurrence=2, files=("money.py",))
+    ((_, made),) = await said(core, project, AGAIN)
+    assert made is not None
+    assert await active(core) == {made.id}
+    new = await now(core, made)
+    assert (new.content, new.recurrence, new.files) == (AGAIN, 3, ("money.py",))
+    assert new.confidence > 0.9
+    assert (await now(core, old)).content == CENTS  # whole, and reachable
+    assert await merges.into(core.database, old.id) == made.id
+    assert [event["action"] for event in await events.history(core.database, "memory", old.id)] == ["create", "archive"]
+    await undo(core)
+    assert await active(core) == {old.id}
+    assert replace(await now(core, old), uses=0) == replace(old, uses=0)
+
+
+@pytest.mark.parametrize("marked", [{"pinned": True}, {"verified": True}], ids=["pinned", "approved by a person"])
+async def test_what_a_person_chose_keeps_its_words(core: Core, project: Project, marked: dict[str, Any]) -> None:
+    old = await kept(core, project, CENTS, kind=KIND, **marked)
+    await said(core, project, AGAIN)
+    assert await active(core) == {old.id}
+    assert ((await now(core, old)).content, (await now(core, old)).recurrence) == (CENTS, 2)
+
+
+async def test_who_is_trusted_less_changes_and_lends_nothing(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=KIND)
+    for origin in (Origin.ASSISTANT, Origin.TOOL):
+        await said(core, project, AGAIN, session=origin, origin=origin)
+    assert await active(core) == {old.id}
+    assert await now(core, old) == old
+
+
+async def test_a_person_takes_the_place_of_the_assistant_and_gains_nothing(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=KIND, origin=Origin.ASSISTANT, recurrence=9)
+    ((_, made),) = await said(core, project, AGAIN)
+    assert made is not None
+    assert await active(core) == {made.id}
+    new = await now(core, made)
+    assert (new.origin, new.recurrence, new.confidence) == (Origin.USER, 1, 0.9)
+    assert (await now(core, old)).archived_at
+
+
+@pytest.mark.parametrize("changes", [{"text": FLOATS}, {"kind": "progress"}, {"scope": Scope.USER}])
+async def test_another_statement_kind_or_scope_is_no_repetition(
+    core: Core, project: Project, changes: dict[str, Any]
+) -> None:
+    old = await kept(core, project, CENTS, kind=KIND)
+    await said(core, project, changes.pop("text", AGAIN), **changes)
+    assert len(await active(core)) == 2
+    assert (await now(core, old)).recurrence == 1
+
+
+async def test_what_is_flagged_takes_part_in_nothing(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=KIND)
+    await said(core, project, AGAIN, level=Level.LOW)
+    assert len(await active(core)) == 2
+    assert (await now(core, old)).recurrence == 1
+    assert await night(core) == {"compared": 2}
+
+
+async def test_what_waits_beside_what_is_known_need_not_wait(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=KIND)
+    ((number, made),) = await said(core, project, AGAIN, decision=Decision.REVIEW)
+    capture = await captures.get(core.database, number)
+    assert made is None
+    assert (capture["status"], capture["reason"]) == ("discarded", f"says what memory {old.id} says")
+    assert await now(core, old) == old
+
+
+async def test_who_is_trusted_more_than_what_is_known_waits(core: Core, project: Project) -> None:
+    await kept(core, project, CENTS, kind=KIND, origin=Origin.ASSISTANT)
+    ((number, _),) = await said(core, project, AGAIN, decision=Decision.REVIEW)
+    assert (await captures.get(core.database, number))["status"] == "review"
+
+
+async def test_the_queue_holds_it_once(core: Core, project: Project) -> None:
+    ((first, _),) = await said(core, project, CENTS, decision=Decision.REVIEW)
+    before = await captures.get(core.database, first)
+    ((second, _),) = await said(core, project, AGAIN, session="s3", decision=Decision.REVIEW)
+    assert (await captures.get(core.database, second))["status"] == "discarded"
+    after = await captures.get(core.database, first)
+    assert (after["status"], after["content"]) == ("review", CENTS)
+    assert after["confidence"] > before["confidence"]
+    await said(core, project, "Amounts are stored as 2 integer cents.", session="s4", decision=Decision.REVIEW)
+    assert await captures.waiting(core.database) == 2
+
+
+async def test_the_queue_gains_nothing_from_who_is_trusted_less(core: Core, project: Project) -> None:
+    ((first, _),) = await said(core, project, CENTS, decision=Decision.REVIEW)
+    before = await captures.get(core.database, first)
+    await said(core, project, AGAIN, session="s3", decision=Decision.REVIEW, origin=Origin.TOOL)
+    assert await captures.get(core.database, first) == before
+
+
+async def test_what_is_stored_takes_the_place_of_what_waits(core: Core, project: Project) -> None:
+    ((first, _),) = await said(core, project, CENTS, decision=Decision.REVIEW, origin=Origin.ASSISTANT)
+    ((_, made),) = await said(core, project, AGAIN, session="s3")
+    assert made is not None
+    capture = await captures.get(core.database, first)
+    assert capture["status"] == "discarded"
+    assert f"memory {made.id}" in capture["reason"]
+
+
+async def test_what_was_given_to_the_session_reinforces_nothing(core: Core, project: Project) -> None:
+    from subconscious.flow.giving import Start, surface_start
+
+    old = await kept(core, project, CENTS, kind=KIND)
+    async with core.database.write() as tx:
+        await sessions.note(tx, "s2", project.id, 1.0, transcript="", cwd="")
+    assert (await surface_start(core.mind(), Start("s2", project.id, "start/startup"))).hits
+    uses = await now(core, old)
+    ((number, _),) = await said(core, project, AGAIN)
+    assert (await captures.get(core.database, number))["status"] == "discarded"
+    assert await now(core, old) == uses
+
+
+async def test_without_an_embedder_it_waits_for_the_night(core: Core, project: Project) -> None:
+    async def nothing(text: str) -> None:
+        del text
+
+    old = await kept(core, project, CENTS, kind=KIND)
+    core.embedding.sense.at_hand = nothing  # type: ignore[method-assign]
+    ((_, made),) = await said(core, project, AGAIN)
+    assert made is not None
+    assert await active(core) == {old.id, made.id}
+    assert await night(core) == {"compared": 2, "merged": 1}
+    assert await active(core) == {made.id}
+
+
+async def test_it_can_be_switched_off(core: Core, project: Project) -> None:
+    core.settings = core.settings.model_copy(update={"dedupe": False})
+    await kept(core, project, CENTS, kind=KIND)
+    await said(core, project, AGAIN)
+    assert len(await active(core)) == 2
+    assert await night(core) == {}
+
+
+# At night
+
+
+async def test_the_merged_one_counts_on(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, uses=4, last_used_at=NOON + 5, session_id="s1")
+    other = await kept(core, project, FLOATS)
+    new = await kept(core, project, AGAIN, said_at=NOON + 9, session_id="s2")
+    async with core.database.write() as tx:
+        await links.add(tx, Link(0, old.id, other.id, "SUPPORTS", "active", 0.8, "rules", "so", 1.0), "daemon")
+        await corrections.append(tx, Feedback(old.id, "accepted", "user"))
+    assert await night(core) == {"compared": 3, "merged": 1}
+    stays = await now(core, new)
+    assert await active(core) == {new.id, other.id}
+    assert (stays.recurrence, stays.uses, stays.last_used_at, stays.content) == (2, 4, NOON + 5, AGAIN)
+    assert [(one.source_id, one.target_id) for one in await links.of(core.database, [new.id])] == [(new.id, other.id)]
+    assert await corrections.counts(core.database, [new.id]) == {new.id: {"accepted": 1}}
+    assert (await fading.facts(core.database, [other.id]))[other.id].citations == 1
+    assert next(hit.memory.id for hit in await recall(core.mind(), "integer cents", project.id, 9)) == new.id
+    assert await night(core) == {}
+    await undo(core)
+    assert await active(core) == {old.id, other.id, new.id}
+    assert await corrections.counts(core.database, [new.id]) == {}
+    assert [one.status for one in await links.of(core.database, [new.id], links.SHOWN)] == []
+
+
+async def test_what_was_put_apart_again_stays_apart(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS)
+    new = await kept(core, project, AGAIN, said_at=NOON + 9)
+    await night(core)
+    await undo(core)
+    async with core.database.write() as tx:
+        await tx.execute("DELETE FROM merge_searches")  # as after another model was chosen
+    await night(core)
+    assert await active(core) == {old.id, new.id}
+
+
+async def test_of_three_one_is_left_and_each_is_found(core: Core, project: Project) -> None:
+    ids = [
+        (await kept(core, project, text, said_at=NOON + at)).id
+        for at, text in enumerate([CENTS, AGAIN, "Please store amounts as integer cents"])
+    ]
+    assert (await night(core))["merged"] == 2
+    assert await active(core) == {ids[2]}
+    assert [await merges.into(core.database, number) for number in ids] == [ids[2], ids[2], None]
+    assert (await now(core, ids[2])).recurrence == 3
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "stays"),
+    [
+        ({"pinned": True}, {}, 0),
+        ({"verified": True}, {}, 0),
+        ({}, {"origin": Origin.ASSISTANT}, 0),
+        ({"origin": Origin.ASSISTANT}, {}, 1),
+        ({}, {}, 1),
+        ({"pinned": True}, {"verified": True}, 0),
+    ],
+)
+async def test_which_of_two_stays(
+    core: Core, project: Project, older: dict[str, Any], newer: dict[str, Any], stays: int
+) -> None:
+    both = [await kept(core, project, CENTS, **older), await kept(core, project, AGAIN, said_at=NOON + 9, **newer)]
+    await night(core)
+    assert await active(core) == {both[stays].id}
+
+
+async def test_the_pinned_and_those_that_a_person_rated_never_go(core: Core, project: Project) -> None:
+    both = [await kept(core, project, CENTS, pinned=True), await kept(core, project, AGAIN, pinned=True)]
+    rated = await kept(core, project, FLOATS)
+    new = await kept(core, project, "We store amounts as binary floats.", said_at=NOON + 9)
+    async with core.database.write() as tx:
+        await fading.set_importance(tx, rated.id, "critical", "user")
+    await night(core)
+    assert await active(core) == {both[0].id, both[1].id, rated.id}
+    assert (await now(core, new)).archived_at
+
+
+@pytest.mark.parametrize("type_", ["CONTRADICTS", "SUPERSEDES"])
+async def test_what_is_opposed_is_not_merged(core: Core, project: Project, type_: str) -> None:
+    old = await kept(core, project, CENTS)
+    new = await kept(core, project, AGAIN, said_at=NOON + 9)
+    async with core.database.write() as tx:
+        await links.add(tx, Link(0, new.id, old.id, type_, "proposed", 0.8, "rules", "so", 1.0), "daemon")
+    await night(core)
+    assert await active(core) == {old.id, new.id}
+
+
+async def test_other_projects_know_nothing_of_it(core: Core, project: Project) -> None:
+    mine, wide = await kept(core, project, CENTS), await kept(core, None, AGAIN)
+    await night(core)
+    assert await active(core) == {mine.id, wide.id}
+
+
+async def test_a_preview_changes_nothing(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS)
+    new = await kept(core, project, AGAIN, said_at=NOON + 9)
+    for _ in range(2):
+        assert [(one.gone.id, one.stays.id) for one in await merging.preview(core, project.id, 9)] == [(old.id, new.id)]
+    assert await active(core) == {old.id, new.id}
+
+
+async def test_a_night_is_bounded_and_the_next_goes_on(
+    core: Core, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merging, "A_NIGHT", 2)
+    monkeypatch.setattr(merging, "PORTION", 1)
+    for number in range(3):
+        await kept(core, project, f"Fact {number}.")
+    assert await night(core) == {"compared": 2}
+    assert await night(core) == {"compared": 1}
+
+
+# What goes, goes
+
+
+async def test_a_session_that_is_rolled_back_gives_back_what_it_took_the_place_of(core: Core, project: Project) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="good")
+    ((_, new),) = await said(core, project, AGAIN, session="bad")
+    assert old is not None
+    assert new is not None
+    assert await active(core) == {new.id}
+    done = await reviewing.rollback(core, "bad", "poisoned", back=False, preview=False)
+    assert done["done"]
+    assert await active(core) == {old.id}
+    assert [number for number, _ in await core.embedding.index.search((project.id,), await at_hand(""), 9)] == [old.id]  # type: ignore[union-attr]
+    await reviewing.rollback(core, "bad", "", back=True, preview=False)
+    assert await active(core) == {new.id}
+
+
+async def test_a_session_that_is_rolled_back_takes_back_what_it_lent(core: Core, project: Project) -> None:
+    await said(core, project, CENTS, session="bad")
+    ((_, new),) = await said(core, project, AGAIN, session="good")
+    assert new is not None
+    before = await now(core, new)
+    await reviewing.rollback(core, "bad", "", back=False, preview=False)
+    assert ((await now(core, new)).recurrence, (await now(core, new)).confidence) == (1, 0.9)
+    assert not (await reviewing.rollback(core, "bad", "", back=False, preview=False))["done"]
+    await reviewing.rollback(core, "bad", "", back=True, preview=False)
+    assert await now(core, new) == before
+
+
+async def test_what_was_rolled_back_before_is_not_given_back(core: Core, project: Project) -> None:
+    await said(core, project, CENTS, session="bad")
+    await said(core, project, AGAIN, session="worse")
+    for session in ("bad", "worse"):
+        assert (await reviewing.rollback(core, session, "", back=False, preview=False))["done"]
+    assert await active(core) == set()
+
+
+async def test_a_purge_leaves_no_wording_of_it(core: Core, project: Project) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="s1")
+    ((_, new),) = await said(core, project, AGAIN, session="s2")
+    assert old is not None
+    assert new is not None
+    doomed = await purge.of_memories(core.database, [new.id])
+    assert set(doomed.memories) == {old.id, new.id}
+    assert len(doomed.captures) == 2
+    async with core.database.write() as tx:
+        await purge.purge(tx, core.database, doomed, "memories")
+    for table in ("memories", "memory_merges", "merge_searches", "implicit_captures"):
+        assert not await core.database.rows(f"SELECT 1 FROM {table}")
+    assert not await core.database.rows("SELECT 1 FROM events WHERE subject = 'merge'")
+
+
+async def test_a_purged_session_gives_back_what_others_said(core: Core, project: Project) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="s1")
+    await said(core, project, AGAIN, session="s2")
+    assert old is not None
+    doomed = await purge.of_sessions(core.database, ["s2"])
+    async with core.database.write() as tx:
+        await purge.purge(tx, core.database, doomed, "a session")
+    assert await active(core) == {old.id}
+
+
+async def test_sessions_of_both_count_for_its_standing(core: Core, project: Project) -> None:
+    await said(core, project, CENTS, session="s1")
+    ((_, new),) = await said(core, project, AGAIN, session="s2")
+    assert new is not None
+    assert (await promotion.said(core.database, [new]))[new.id].sessions == {"s1", "s2"}
+
+
+async def test_what_was_merged_comes_back_whole_when_it_is_wanted(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS)
+    new = await kept(core, project, AGAIN, said_at=NOON + 9)
+    await night(core)
+    await acts.set_archived(core, [old.id], False, "user", "")
+    assert await active(core) == {old.id, new.id}
+    assert await merges.into(core.database, old.id) is None
+    assert await night(core) == {}
+
+
+def test_a_person_says_it_again_and_sees_where_it_went(stopped: Home, tmp_path: Path) -> None:
+    configure(stopped, embedder='"local"')
+    client.ensure_daemon(stopped)
+    asked = {"cwd": str(tmp_path), "origin": "user", "kind": "decision"}
+    first = person(stopped, "remember", text=CENTS, **asked)["memory"]["id"]
+    drained(stopped)
+    second = person(stopped, "remember", text=AGAIN, **asked)["memory"]
+    apart = person(stopped, "remember", text=FLOATS, **asked)["memory"]
+    assert second["recurrence"] == 2
+    shown = client.call(stopped, "show", {"id": first, "origin": "user"})
+    assert (shown["merged_into"], shown["memory"]["content"]) == (second["id"], CENTS)
+    assert shown["memory"]["archived_at"]
+    assert client.call(stopped, "show", {"id": second["id"], "origin": "user"})["merged"] == [first]
+    listed = client.call(stopped, "list", {"cwd": str(tmp_path)})["memories"]
+    assert {one["id"] for one in listed} == {second["id"], apart["id"]}
+    assert client.call(stopped, "repeats", {"cwd": str(tmp_path)}) == {"pairs": []}

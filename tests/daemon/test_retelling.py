@@ -1,0 +1,149 @@
+"""Sessions are told whose end nobody read, and those that were never told; what came late waits for a person."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from daemon import phases, reviewing
+from daemon.core import Core
+from daemon.embedding import Embedding
+from daemon.learn import Source, learn
+from subconscious.home import Home
+from subconscious.settings import Settings
+from subconscious.store import captures, events, memories, sessions
+from subconscious.store.connect import Database
+from subconscious.store.filters import Filter
+from subconscious.store.maintenance import Run
+from subconscious.store.projects import Project
+from tests.conftest import NOON
+
+ASK = "Please add a retry to the upload worker, three times at most."
+DECISION = "We decided to use integer cents for all amounts in ledger.py."
+ANSWER = "The upload worker retries three times now and all tests pass."
+RUN = Run(1, "weekly", "running", "summaries", "", NOON, None)
+
+
+@pytest.fixture
+async def core(home: Home, database: Database) -> AsyncIterator[Core]:
+    made = Core(home, Settings(embedder="none"), database, Embedding("none", database))
+    try:
+        yield made
+    finally:
+        await made.embedding.close()
+
+
+def line(number: int, text: str, role: str = "user") -> str:
+    content: Any = text if role == "user" else [{"type": "text", "text": text}]
+    record = {
+        "type": role,
+        "uuid": f"u{number}",
+        "sessionId": "s",
+        "timestamp": f"2026-09-21T12:00:{number:02}.000Z",
+        "cwd": "/",
+        "message": {"role": role, "content": content},
+    }
+    return json.dumps(record) + "\n"
+
+
+def write(path: Path, *lines: str) -> Path:
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(lines)
+    return path
+
+
+async def over(core: Core, project: Project, path: Path, *, read: bool = True, **settings: Any) -> None:
+    """A session that ended, read to the end then, or not at all."""
+    async with core.database.write() as tx:
+        await sessions.note(tx, "s", project.id, NOON, transcript=str(path), cwd="")
+    if read:
+        core.settings = core.settings.model_copy(update=settings)
+        await learn(core, core.mind(), Source("s", project.id, str(path)), final=True)
+        core.settings = core.settings.model_copy(update=dict.fromkeys(settings, True))
+    async with core.database.write() as tx:
+        await sessions.end(tx, "s", NOON + 1, "ended", "other")
+
+
+async def week(core: Core) -> dict[str, int]:
+    step, done = phases.Step(""), dict[str, int]()
+    while step.cursor is not None:
+        step = await phases.summaries(core, Run(1, "weekly", "running", "summaries", step.cursor, NOON, None))
+        done = {name: done.get(name, 0) + step.done.get(name, 0) for name in {*done, *step.done}}
+    return done
+
+
+async def told(core: Core) -> str:
+    session = await sessions.get(core.database, "s")
+    assert session is not None
+    return f"{session.title} {session.summary}"
+
+
+async def test_what_was_never_read_is_told_and_waits(core: Core, project: Project, tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", line(1, ASK), line(2, ANSWER, "assistant"), line(3, DECISION))
+    await over(core, project, path, read=False)
+    assert await week(core) == {"read": 1}
+    assert "retry to the upload worker" in await told(core)
+    assert [one["status"] for one in await captures.listing(core.database)].count("captured") == 0
+    assert await captures.waiting(core.database) >= 1
+    assert await week(core) == {}
+
+
+async def test_what_was_added_since_is_told(core: Core, project: Project, tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", line(1, ASK), line(2, ANSWER, "assistant"))
+    await over(core, project, path)
+    before = await told(core)
+    write(path, line(3, "Also rename the worker's module to uploads.py, and its tests."))
+    assert await week(core) == {"read": 1}
+    assert "uploads.py" in await told(core)
+    assert "uploads.py" not in before
+
+
+async def test_what_was_never_told_is_told_from_the_beginning(core: Core, project: Project, tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", line(1, ASK), line(2, ANSWER, "assistant"), line(3, DECISION))
+    await over(core, project, path, summaries=False)
+    assert await told(core) == " "
+    brought = await captures.listing(core.database)
+    assert await week(core) == {"told": 1}
+    assert "retry to the upload worker" in await told(core)
+    assert "integer cents" in await told(core)
+    assert await captures.listing(core.database) == brought
+    assert await week(core) == {}
+
+
+async def test_after_a_purge_nothing_is_read_again(core: Core, project: Project, tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", line(1, ASK), line(2, DECISION))
+    await over(core, project, path, summaries=False)
+    async with core.database.write() as tx:
+        await events.record(tx, "purge", "store", "memories 1", actor="user")
+    assert await week(core) == {}
+    assert await told(core) == " "
+
+
+async def test_what_was_rolled_back_is_left_alone(core: Core, project: Project, tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", line(1, ASK), line(2, DECISION))
+    await over(core, project, path)
+    await reviewing.rollback(core, "s", "poisoned", back=False, preview=False)
+    write(path, line(3, DECISION.replace("cents", "pence")))
+    assert await week(core) == {}
+    assert await told(core) == " "
+
+
+@pytest.mark.parametrize("name", ["summaries", "capture"])
+async def test_it_can_be_switched_off(core: Core, project: Project, tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / "s.jsonl", line(1, ASK))
+    await over(core, project, path, read=False)
+    core.settings = core.settings.model_copy(update={name: False})
+    assert await week(core) == {}
+    rows, _ = await memories.listing(core.database, Filter(project.id), 9)
+    assert (rows, await told(core)) == ([], " ")
+
+
+async def test_a_transcript_that_is_gone_keeps_nobody_waiting(core: Core, project: Project, tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", line(1, ASK))
+    await over(core, project, path, summaries=False)
+    path.unlink()
+    assert await week(core) == {}

@@ -1,0 +1,95 @@
+"""Twins say the same; whatever turns a statement, however small, makes two of it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from subconscious.capture.twins import read, twins
+
+SAME = [
+    ("Amounts are stored as integer cents.", "We store amounts as integer cents."),
+    ("Never commit generated files.", "Don't commit generated files"),
+    ("Use pnpm instead of npm.", "We use pnpm rather than npm."),
+    ("The tests need Postgres on port 5433.", "Tests need postgres on port 5433"),
+    ("Remember to run the linter before every commit.", "Please run the linter before each commit."),
+    ("We should keep config in `settings.toml`.", "Configuration must be kept in settings.toml."),
+    ("Always use uv to install dependencies.", "Use uv to install deps."),
+    ("The worker retries three times.", "The worker retries 3 times"),
+    ("We decided to use Redis for the queue.", "Redis is used for the queue."),
+    ("Avoid circular dependencies.", "No circular dependencies."),
+    ("Make sure that the cache is cleared.", "Ensure the cache is cleared"),
+    ("Limits are 10,000 rows.", "Limits are 10000 rows."),
+]
+
+APART = [
+    # negation
+    ("Always push to main.", "Never push to main."),
+    ("Deploy on Fridays.", "Don't deploy on Fridays."),
+    ("Tests don't always pass.", "Tests don't pass."),
+    ("Cache the answers with a key.", "Cache the answers without a key."),
+    # numbers, versions, codes
+    ("Retry 3 times.", "Retry 5 times."),
+    ("Python 3.11 is required.", "Python 3.12 is required."),
+    ("E050 means that the key was refused.", "E051 means that the key was refused."),
+    ("The worker retries two times.", "The worker retries three times."),
+    ("Wait 5 s before a retry.", "Wait 5 ms before a retry."),
+    # files, symbols, code
+    ("Rounding happens in `money.py`.", "Rounding happens in `ledger.py`."),
+    ("Rounding happens in src/money.py.", "Rounding happens in lib/money.py."),
+    ("Call getUser first.", "Call getUsers first."),
+    ("Run `bun test` before a commit.", "Run `bun run test` before a commit."),
+    ("Set --strict for mypy.", "Set --no-strict for mypy."),
+    ("Use foo_bar here.", "Use foo_baz here."),
+    # another word for another thing
+    ("We use tabs for indentation.", "We use spaces for indentation."),
+    ("We use Redis for the queue.", "We use Postgres for the queue."),
+    ("Enable caching in the client.", "Disable caching in the client."),
+    ("The first request is slow.", "The last request is slow."),
+    # order
+    ("Use tabs, not spaces.", "Use spaces, not tabs."),
+    ("Run lint before tests.", "Run tests before lint."),
+    ("The API calls the worker.", "The worker calls the API."),
+    ("Deploy from staging to production.", "Deploy from production to staging."),
+    ("nutze A nicht B", "nutze B nicht A"),
+    # said of another time, or of fewer cases
+    ("We use pnpm.", "We used pnpm."),
+    ("Tests pass.", "Tests should pass."),
+    ("Deploy on Fridays.", "Deploy on Fridays after a review."),
+    ("The fix was applied.", "The fix will be applied."),
+    ("We should use pnpm.", "Should we use pnpm?"),
+    ("Ask my reviewer first.", "Ask your reviewer first."),
+    ("", "Something."),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_the_same_in_other_words(one: str, other: str) -> None:
+    assert twins(one, other)
+    assert twins(other, one)
+
+
+@pytest.mark.parametrize(("one", "other"), APART)
+def test_what_turns_a_statement_makes_two_of_it(one: str, other: str) -> None:
+    assert not twins(one, other)
+    assert not twins(other, one)
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+@example("-", "+")
+def test_twins_are_what_reads_the_same(one: str, other: str) -> None:
+    assert twins(one, one)
+    assert twins(one, other) == twins(other, one)
+    if twins(one, other) and one != other:
+        assert read(one) == read(other) != ()
+
+
+WORDS = st.lists(st.sampled_from("use pnpm not tabs 3 v1.2 money.py getUser always never the we before".split()))
+
+
+@given(WORDS, WORDS)
+def test_a_name_or_a_number_is_in_both_or_in_neither(one: list[str], other: list[str]) -> None:
+    if twins(" ".join(one), " ".join(other)):
+        for named in ("3", "v1.2", "money.py", "getUser", "pnpm"):
+            assert one.count(named) == other.count(named)
