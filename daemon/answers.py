@@ -42,6 +42,9 @@ from .work import FORGETFUL, note
 CATCH_UP = 0.3
 """Seconds a start waits for what the project's other sessions have just handed over."""
 
+TEACHING = ("UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
+"""The events whose jobs may bring memories."""
+
 COMPACT_CATCH_UP = 0.5
 """Seconds a compaction waits for the reading of what it is about to shorten."""
 
@@ -122,7 +125,7 @@ class Answers:
                 await self._spool.sweep()
                 last = await sessions.listing(self._core.database, project.id, 5)
                 others = [session.id for session in last if session.id != session_id]
-                while await jobs.busy_lanes(self._core.database, others):
+                while await jobs.busy_lanes(self._core.database, others, TEACHING):
                     await asyncio.sleep(0.01)
         except TimeoutError:
             pass  # what is not known yet is known to the next prompt

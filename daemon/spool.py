@@ -31,7 +31,7 @@ log = logging.getLogger("subconscious.daemon")
 BATCH = 200
 DAY = 86_400.0
 HALF_WRITTEN_SECONDS = 3600.0
-SETTLED = 0.15
+SETTLED = 0.02
 """Seconds without a further entry after which those that came are worked on."""
 LONGEST_ASIDE = 1.0
 """Seconds that entries lie while more arrive, and again while hooks are being answered."""

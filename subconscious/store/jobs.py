@@ -115,12 +115,12 @@ async def next_due(database: Database) -> float | None:
     return rows[0][0] if rows and rows[0][0] is not None else None
 
 
-async def busy_lanes(database: Database, lanes: Sequence[str]) -> bool:
-    """Whether any of ``lanes`` has work that is ready or under way (work that waits for a retry does not count)."""
+async def busy_lanes(database: Database, lanes: Sequence[str], kinds: Sequence[str]) -> bool:
+    """Whether work of some events is ready or under way in any of ``lanes``; what waits for a retry does not count."""
     rows = await database.rows(
-        f"SELECT 1 FROM jobs WHERE lane IN ({marks(lanes)}) AND (state = 'leased' OR"  # noqa: S608
-        " (state = 'ready' AND attempts = 0)) LIMIT 1",
-        tuple(lanes),
+        f"SELECT 1 FROM jobs WHERE lane IN ({marks(lanes)}) AND event IN ({marks(kinds)})"  # noqa: S608
+        " AND (state = 'leased' OR (state = 'ready' AND attempts = 0)) LIMIT 1",
+        (*lanes, *kinds),
     )
     return bool(rows)
 
