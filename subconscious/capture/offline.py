@@ -11,10 +11,14 @@ from subconscious.capture.conventions import conventions
 from subconscious.capture.draft import Draft, candidate
 from subconscious.capture.exchange import exchanges
 from subconscious.capture.findings import findings
+from subconscious.capture.locations import locations
+from subconscious.capture.mended import mended
 from subconscious.capture.obstacles import obstacles
 from subconscious.capture.passages import plain
+from subconscious.capture.published import published
 from subconscious.capture.records import commits
 from subconscious.capture.sentences import sentences
+from subconscious.capture.statements import statements
 from subconscious.capture.struggles import struggles
 from subconscious.capture.weighing import confidence, decided
 from subconscious.model import Candidate, Origin, Role, Turn
@@ -68,4 +72,8 @@ def drafts(turns: Sequence[Turn]) -> Iterator[Draft]:
         yield from struggles(exchange)
         yield from obstacles(exchange)
         yield from commits(exchange)
+        yield from published(exchange)
+        yield from mended(exchange)
+        yield from statements(exchange)
+        yield from locations(exchange)
     yield from conventions(found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 LONGEST = 400
 """Characters that a passage's wording may have."""
@@ -24,7 +25,10 @@ _MARKS = re.compile(
 _LINE_MARK = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 _CHECKBOX = re.compile(r"\[[ xX]\] ")
 _NUMBER = re.compile(r"\A(?:(?:step|phase|issue|task|fix|file|part|change) )?#?\d+[.):]?[ :—-]*", re.IGNORECASE)
+_ROW = re.compile(r"[ \t]*\|.*\|\Z")
+_RULE = re.compile(r"[ \t]*\|[ \t:|-]+\|\Z")
 _LONGEST_TEXT = 120_000
+_MOST_TOGETHER = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,61 @@ def passages(text: str, longest: int = LONGEST) -> list[Passage]:
     text = text[:_LONGEST_TEXT]
     found = [passage for run in _runs(text, list(_blocks(text))) for passage in _pack(text, run, longest)]
     return [replace(passage, index=at, count=len(found)) for at, passage in enumerate(found)]
+
+
+def points(text: str, longest: int = LONGEST) -> list[Passage]:
+    """Return each paragraph alone, and each point of a list with the points below it.
+
+    Of a paragraph that leads into something its last sentence is left out: what stands before it often says why.
+    """
+    text = text[:_LONGEST_TEXT]
+    blocks = [_unled(text, block) for block in _blocks(text)]
+    found = []
+    for group in _groups([block for block in blocks if block.end > block.start]):
+        found += _pack_spans(text, [span for block in group for span in _spans(text, block, longest)], longest)
+    return [replace(passage, index=at, count=len(found)) for at, passage in enumerate(found)]
+
+
+def _unled(text: str, block: _Block) -> _Block:
+    """Return a block without its last sentence where that leads into what follows."""
+    if block.bullet or not text[block.start : block.end].rstrip(" *").endswith(":"):
+        return block
+    gaps = [gap for gap in _SENTENCE_END.finditer(text, block.start, block.end) if gap.end() < block.end]
+    return replace(block, end=gaps[-1].start() if gaps else block.start)
+
+
+def stretches(text: str, longest: int = LONGEST) -> list[Passage]:
+    """Return what stands together under one heading, from each paragraph on: as many whole blocks as fit, two at least."""
+    text = text[:_LONGEST_TEXT]
+    blocks = list(_blocks(text))
+    found = []
+    for at, first in enumerate(blocks):
+        if first.bullet and at and blocks[at - 1].bullet:
+            continue
+        together = list(takewhile(lambda block: block.headings == first.headings, blocks[at : at + _MOST_TOGETHER]))  # noqa: B023
+        while len(together) > 1 and len(plain(text[first.start : together[-1].end])) > longest:
+            together.pop()
+        if len(together) > 1:
+            found.append(_passage(text, first.start, together[-1].end, first))
+    return [replace(passage, index=at, count=len(found)) for at, passage in enumerate(found)]
+
+
+def rows(text: str) -> Iterator[Passage]:
+    """Give the rows of the tables of ``text``, without their heads."""
+    text = text[:_LONGEST_TEXT]
+    headings: tuple[tuple[int, str], ...] = ()
+    headed, at = False, 0
+    for line in _blank_fences(text).splitlines(keepends=True):
+        start, at = at, at + len(line)
+        row = _ROW.match(line.rstrip())
+        if row is None:
+            title = _HEADING.match(line.rstrip())
+            headings, headed = (_under(headings, line, title) if title else headings), False
+        elif not headed:
+            headed = True
+        elif not _RULE.match(line.rstrip()):
+            end = start + len(line.rstrip())
+            yield Passage(start, end, line.strip(" |\n"), tuple(name for _, name in headings), "", listed=True)
 
 
 def plain(text: str) -> str:
@@ -143,6 +202,30 @@ def _runs(text: str, blocks: list[_Block]) -> Iterator[list[_Block]]:
         run.append(block)
     if run:
         yield run
+
+
+def _groups(blocks: list[_Block]) -> Iterator[list[_Block]]:
+    """Give the blocks that belong together: a point of a list and those that are set in below it."""
+    group: list[_Block] = []
+    for block in blocks:
+        if group and not (group[0].bullet and block.bullet and block.depth > group[0].depth):
+            yield group
+            group = []
+        group.append(block)
+    if group:
+        yield group
+
+
+def _pack_spans(text: str, spans: list[tuple[int, int, _Block]], longest: int) -> Iterator[Passage]:
+    """Give neighbouring spans as passages, as many in each as fit."""
+    start, end, owner = spans[0]
+    for next_start, next_end, block in spans[1:]:
+        if len(plain(text[start:next_end])) <= longest:
+            end = next_end
+            continue
+        yield _passage(text, start, end, owner)
+        start, end, owner = next_start, next_end, block
+    yield _passage(text, start, end, owner)
 
 
 def _pack(text: str, run: list[_Block], longest: int) -> Iterator[Passage]:
