@@ -186,10 +186,12 @@ def _inside(name: str, said: str) -> bool:
 
 
 def changed_files(exchange: Exchange) -> tuple[str, ...]:
+    """Return the names of the first files that an exchange changed."""
     return tuple(PurePath(file).name for file in exchange.files[:5])
 
 
 def kind_of(turn: Turn, passage: Passage, said: str) -> str:
+    """Return the kind that a passage's words and place give it."""
     if re.search(
         r"\b(?:decided|chose|decision|instead of|rather than|trade-?off)\b",
         said + " ".join(passage.headings),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 LONGEST = 400
 """Characters that a passage's wording may have."""
@@ -94,16 +93,22 @@ def _unled(text: str, block: _Block) -> _Block:
 
 
 def stretches(text: str, longest: int = LONGEST) -> list[Passage]:
-    """Return what stands together under one heading, from each paragraph on: as many whole blocks as fit, two at least."""
+    """Return what stands together under one heading: from each paragraph on, and from where such a stretch ended.
+
+    A stretch has as many whole blocks as fit, two at least.
+    """
     text = text[:_LONGEST_TEXT]
     blocks = list(_blocks(text))
-    found = []
+    found, goes_on = [], 0
     for at, first in enumerate(blocks):
-        if first.bullet and at and blocks[at - 1].bullet:
+        if first.bullet and at and blocks[at - 1].bullet and at != goes_on:
             continue
-        together = list(takewhile(lambda block: block.headings == first.headings, blocks[at : at + _MOST_TOGETHER]))  # noqa: B023
-        while len(together) > 1 and len(plain(text[first.start : together[-1].end])) > longest:
-            together.pop()
+        together = [first]
+        for block in blocks[at + 1 : at + _MOST_TOGETHER]:
+            if block.headings != first.headings or len(plain(text[first.start : block.end])) > longest:
+                break
+            together.append(block)
+        goes_on = at + len(together)
         if len(together) > 1:
             found.append(_passage(text, first.start, together[-1].end, first))
     return [replace(passage, index=at, count=len(found)) for at, passage in enumerate(found)]
