@@ -36,7 +36,7 @@ _EMPTY = frozenset("based tradeoffs approach option choose works best".split())
 _FEWEST_NAMES = 2
 """Words of a question that say what it is about: with fewer nobody knows later what was chosen."""
 
-REASONED = re.compile(
+_REASONED = re.compile(
     r"\b(?:because|so that|but|however|currently|instead|without|causes?|causing|blocks?|fails?|broken|missing|never|hidden|goal|wants?|"
     r"needs?|should|must|unlike|inconsistent|redundant|don't)\b",
     re.IGNORECASE,
@@ -78,12 +78,12 @@ def plans(exchange: Exchange) -> Iterator[Draft]:
     """Give what an approved plan is for: its title and the reason that it states first."""
     turn = exchange.turns[0]
     title = topic(turn) if turn.act is Act.APPROVED else ""
-    why = reason_of(turn) if title else None
+    why = _why(turn) if title else None
     if why is None:
         return
     content = f"Plan approved: {title}. Why: {wording.cut_clause(why.wording, LONGEST - len(title) - 22)}"
     whole = content.endswith((".", "!", ")"))
-    reasoned = whole and bool(REASONED.search(why.wording))
+    reasoned = whole and bool(_REASONED.search(why.wording))
     yield Draft(
         turn,
         "decision",
@@ -97,7 +97,7 @@ def plans(exchange: Exchange) -> Iterator[Draft]:
     )
 
 
-def reason_of(turn: Turn) -> Passage | None:
+def _why(turn: Turn) -> Passage | None:
     """Return the first passage of a plan under its context or problem that does not lean on what stands before it."""
     under = [p for p in passages(turn.text, LONGEST - 100) if p.headings and _WHY.match(p.heading) and not p.listed]
     return next((p for p in under if len(p.wording) > _SHORTEST_WHY and not _LEANING.match(p.wording)), None)

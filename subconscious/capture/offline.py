@@ -15,8 +15,8 @@ from subconscious.capture.locations import locations
 from subconscious.capture.mended import mended
 from subconscious.capture.obstacles import obstacles
 from subconscious.capture.passages import plain
+from subconscious.capture.practices import practices
 from subconscious.capture.published import published
-from subconscious.capture.reasoned import reasoned
 from subconscious.capture.records import commits
 from subconscious.capture.resolved import resolved
 from subconscious.capture.sentences import sentences
@@ -81,14 +81,14 @@ def drafts(turns: Sequence[Turn]) -> Iterator[Draft]:
         yield from published(exchange)
         yield from locations(exchange)
     yield from conventions(found)
+    yield from practices(found)
 
 
 def _told(exchange: Exchange) -> list[Draft]:
     """Return what the assistant says in an exchange, each statement cut in its several ways."""
     kept: list[Draft] = []
     said: dict[str, list[frozenset[str]]] = {}
-    cuts = [*findings(exchange), *mended(exchange), *resolved(exchange), *statements(exchange)]
-    for draft in (*cuts, *reasoned(exchange, iter(cuts))):
+    for draft in (*findings(exchange), *mended(exchange), *resolved(exchange), *statements(exchange)):
         words = frozenset(word.lower() for word in content_words(draft.content))
         known = said.setdefault(draft.turn.id, [])
         if draft.source not in _FIRST and any(words and words <= other for other in known):
