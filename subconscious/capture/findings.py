@@ -107,6 +107,11 @@ def is_changelog(said: str) -> bool:
     return len(_EDIT.findall(said)) >= _MOST_EDITS and not CAUSE.search(said)
 
 
+def is_order(said: str) -> bool:
+    """Whether what was said begins as an order of a plan does."""
+    return bool(_WILL.match(said))
+
+
 def _draft(exchange: Exchange, turn: Turn, passage: Passage) -> Draft | None:
     if is_skipped(passage):
         return None

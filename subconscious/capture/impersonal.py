@@ -14,12 +14,12 @@ _PREAMBLE = re.compile(
     r"\A(?:(?:now |so |ok(?:ay)?,? )*i(?:'ve| have)? (?:can |now |also |just |see|understand|found|identified|noticed|realized|confirmed|"
     r"have|a|the|clear|full|real|issue|problem|picture|pattern|cause|bug|what|is|happening|going on|why|it|that|exactly|,)(?:[ ,]|(?=[.:!—–-])))++"
     r"[^.:!—–`-]{0,30}[.:!—–-]+\s*(?=\S)|\A(?:the (?:issue|problem|bug|cause|reason|fix|answer|catch|key|real issue)|"
-    r"in short|summary|verdict|bottom line|note|root cause|short answer|so yes|yes|no|exactly|correct|valid(?: catch| point)?|good catch|(?:good |great |fair |valid )?point|fixed|done|however|interestingly|specifically|importantly)"
+    r"in short|summary|verdict|bottom line|note|root cause|short answer|so yes|yes|no|exactly|correct|valid(?: catch| point)?|good catch|(?:good |great |fair |valid )?point|(?:good|great|fair) question|compiles clean|fixed|done|however|interestingly|specifically|importantly)"
     r"(?: is)?[:.!,—–-]+\s*(?=\S)",
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"(?:[,;:]|\s[—–-]+)?\s+(?:so |and |but |then )?(?:i'll|i will|i'm going to|let me|i'd|let's|want me to|should i|shall i)\b[^.]*\Z",
+    r"(?:[,;:]|\s[—–-]+)?\s+(?:so |and |but |then )?(?:i'll|i will|i'm going to|let me|i'd|let's|want me to|should i|shall i)\b[^.]*\.?\Z",
     re.IGNORECASE,
 )
 _SHA = re.compile(
@@ -57,4 +57,4 @@ def impersonal(sentence: str) -> str:
     said = _SHA.sub("", _TAIL.sub(".", said)).strip()
     for pattern, words in _WORDS:
         said = pattern.sub(words, said)
-    return said[:1].upper() + said[1:] if re.match(r"[a-z]+[ ,']", said) else said
+    return said[:1].upper() + said[1:] if re.match(r"[a-z]+,? [a-z(`]", said) else said

@@ -78,7 +78,7 @@ def points(text: str, longest: int = LONGEST) -> list[Passage]:
     """
     text = text[:_LONGEST_TEXT]
     blocks = [_unled(text, block) for block in _blocks(text)]
-    found = []
+    found: list[Passage] = []
     for group in _groups([block for block in blocks if block.end > block.start]):
         found += _pack_spans(text, [span for block in group for span in _spans(text, block, longest)], longest)
     return [replace(passage, index=at, count=len(found)) for at, passage in enumerate(found)]

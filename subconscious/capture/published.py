@@ -16,7 +16,7 @@ from subconscious.capture.impersonal import impersonal
 from subconscious.capture.kernel import is_broken, is_passing, is_trifle, units
 from subconscious.capture.narration import is_narration
 from subconscious.capture.passages import LONGEST, Passage, passages, plain, points
-from subconscious.capture.wording import content_words, cut_clause, is_name
+from subconscious.capture.wording import content_words, cut_clause, tags
 from subconscious.model import Role, Turn
 
 _WRITES = re.compile(r"\bgh (?:(?:pr|issue) (?:create|edit|comment|review)|api\b[^\n]*(?:/replies|/comments))")
@@ -56,9 +56,10 @@ def _written(command: str) -> _Written | None:
 
 
 def _drafts(exchange: Exchange, turn: Turn, written: _Written) -> Iterator[Draft]:
-    for passage in (*passages(written.text), *points(written.text)):
+    cuts = {(cut.start, cut.end): cut for cut in (*passages(written.text), *points(written.text))}
+    for passage in cuts.values():
         said = "" if is_skipped(passage) else _said(written.text, passage)
-        names = sum(map(is_name, content_words(said)))
+        names = len(tags(said))
         if len(content_words(said)) < FEWEST_WORDS or said.endswith((":", "?")) or is_changelog(said):
             continue
         about = written.title or ("" if names > 1 else exchange.topic)

@@ -33,6 +33,7 @@ _FIX = re.compile(
 _GUESS = re.compile(
     r"\b(?:might|may|could|would|probably|perhaps|maybe|possibly|likely|if you|should)\b", re.IGNORECASE
 )
+_SHORTEST_NAME = 3
 _LONGEST_PART = 260
 _FEWEST_WORDS = 5
 _FEWEST_NAMES = 2
@@ -75,8 +76,8 @@ def _sentences(turn: Turn) -> Iterator[_Said]:
             doubtful = (is_passing(words) or is_trifle(words)) and not tags(words)
             idle = is_narration(words) or is_broken(words) or doubtful
             if not idle and len(words) <= _LONGEST_PART and len(content_words(words)) >= _FEWEST_WORDS:
-                names = frozenset(word for word in content_words(words) if is_name(word) and len(word) > 3)
-                yield _Said(turn, start, end, words, passage, names)
+                names = {word for word in content_words(words) if is_name(word) and len(word) > _SHORTEST_NAME}
+                yield _Said(turn, start, end, words, passage, frozenset(names).union(tags(words)))
 
 
 def _fix(fault: _Said, later: Sequence[_Said]) -> _Said | None:

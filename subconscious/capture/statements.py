@@ -17,6 +17,7 @@ from subconscious.capture.findings import (
     FEWEST_WORDS,
     changed_files,
     is_changelog,
+    is_order,
     is_skipped,
     kind_of,
     named,
@@ -26,9 +27,9 @@ from subconscious.capture.findings import (
 )
 from subconscious.capture.impersonal import impersonal
 from subconscious.capture.kernel import CAUSE, is_broken, is_passing, is_trifle, leans, units
-from subconscious.capture.narration import is_narration
+from subconscious.capture.narration import is_narration, sentence_spans
 from subconscious.capture.passages import LONGEST, Passage, plain, points, rows, stretches
-from subconscious.capture.wording import content_words, tags
+from subconscious.capture.wording import content_words, files, tags
 from subconscious.model import Turn
 
 _BACKWARDS = 2
@@ -101,8 +102,11 @@ def _draft(exchange: Exchange, turn: Turn, passage: Passage, source: str) -> Dra
     said = _row(passage) if source == "row" else _said(turn.text, passage)
     if len(content_words(said)) < FEWEST_WORDS or said.endswith((":", "?")) or is_changelog(said):
         return None
-    content = named(replace(exchange, topic=exchange.task or _looked_at(exchange, turn)), passage, said)
-    if len(content) < _SHORTEST and not CAUSE.search(said):
+    passage = replace(passage, lead=_lead(passage.lead))
+    bare = not (passage.headings or passage.lead or files(said))
+    about = exchange.task or (_looked_at(exchange, turn) if bare else "")
+    content = named(replace(exchange, topic=about), passage, said)
+    if not content or _says_little(content, said):
         return None
     quote = turn.text[passage.start : passage.end].strip()
     marks = (*signs(exchange, turn, passage, said), f"cut:{source}", *_doubts(passage, said))
@@ -127,11 +131,24 @@ def _said(text: str, passage: Passage) -> str:
     return plain("".join(kept).strip())
 
 
+def _says_little(content: str, said: str) -> bool:
+    """Whether a statement without a cause is too short, or an order of a plan that tells nothing else."""
+    return not CAUSE.search(said) and (len(content) < _SHORTEST or (is_order(said) and len(said) < _SHORTEST))
+
+
+def _lead(lead: str) -> str:
+    """Return the last sentence of what leads into a passage, without its speaker; "" where it is of the moment."""
+    spans = sentence_spans(lead, 0, len(lead))
+    last = impersonal(lead[slice(*spans[-1])]) if spans else ""
+    return "" if is_passing(last) or _SPEAKER.search(last) or is_narration(last) else last
+
+
 def _looked_at(exchange: Exchange, turn: Turn) -> str:
     """Name the file that was last read or changed before a turn: what is said without a subject is said of it."""
-    places = reversed(exchange.turns[: exchange.turns.index(turn)])
-    file = next((file for place in places for file in place.files[-1:]), "")
-    return "/".join(PurePath(file).parts[-2:])
+    before = reversed(exchange.turns[: exchange.turns.index(turn)])
+    named = ((place.cwd, file) for place in before for file in place.files[-1:])
+    inside = (PurePath(file) for folder, file in named if folder and PurePath(file).is_relative_to(folder))
+    return "/".join(next(inside, PurePath()).parts[-2:])
 
 
 def _is_idle(raw: str, one: str) -> bool:
