@@ -8,7 +8,7 @@ from pathlib import PurePath
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange
 from subconscious.capture.wording import content_words
-from subconscious.model import Role, Turn
+from subconscious.model import Origin, Role, Turn
 
 _MOST_FILES = 5
 _FEWEST_WORDS = 5
@@ -24,7 +24,16 @@ def locations(exchange: Exchange) -> Iterator[Draft]:
         return
     named = ", ".join(f"`{place}`" for place in places)
     text = f"Where to look: \u201c{task}\u201d was carried out in {named}."
-    yield Draft(opener, "pattern", text, task, "location", signs=("location",), reason="files that a task changed")
+    yield Draft(
+        opener,
+        "pattern",
+        text,
+        task,
+        "location",
+        signs=("location",),
+        origin=Origin.ASSISTANT,  # a person named the task, but chose none of the files
+        reason="files that a task changed",
+    )
 
 
 def _place(turn: Turn, file: str) -> str:

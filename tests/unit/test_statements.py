@@ -15,7 +15,8 @@ from subconscious.capture.passages import LONGEST, points, rows, stretches
 from tests.unit.test_capture_structure import Script
 
 FAULT = "`fire()` fails because the relay of `KilnDriver` drops the first command that it is given."
-TABLE = "| File | Change |\n|---|---|\n| `kiln/ramp.py` | The cone of each firing is read from `glaze.toml`, never from the command line |\n"
+ROW = "`kiln/ramp.py` | The cone of each firing is read from `glaze.toml`, never from the command line"
+TABLE = f"| File | Change |\n|---|---|\n| {ROW} |\n"
 
 
 def drafted(script: Script, folder: Path, source: str) -> list[Draft]:
@@ -107,7 +108,10 @@ def test_each_cut_quotes_its_turn_and_keeps_its_length(source: str, tmp_path: Pa
     long = " ".join(
         f"The cone {number} is read from `glaze{number}.toml` because the flag is wrong." for number in range(40)
     )
-    text = f"## Problem\n\n{FAULT}\n\nThe second command of `KilnDriver` arrives, for the relay has closed.\n\n## Fix\n\n- {long}\n- Added `warm_up()` to `KilnDriver` before `fire()` sends its first command.\n\n{TABLE}"
+    text = (
+        f"## Problem\n\n{FAULT}\n\nThe second command of `KilnDriver` arrives, for the relay has closed.\n\n## Fix\n\n"
+    )
+    text += f"- {long}\n- Added `warm_up()` to `KilnDriver` before `fire()` sends its first command.\n\n{TABLE}"
     script = Script().user("Make the kiln driver fire at once").says(text)
     script.runs(f"gh pr create --title 'Warm up the relay' --body '{FAULT}'")
     found = drafted(script, tmp_path, source)
