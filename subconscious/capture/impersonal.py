@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from subconscious.capture.narration import LEADING
+from subconscious.capture.narration import LEADING, LONGEST
 
 _PREAMBLE = re.compile(
     r"\A(?:(?:now |so |ok(?:ay)?,? )*i(?:'ve| have)? (?:can |now |also |just |see|understand|found|identified|noticed|realized|confirmed|"
@@ -50,8 +50,10 @@ _WORDS = (
 
 
 def impersonal(sentence: str) -> str:
-    """Return a sentence without its speaker, beginning with a capital letter where a word begins it."""
+    """Return a sentence without its speaker, a capital letter first; "" for what is too long to be one."""
     said = sentence.strip()
+    if len(said) > LONGEST:
+        return ""
     for _ in range(3):
         said = _PREAMBLE.sub("", LEADING.sub("", said, count=1), count=1).strip()
     said = _SHA.sub("", _TAIL.sub(".", said)).strip()

@@ -79,7 +79,7 @@ def _close(text: str, passage: Passage) -> Iterator[Passage]:
     """Give each sentence of a passage with what it leans on and what gives its reason, where that is not all of it."""
     places = list(units(text, passage.start, passage.end))
     said = [text[slice(*place)] for place in places]
-    for at in range(len(places)) if len(places) > 1 else ():
+    for at in range(min(len(places), _MOST)) if len(places) > 1 else ():
         first = at
         while first > 0 and at - first < _BACKWARDS and leans(said[first]):
             first -= 1
@@ -153,6 +153,8 @@ def _looked_at(exchange: Exchange, turn: Turn) -> str:
 
 def _is_idle(raw: str, one: str) -> bool:
     """Whether a sentence is no part of a statement; of what is of the moment or a trifle, what names code is weighed."""
+    if not one:
+        return True
     narrated = is_narration(one) or (is_narration(raw) and one == raw.strip())
     weighed = bool(tags(one)) and not _SPEAKER.search(one)
     return not content_words(one) or narrated or is_broken(one) or ((is_passing(one) or is_trifle(one)) and not weighed)
