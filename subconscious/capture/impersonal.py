@@ -22,6 +22,10 @@ _TAIL = re.compile(
     r"(?:[,;:]|\s[—–-]+)?\s+(?:so |and |but |then )?(?:i'll|i will|i'm going to|let me|i'd|let's|want me to|should i|shall i)\b[^.]*\.?\Z",
     re.IGNORECASE,
 )
+_PRAISE = re.compile(r"\A(?:question|point|catch|call|idea|find)[!.,:—–-]+\s*", re.IGNORECASE)
+_TODO = re.compile(r"\A(?:so |now |also |then )*it is necessary to\b", re.IGNORECASE)
+"""What an assistant set out to do: done or dropped long ago."""
+
 _SHA = re.compile(
     r"\b(?:fixed|done|addressed|added|updated|resolved)?\s*(?:in|by|with) (?:commit )?`?[0-9a-f]{7,40}`?\s*[-—–:.]*\s*",
     re.IGNORECASE,
@@ -33,7 +37,7 @@ _WORDS = (
     ),
     (
         re.compile(
-            r"\b(?:I|we)(?:'ve| have)?(?: also| now| just)? (?=(?:add|fix|replac|renam|chang|remov|mov|extract|creat|updat|switch|us|kept|made|wrote)\w*)",
+            r"(?:\bI|(?:\A|(?<=[.;:] ))we)(?:'ve| have)?(?: also| now| just)? (?=(?:add|fix|replac|renam|chang|remov|mov|extract|creat|updat|switch|us|kept|made|wrote)\w*)",
             re.IGNORECASE,
         ),
         "",
@@ -50,13 +54,16 @@ _WORDS = (
 
 
 def impersonal(sentence: str) -> str:
-    """Return a sentence without its speaker, a capital letter first; "" for what is too long to be one."""
+    """Return a sentence without its speaker, a capital letter first; "" for a task and what is too long."""
     said = sentence.strip()
     if len(said) > LONGEST:
         return ""
     for _ in range(3):
         said = _PREAMBLE.sub("", LEADING.sub("", said, count=1), count=1).strip()
+    said = _PRAISE.sub("", said, count=1)
     said = _SHA.sub("", _TAIL.sub(".", said)).strip()
     for pattern, words in _WORDS:
         said = pattern.sub(words, said)
+    if _TODO.match(said):
+        return ""
     return said[:1].upper() + said[1:] if re.match(r"[a-z]+,? [a-z(`]", said) else said

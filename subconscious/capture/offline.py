@@ -11,7 +11,6 @@ from subconscious.capture.conventions import conventions
 from subconscious.capture.draft import Draft, candidate
 from subconscious.capture.exchange import Exchange, exchanges
 from subconscious.capture.findings import findings
-from subconscious.capture.locations import locations
 from subconscious.capture.mended import mended
 from subconscious.capture.obstacles import obstacles
 from subconscious.capture.passages import plain
@@ -79,7 +78,6 @@ def drafts(turns: Sequence[Turn]) -> Iterator[Draft]:
         yield from obstacles(exchange)
         yield from commits(exchange)
         yield from published(exchange)
-        yield from locations(exchange)
     yield from conventions(found)
     yield from practices(found)
 

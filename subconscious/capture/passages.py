@@ -19,13 +19,11 @@ _BULLET = re.compile(r"(?P<indent>[ \t]*)(?:[-*•+]|\d{1,2}[.)]|[✅✓✔☑�
 _NOT_PROSE = re.compile(r"[ \t]*(?:[|>│├└┌+]|[-*_=]{3,}[ \t]*\Z|<[/!a-zA-Z]|\$ |!\[|★|`─|─)")
 _SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?:…])[\"')\]*]*\s+(?=[\"'`(*]*[A-Z0-9`*])")
 _MARKS = re.compile(
-    r"\*\*|__(?=\S)|(?<=\S)__|\[(?P<label>[^\]\n]+)\]\([^)\n]*\)|[✅✓✔☑❌⚠️🎉🚀\ufe0f]|^#+ +", re.MULTILINE
+    r"(?P<code>`[^`\n]*`)|(?<!/)\*\*(?!/|\.\w)|__(?=\S)|(?<=\S)__|\[(?P<label>[^\]\n]+)\]\([^)\n]*\)|[✅✓✔☑❌⚠️🎉🚀\ufe0f]|^#+ +", re.MULTILINE
 )
 _LINE_MARK = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 _CHECKBOX = re.compile(r"\[[ xX]\] ")
 _NUMBER = re.compile(r"\A(?:(?:step|phase|issue|task|fix|file|part|change) )?#?\d+[.):]?[ :—-]*", re.IGNORECASE)
-_ROW = re.compile(r"[ \t]*\|.*\|\Z")
-_RULE = re.compile(r"[ \t]*\|[ \t:|-]+\|\Z")
 _LONGEST_TEXT = 120_000
 _MOST_TOGETHER = 12
 
@@ -79,9 +77,14 @@ def points(text: str, longest: int = LONGEST) -> list[Passage]:
     text = text[:_LONGEST_TEXT]
     blocks = [_unled(text, block) for block in _blocks(text)]
     found: list[Passage] = []
-    for group in _groups([block for block in blocks if block.end > block.start]):
+    for group in _groups(text, [block for block in blocks if block.end > block.start]):
         found += _pack_spans(text, [span for block in group for span in _spans(text, block, longest)], longest)
     return [replace(passage, index=at, count=len(found)) for at, passage in enumerate(found)]
+
+
+def _fenced(text: str, block: _Block, following: _Block) -> bool:
+    """Whether code stands between two blocks: as one line of words it could not be read."""
+    return "```" in text[block.end : following.start]
 
 
 def _unled(text: str, block: _Block) -> _Block:
@@ -105,36 +108,21 @@ def stretches(text: str, longest: int = LONGEST) -> list[Passage]:
             continue
         together = [first]
         for block in blocks[at + 1 : at + _MOST_TOGETHER]:
-            if block.headings != first.headings or len(plain(text[first.start : block.end])) > longest:
+            ended = first.bullet and block.bullet and block.depth < first.depth
+            if ended or _fenced(text, together[-1], block) or block.headings != first.headings or len(plain(text[first.start : block.end])) > longest:
                 break
             together.append(block)
         goes_on = at + len(together)
+        while len(together) > 1 and text[together[-1].start : together[-1].end].rstrip(" *_").endswith(":"):
+            together.pop()  # it leads into what did not fit
         if len(together) > 1:
             found.append(_passage(text, first.start, together[-1].end, first))
     return [replace(passage, index=at, count=len(found)) for at, passage in enumerate(found)]
 
 
-def rows(text: str) -> Iterator[Passage]:
-    """Give the rows of the tables of ``text``, without their heads."""
-    text = text[:_LONGEST_TEXT]
-    headings: tuple[tuple[int, str], ...] = ()
-    headed, at = False, 0
-    for line in _blank_fences(text).splitlines(keepends=True):
-        start, at = at, at + len(line)
-        row = _ROW.match(line.rstrip())
-        if row is None:
-            title = _HEADING.match(line.rstrip())
-            headings, headed = (_under(headings, line, title) if title else headings), False
-        elif not headed:
-            headed = True
-        elif not _RULE.match(line.rstrip()):
-            end = start + len(line.rstrip())
-            yield Passage(start, end, line.strip(" |\n"), tuple(name for _, name in headings), "", listed=True)
-
-
 def plain(text: str) -> str:
     """Return markdown as one line of plain words; names in backticks keep them."""
-    text = _MARKS.sub(lambda mark: mark["label"] or "", text)
+    text = _MARKS.sub(lambda mark: mark["code"] or mark["label"] or "", text)
     lines = [_CHECKBOX.sub("", _LINE_MARK.sub("", line)).strip() for line in text.splitlines()]
     joined = ""
     for line in filter(None, lines):
@@ -209,11 +197,12 @@ def _runs(text: str, blocks: list[_Block]) -> Iterator[list[_Block]]:
         yield run
 
 
-def _groups(blocks: list[_Block]) -> Iterator[list[_Block]]:
+def _groups(text: str, blocks: list[_Block]) -> Iterator[list[_Block]]:
     """Give the blocks that belong together: a point of a list and those that are set in below it."""
     group: list[_Block] = []
     for block in blocks:
-        if group and not (group[0].bullet and block.bullet and block.depth > group[0].depth):
+        below = group and group[0].bullet and block.bullet and block.depth > group[0].depth
+        if group and not (below and not _fenced(text, group[-1], block)):
             yield group
             group = []
         group.append(block)

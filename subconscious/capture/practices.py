@@ -28,7 +28,7 @@ class Practice:
 PRACTICES = (
     Practice(
         "one test",
-        re.compile(r"(?P<said>\bgo test (?:(?!-tags)[\w./-]+ )*?-run)\b"),
+        re.compile(r"(?P<said>\bgo test (?:(?!-tags)[\w./-]+ )*?\./[\w./-]*\.\.\. -run)\b"),
         "A single test of this project is run with `{said} <name>`, instead of the whole suite.",
     ),
     Practice(

@@ -1,4 +1,4 @@
-"""Statements cut closely: one point, a sentence with those it leans on, a row of a table, a stretch under one heading.
+"""Statements cut closely: one point, a sentence with those it leans on, a stretch under one heading.
 
 ``findings`` packs as many points as fit; here each stands alone, with the names it needs and without its speaker, so
 that what is weighed says one thing. Both readings of a text are weighed, and the session's cap takes the stronger.
@@ -28,7 +28,7 @@ from subconscious.capture.findings import (
 from subconscious.capture.impersonal import impersonal
 from subconscious.capture.kernel import CAUSE, is_broken, is_passing, is_trifle, leans, units
 from subconscious.capture.narration import is_narration, sentence_spans
-from subconscious.capture.passages import LONGEST, Passage, plain, points, rows, stretches
+from subconscious.capture.passages import LONGEST, Passage, plain, points, stretches
 from subconscious.capture.wording import content_words, files, tags
 from subconscious.model import Turn
 
@@ -72,7 +72,6 @@ def _cuts(text: str) -> Iterator[tuple[str, Passage]]:
     yield from (("point", passage) for passage in alone)
     yield from (("sentence", close) for passage in alone for close in _close(text, passage))
     yield from (("stretch", passage) for passage in stretches(text)[:_MOST])
-    yield from (("row", passage) for passage in list(rows(text))[:_MOST])
 
 
 def _close(text: str, passage: Passage) -> Iterator[Passage]:
@@ -99,7 +98,7 @@ def _joins(said: str) -> bool:
 def _draft(exchange: Exchange, turn: Turn, passage: Passage, source: str) -> Draft | None:
     if any(_SKIPPED.match(name) for name in (*passage.headings, passage.lead)):
         return None
-    said = _row(passage) if source == "row" else _said(turn.text, passage)
+    said = _said(turn.text, passage)
     if len(content_words(said)) < FEWEST_WORDS or said.endswith((":", "?")) or is_changelog(said):
         return None
     passage = replace(passage, lead=_lead(passage.lead))
@@ -170,13 +169,6 @@ def _doubts(passage: Passage, said: str) -> Iterator[str]:
         "wants": bool(_WANTS.search(said)),
     }
     yield from (f"doubt:{name}" for name, is_so in doubts.items() if is_so)
-
-
-def _row(passage: Passage) -> str:
-    """Return a table's row as a sentence: its first cell, which must name code, then what the others say of it."""
-    cells = [plain(cell.strip()) for cell in re.split(r"(?<!\\)\|", passage.wording) if cell.strip()] or [""]
-    said = f"{cells[0]}: {'; '.join(cells[1:])}" if len(cells) > 1 else ""
-    return said if tags(cells[0]) and len(content_words(said)) > FEWEST_WORDS else ""
 
 
 def _replies(exchange: Exchange) -> Iterator[Draft]:
