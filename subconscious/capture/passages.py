@@ -19,7 +19,8 @@ _BULLET = re.compile(r"(?P<indent>[ \t]*)(?:[-*•+]|\d{1,2}[.)]|[✅✓✔☑�
 _NOT_PROSE = re.compile(r"[ \t]*(?:[|>│├└┌+]|[-*_=]{3,}[ \t]*\Z|<[/!a-zA-Z]|\$ |!\[|★|`─|─)")
 _SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?:…])[\"')\]*]*\s+(?=[\"'`(*]*[A-Z0-9`*])")
 _MARKS = re.compile(
-    r"(?P<code>`[^`\n]*`)|(?<!/)\*\*(?!/|\.\w)|__(?=\S)|(?<=\S)__|\[(?P<label>[^\]\n]+)\]\([^)\n]*\)|[✅✓✔☑❌⚠️🎉🚀\ufe0f]|^#+ +", re.MULTILINE
+    r"(?P<code>`[^`\n]*`)|(?<!/)\*\*(?!/|\.\w)|__(?=\S)|(?<=\S)__|\[(?P<label>[^\]\n]+)\]\([^)\n]*\)|[✅✓✔☑❌⚠️🎉🚀\ufe0f]|^#+ +",
+    re.MULTILINE,
 )
 _LINE_MARK = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 _CHECKBOX = re.compile(r"\[[ xX]\] ")
@@ -109,7 +110,12 @@ def stretches(text: str, longest: int = LONGEST) -> list[Passage]:
         together = [first]
         for block in blocks[at + 1 : at + _MOST_TOGETHER]:
             ended = first.bullet and block.bullet and block.depth < first.depth
-            if ended or _fenced(text, together[-1], block) or block.headings != first.headings or len(plain(text[first.start : block.end])) > longest:
+            if (
+                ended
+                or _fenced(text, together[-1], block)
+                or block.headings != first.headings
+                or len(plain(text[first.start : block.end])) > longest
+            ):
                 break
             together.append(block)
         goes_on = at + len(together)

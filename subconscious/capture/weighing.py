@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from subconscious.capture import corrects, wording
 from subconscious.capture.draft import Draft
-from subconscious.capture.linear import probability, words_and_pairs
+from subconscious.capture.linear import joint_probability, probability, words_and_pairs
+from subconscious.capture.looks import looks
 
 if TYPE_CHECKING:
     import numpy
@@ -16,16 +17,15 @@ if TYPE_CHECKING:
 _SETTLED = {"answer", "approved"}
 """What a person settled by an act: the model has no say in it."""
 
-_LADDER = ((0.0, 0.3), (0.28, 0.55), (0.33, 0.70), (0.52, 0.75), (0.64, 0.80), (0.80, 0.86), (1.0, 0.89))
+_LADDER = ((0.0, 0.3), (0.30, 0.55), (0.35, 0.70), (0.60, 0.75), (0.72, 0.80), (0.90, 0.86), (1.0, 0.89))
 """From the model's probability to the confidence: ends just below what is stored at once."""
 
 DECIDED = 0.25
 """Probability from which a sentence of a record states a decision."""
 
 
-def features(draft: Draft) -> Iterator[str]:
-    """Give what the model weighs of a draft: its words, its place and shape, where it comes from."""
-    yield from words_and_pairs(draft.content)
+def signs(draft: Draft) -> Iterator[str]:
+    """Give what the model weighs of a draft beside its words and looks: its place, and where it comes from."""
     yield from (f"s:{sign}" for sign in draft.signs)
     yield f"src:{draft.source}"
     yield f"origin:{draft.turn.origin}"
@@ -38,7 +38,12 @@ def confidence(draft: Draft, meaning: numpy.ndarray | None = None) -> float:
         return draft.strength.prior + 0.02 * named
     if draft.source == "correction":
         return corrected(draft.turn.text, meaning)
-    return climb(probability("worth", features(draft)))
+    return climb(worth(draft))
+
+
+def worth(draft: Draft) -> float:
+    """Return how much a draft is worth a person's look, 0..1."""
+    return joint_probability("worth", words_and_pairs(draft.content), signs(draft), looks(draft))
 
 
 def corrected(text: str, meaning: numpy.ndarray | None = None) -> float:
