@@ -29,15 +29,15 @@ from subconscious.capture.draft import Draft
 from subconscious.capture.linear import SIGNS, SIGNS_COUNT, SIZE, WORDS, places, words_and_pairs
 from subconscious.capture.looks import looks
 from subconscious.capture.passages import LONGEST
-from subconscious.capture.weighing import DECIDED, confidence, signs
+from subconscious.capture.weighing import DECIDED, confidence, lifted, signs
 
 WEIGHTS = Path(__file__).parent.parent / "subconscious" / "capture" / "weights.npz"
 WORTH = Path(__file__).parent / "data" / "worth.tsv"
 FOLDS = 6
-WORTH_STRENGTH = 2.0
+WORTH_STRENGTH = 1.0
 SENTENCE_STRENGTH = {"decision": 8.0}
 SESSION_FOLDS = 12
-THRESHOLDS = (0.30, 0.33, 0.36, 0.38, 0.40, 0.45, 0.50, 0.55, 0.60)
+THRESHOLDS = (0.33, 0.37, 0.40, 0.45, 0.50, 0.55, 0.60)
 LOOKS_COUNT, TOLD_COUNT = 0.05, 0.1
 """How much the looks count before anything is learned."""
 
@@ -233,7 +233,7 @@ def told(sessions: Sessions, rows: Sequence[Row], chances: numpy.ndarray, low: f
     found: defaultdict[str, list[tuple[float, str]]] = defaultdict(list)
     for row, chance in zip(rows, chances, strict=True):
         weighed = row.draft.source not in _UNWEIGHED
-        sure = queue(float(chance), low) if weighed else confidence(row.draft)
+        sure = queue(lifted(row.draft, float(chance)), low) if weighed else confidence(row.draft)
         found[row.session].append((sure, row.draft.content[:LONGEST]))
     return {session: kept(found[session]) for session in sessions.all()}
 
@@ -247,13 +247,14 @@ def report(sessions: Sessions, name: str, told: dict[str, list[Kept]]) -> None:
     """Print what is found of the summaries, and how much of what is queued was right, by all readers and the latest."""
     found = coverage(sessions, lambda session: [text for _, text in told.get(session, [])])
     print(f"{name}: " + ", ".join(f"{label} {a}/{b} = {100 * a / b:.1f} %" for label, (a, b) in found.items()))
-    keys = {digest(text) for said in told.values() for sure, text in said if sure < AUTO}
+    keys = [digest(text) for said in told.values() for sure, text in said if sure < AUTO]
     labels = [HAND[key] for key in keys if key in HAND]
     latest = [HAND[key] for key in keys if READING.get(key) == LATEST]
+    once = [HAND[key] for key in set(keys) if key in HAND]
     each = sum(map(len, told.values())) / len(told)
     print(
-        f"  {each:.1f} a session; {len(labels)} of {len(keys)} queued were read, {share(labels)} right; "
-        f"of the {len(latest)} that the latest readers read {share(latest)}"
+        f"  {each:.1f} a session; {len(labels)} of {len(keys)} queued were read, {share(labels)} right "
+        f"(each content once: {share(once)}; of the {len(latest)} read by the latest readers: {share(latest)})"
     )
 
 
