@@ -37,7 +37,7 @@ _WORDS = (
     ),
     (
         re.compile(
-            r"(?:\bI|(?:\A|(?<=[.;:] ))we)(?:'ve| have)?(?: also| now| just)? (?=(?:add|fix|replac|renam|chang|remov|mov|extract|creat|updat|switch|us|kept|made|wrote)\w*)",
+            r"(?<!what )(?<!that )(?<!which )(?:\bI|(?:\A|(?<=[.;:] ))we)(?:'ve| have)?(?: also| now| just)? (?=(?:add|fix|replac|renam|chang|remov|mov|extract|creat|updat|switch|us|kept|made|wrote)\w*)",
             re.IGNORECASE,
         ),
         "",
