@@ -2,8 +2,8 @@
 
 Two linear models over hashed features go into ``subconscious/capture/weights.npz``:
 
-- worth: is a passage worth a person's look? From labels by reading (bench/data/worth.tsv: hash of the content, 1 or 0)
-  and, weighing less, from whether a summary of the same session says the same.
+- worth: is a passage worth a person's look? From labels by reading (bench/data/worth.tsv: hash of the content, 1 or 0),
+  and from whether a summary of the same session says the same, told by the looks alone.
 - decision: does a sentence state a decision? From ConDec.
 
 Nothing of the corpora is kept but weights. Licences of what was trained on: see bench/data/LICENCES.md. The run is
@@ -17,6 +17,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,25 +25,55 @@ import numpy
 
 from bench.capture import CAP, QUEUED, Sessions, content_words, coverage, digest, read_labels
 from subconscious.capture import budget
-from subconscious.capture.linear import SIZE, places, words_and_pairs
+from subconscious.capture.draft import Draft
+from subconscious.capture.linear import SIGNS, SIGNS_COUNT, SIZE, WORDS, places, words_and_pairs
+from subconscious.capture.looks import looks
 from subconscious.capture.passages import LONGEST
-from subconscious.capture.weighing import DECIDED, climb, confidence, features
+from subconscious.capture.weighing import DECIDED, confidence, lifted, signs
 
 WEIGHTS = Path(__file__).parent.parent / "subconscious" / "capture" / "weights.npz"
 WORTH = Path(__file__).parent / "data" / "worth.tsv"
 FOLDS = 6
-WORTH_STRENGTH = 0.15
+WORTH_STRENGTH = 1.0
 SENTENCE_STRENGTH = {"decision": 8.0}
+SESSION_FOLDS = 12
+THRESHOLDS = (0.33, 0.37, 0.40, 0.45, 0.50, 0.55, 0.60)
+LOOKS_COUNT, TOLD_COUNT = 0.05, 0.1
+"""How much the looks count before anything is learned."""
+
+TOLD_STRENGTH, TOLD_WEIGHT, TOLD_RARE = 0.3, 1.5, 0.833
+TOGETHER = 1.9
+"""What a summary says too weighs one and a half times what the readers said; it is rarer, and both are brought back to
+the size of one."""
+
 _UNWEIGHED = {"answer", "approved", "correction"}
 HAND = read_labels(WORTH)
-HAND_WEIGHT, SILVER_WEIGHT = 4.0, 0.5
+READING = read_labels(WORTH, column=2)
 
 
-def matrix(rows: Sequence[Sequence[str]]) -> numpy.ndarray:
+LATEST = 2
+"""The reading by those who read the widened pool."""
+
+AUTO = 0.9
+Kept = tuple[float, str]
+"""A confidence and a content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A draft with its label by a reader, and whether a summary of its session says the same; None: nobody knows."""
+
+    session: str
+    draft: Draft
+    label: int | None
+    told: int | None
+
+
+def matrix(rows: Sequence[Sequence[str]], size: int = SIZE) -> numpy.ndarray:
     """One row a text, as ``linear.probability`` sees it: each feature once, by the root of their number."""
-    table = numpy.zeros((len(rows), SIZE), numpy.float32)
+    table = numpy.zeros((len(rows), size), numpy.float32)
     for at, row in enumerate(rows):
-        where = places(row)
+        where = places(row, size)
         table[at, where] = 1 / numpy.sqrt(max(len(where), 1))
     return table
 
@@ -82,20 +113,60 @@ def weights_of(model: Any) -> numpy.ndarray:
     return numpy.append(model.coef_[0], model.intercept_[0]).astype(numpy.float16)
 
 
-def worth_rows(sessions: Sessions) -> list[tuple[str, Any, int, float]]:
-    """Session, draft, label, weight of all that is labelled by hand or stands in a summarised session."""
+def worth_rows(sessions: Sessions) -> list[Row]:
+    """All drafts that were read, or that stand in a session with a summary."""
     rows = []
     for session in sessions.all():
-        silver = [content_words(text) for label, text in sessions.silver[session] if label in {"learning", "friction"}]
+        said = [content_words(text) for label, text in sessions.silver[session] if label in {"learning", "friction"}]
         for draft in sessions.drafts(session):
-            key = digest(draft.content)
-            if key in HAND:
-                rows.append((session, draft, HAND[key], HAND_WEIGHT))
-            elif silver:
-                said = content_words(draft.content)
-                found = any(len(said & gold) >= len(gold) / 2 for gold in silver if gold)
-                rows.append((session, draft, int(found), SILVER_WEIGHT))
+            words = content_words(draft.content[:LONGEST])
+            told = any(2 * len(words & gold) >= len(gold) for gold in said if gold)
+            rows.append(Row(session, draft, HAND.get(digest(draft.content)), int(told) if said else None))
     return rows
+
+
+class Worth:
+    """The model of worth: what readers said, and beside it whether a summary of the session says the same.
+
+    Both are linear, and so is what they come to together: one row of weights.
+    """
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        from scipy.sparse import csr_matrix, hstack
+
+        drafts = [row.draft for row in rows]
+        words = csr_matrix(matrix([list(words_and_pairs(draft.content)) for draft in drafts], WORDS))
+        shown = csr_matrix(matrix([list(signs(draft)) for draft in drafts], SIGNS)) * SIGNS_COUNT
+        looked = numpy.array([looks(draft) for draft in drafts])
+        self._mean, self._scale = looked.mean(0), looked.std(0) + 1e-6
+        self._looks = (looked - self._mean) / self._scale
+        mild = [[READING.get(digest(draft.content)) == 1] for draft in drafts]  # of no account once it is trained
+        self._table = hstack([words, shown, self._looks * LOOKS_COUNT, csr_matrix(mild, dtype=float)]).tocsr()
+        self._read = numpy.array([row.label is not None for row in rows])
+        self._summed = numpy.array([row.told is not None for row in rows])
+        self._labels = numpy.array([row.label == 1 for row in rows])
+        self._told = numpy.array([row.told == 1 for row in rows])
+
+    def fit(self, chosen: numpy.ndarray) -> tuple[numpy.ndarray, float]:
+        """Weights for words, signs and looks, and the bias, from some of the rows."""
+        read, summed = chosen & self._read, chosen & self._summed
+        read_as = fit(self._table[read], self._labels[read], numpy.ones(read.sum()), WORTH_STRENGTH)
+        looked = self._looks[summed] * TOLD_COUNT
+        told_as = fit(looked, self._told[summed], numpy.ones(summed.sum()), TOLD_STRENGTH)
+        weights = read_as.coef_[0][:-1].copy()
+        weights[WORDS + SIGNS :] += TOLD_WEIGHT * told_as.coef_[0] * TOLD_COUNT / LOOKS_COUNT
+        bias = read_as.intercept_[0] + TOLD_WEIGHT * (told_as.intercept_[0] + TOLD_RARE)
+        return weights / TOGETHER, float(bias) / TOGETHER
+
+    def chances(self, chosen: numpy.ndarray, weights: numpy.ndarray, bias: float) -> numpy.ndarray:
+        return numpy.asarray(1 / (1 + numpy.exp(-(self._table[chosen][:, :-1] @ weights + bias))))
+
+    def shipped(self) -> numpy.ndarray:
+        """The weights of a model that has seen all, for looks as they are: unscaled."""
+        weights, bias = self.fit(numpy.ones(len(self._read), bool))
+        weights[WORDS + SIGNS :] *= LOOKS_COUNT / self._scale
+        bias -= float(weights[WORDS + SIGNS :] @ self._mean)
+        return numpy.append(weights, bias).astype(numpy.float32)
 
 
 def corpus(folder: Path, name: str, label: str) -> tuple[list[list[str]], numpy.ndarray, list[str], list[str]]:
@@ -132,46 +203,69 @@ def sentence_model(corpora: Path, name: str, source: str, label: str, threshold:
 def worth_model(sessions: Sessions) -> numpy.ndarray:
     """Train the model of worth; print what it finds in sessions and repositories that it has not seen."""
     rows = worth_rows(sessions)
-    table = matrix([list(features(draft)) for _, draft, _, _ in rows])
-    truth, weights = numpy.array([label == 1 for *_, label, _ in rows]), numpy.array([weight for *_, weight in rows])
-    stems = numpy.array([stem(draft.content) for _, draft, _, _ in rows])
-    model = fit(table, truth, weights, WORTH_STRENGTH)
+    model = Worth(rows)
     folds = {
-        "session": {session: str(int(digest(session), 16) % FOLDS) for session in sessions.all()},
+        "session": {session: str(int(digest(session), 16) % SESSION_FOLDS) for session in sessions.all()},
         "repository": {session: sessions.path(session).parent.name for session in sessions.all()},
     }
     for name, fold in folds.items():
-        unseen: defaultdict[str, list[tuple[float, str]]] = defaultdict(list)
-        for one in sorted(set(fold.values())):
-            drafted = [(s, draft) for s in sessions.all() if fold[s] == one for draft in sessions.drafts(s)]
-            held = {stem(draft.content) for _, draft in drafted}
-            chosen = numpy.array([fold[s] != one for s, *_ in rows]) & numpy.array([said not in held for said in stems])
-            other = fit(table[chosen], truth[chosen], weights[chosen], WORTH_STRENGTH)
-            chances = other.predict_proba(matrix([list(features(draft)) for _, draft in drafted]))[:, 1]
-            for (session, draft), chance in zip(drafted, chances, strict=True):
-                sure = confidence(draft) if draft.source in _UNWEIGHED else climb(float(chance))
-                unseen[session].append((sure, draft.content[:LONGEST]))
-        told = {session: kept(found) for session, found in unseen.items()}
-        report(sessions, f"worth, its {name} held out", told)
-    return weights_of(model)
+        chances = unseen(rows, model, fold)
+        for low in THRESHOLDS:
+            report(sessions, f"worth, its {name} held out, from {low:.2f}", told(sessions, rows, chances, low))
+    return model.shipped()
 
 
-def report(sessions: Sessions, name: str, told: dict[str, list[str]]) -> None:
-    """Print what is found of the summaries, and how much of what is kept was right where it was read."""
-    found = coverage(sessions, lambda session: told.get(session, []))
+def unseen(rows: Sequence[Row], model: Worth, fold: dict[str, str]) -> numpy.ndarray:
+    """Each row's chance by a model that has seen neither its fold nor anything worded alike."""
+    stems = [stem(row.draft.content) for row in rows]
+    at = numpy.array([fold[row.session] for row in rows])
+    chances = numpy.zeros(len(rows))
+    for one in sorted(set(fold.values())):
+        held = {said for said, where in zip(stems, at, strict=True) if where == one}
+        seen = (at != one) & numpy.array([said not in held for said in stems])
+        if (at == one).any():
+            chances[at == one] = model.chances(at == one, *model.fit(seen))
+    return chances
+
+
+def told(sessions: Sessions, rows: Sequence[Row], chances: numpy.ndarray, low: float) -> dict[str, list[Kept]]:
+    """What would be kept of each session if the queue began at a chance of ``low``."""
+    found: defaultdict[str, list[tuple[float, str]]] = defaultdict(list)
+    for row, chance in zip(rows, chances, strict=True):
+        weighed = row.draft.source not in _UNWEIGHED
+        sure = queue(lifted(row.draft, float(chance)), low) if weighed else confidence(row.draft)
+        found[row.session].append((sure, row.draft.content[:LONGEST]))
+    return {session: kept(found[session]) for session in sessions.all()}
+
+
+def queue(chance: float, low: float) -> float:
+    """A confidence that ranks as the ladder does, and reaches the queue from ``low`` on."""
+    return QUEUED + 0.19 * (chance - low) / (1 - low) if chance >= low else 0.0
+
+
+def report(sessions: Sessions, name: str, told: dict[str, list[Kept]]) -> None:
+    """Print what is found of the summaries, and how much of what is queued was right, by all readers and the latest."""
+    found = coverage(sessions, lambda session: [text for _, text in told.get(session, [])])
     print(f"{name}: " + ", ".join(f"{label} {a}/{b} = {100 * a / b:.1f} %" for label, (a, b) in found.items()))
-    keys = {digest(text) for said in told.values() for text in said}
+    keys = [digest(text) for said in told.values() for sure, text in said if sure < AUTO]
     labels = [HAND[key] for key in keys if key in HAND]
+    latest = [HAND[key] for key in keys if READING.get(key) == LATEST]
+    once = [HAND[key] for key in set(keys) if key in HAND]
     each = sum(map(len, told.values())) / len(told)
     print(
-        f"  {each:.1f} a session; {len(labels)} of {len(keys)} were read, {100 * sum(labels) / len(labels):.1f} % right"
+        f"  {each:.1f} a session; {len(labels)} of {len(keys)} queued were read, {share(labels)} right "
+        f"(each content once: {share(once)}; of the {len(latest)} read by the latest readers: {share(latest)})"
     )
 
 
-def kept(found: list[tuple[float, str]]) -> list[str]:
-    """The contents that would be kept of a session, within its cap."""
+def share(labels: Sequence[int]) -> str:
+    return f"{100 * sum(labels) / max(len(labels), 1):.1f} %"
+
+
+def kept(found: list[Kept]) -> list[Kept]:
+    """What would be kept of a session, within its cap."""
     queued = [one for one in found if one[0] >= QUEUED]
-    return [queued[at][1] for at in budget.choose([sure for sure, _ in queued], [text for _, text in queued], CAP)]
+    return [queued[at] for at in budget.choose([sure for sure, _ in queued], [text for _, text in queued], CAP)]
 
 
 def main() -> None:

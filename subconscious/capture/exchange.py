@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from subconscious.capture.passages import plain
+from subconscious.capture.sentences import sentences
 from subconscious.capture.wording import content_words, squeeze
 from subconscious.model import Act, Origin, Role, Turn
 
@@ -17,14 +18,25 @@ _TASK = re.compile(
     r"restore|rework|rewrite|show|simplify|speed|split|support|switch|test|update|upgrade|use|write)\b",
     re.IGNORECASE,
 )
+_ASKS = re.compile(
+    r"(?:so |and |but |ok,? |hmm,? )*(?:why|how|what|where|when|which|who|does|do|did|is|are|was|were|can|could|should|would|will)\b[^?]{12,}\?",
+    re.IGNORECASE,
+)
 _LONGEST_TOPIC = 90
+_LONGEST_QUESTION = 140
 
 
 @dataclass(slots=True)
 class Exchange:
-    """A prompt, or an approved plan, and all that came of it. ``topic`` says in a few words what it is about."""
+    """A prompt, or an approved plan, and all that came of it.
+
+    ``topic`` says in a few words what it is about, at least since an earlier prompt; ``task`` what this one or the plan
+    that is being carried out is about. ``asked`` is the question that the prompt puts.
+    """
 
     topic: str = ""
+    task: str = ""
+    asked: str = ""
     turns: list[Turn] = field(default_factory=list)
 
     @property
@@ -42,14 +54,16 @@ class Exchange:
 
 def exchanges(turns: Sequence[Turn]) -> Iterator[Exchange]:
     """Give the exchanges of ``turns``; side chains are left out."""
-    current = Exchange()
+    current, plan = Exchange(), ""
     for turn in turns:
         if turn.sidechain:
             continue
         if opens(turn):
             if current.turns:
                 yield current
-            current = Exchange(topic(turn) or current.topic)
+            about = topic(turn)
+            plan = about if turn.act is Act.APPROVED else plan
+            current = Exchange(about or current.topic, about or plan, question(turn))
         current.turns.append(turn)
     if current.turns:
         yield current
@@ -58,6 +72,14 @@ def exchanges(turns: Sequence[Turn]) -> Iterator[Exchange]:
 def opens(turn: Turn) -> bool:
     """Whether a turn begins an exchange."""
     return turn.act is Act.APPROVED or (turn.origin is Origin.USER and bool(turn.text))
+
+
+def question(turn: Turn) -> str:
+    """Return the question that a prompt puts, where it is short and names something; "" where it puts none."""
+    if turn.act is Act.APPROVED:
+        return ""
+    found = next((squeeze(one) for one in sentences(turn.text) if _ASKS.match(one)), "")
+    return found if len(found) <= _LONGEST_QUESTION and len(content_words(found)) >= 3 else ""
 
 
 def topic(turn: Turn) -> str:

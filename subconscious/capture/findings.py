@@ -19,7 +19,7 @@ from subconscious.capture.narration import is_narration, sentence_spans, trim
 from subconscious.capture.passages import LONGEST, Passage, passages, plain
 from subconscious.model import Act, Role, Turn
 
-_FEWEST_WORDS = 6
+FEWEST_WORDS = 6
 _ROOM = 150
 """Characters that the names before a passage may take."""
 
@@ -83,16 +83,37 @@ _FIRST = re.compile(r"\b(?:I|I'm|I've|I'll|me|my|you|your)\b")
 
 def findings(exchange: Exchange) -> Iterator[Draft]:
     """Give what the assistant's texts of an exchange, and its approved plan, say."""
-    said = [turn for turn in exchange.turns if turn.text and (turn.role is Role.ASSISTANT or turn.act is Act.APPROVED)]
+    said = spoken(exchange)
     for turn in said:
         for passage in passages(turn.text):
             draft = _draft(exchange, turn, passage)
-            if draft is not None and not _taken_back(draft, said):
+            if draft is not None and not taken_back(draft, said):
                 yield draft
 
 
+def spoken(exchange: Exchange) -> list[Turn]:
+    """Return the turns in which the assistant says something: its texts and its approved plan."""
+    return [turn for turn in exchange.turns if turn.text and (turn.role is Role.ASSISTANT or turn.act is Act.APPROVED)]
+
+
+def is_skipped(passage: Passage) -> bool:
+    """Whether a passage stands where nothing lasts: under a list of tests, of next steps, of a review's points."""
+    skipped = any(_SKIPPED.match(heading) for heading in passage.headings)
+    return skipped or is_passing(f"{passage.heading}: {passage.lead}")
+
+
+def is_changelog(said: str) -> bool:
+    """Whether what was said lists edits without a reason."""
+    return len(_EDIT.findall(said)) >= _MOST_EDITS and not CAUSE.search(said)
+
+
+def is_order(said: str) -> bool:
+    """Whether what was said begins as an order of a plan does."""
+    return bool(_WILL.match(said))
+
+
 def _draft(exchange: Exchange, turn: Turn, passage: Passage) -> Draft | None:
-    if any(_SKIPPED.match(heading) for heading in passage.headings) or is_passing(f"{passage.heading}: {passage.lead}"):
+    if is_skipped(passage):
         return None
     span = trim(turn.text, passage.start, passage.end)
     if span is None:
@@ -101,23 +122,23 @@ def _draft(exchange: Exchange, turn: Turn, passage: Passage) -> Draft | None:
     if not places:
         return None
     said = plain(_joined(turn.text, places))
-    if len(wording.content_words(said)) < _FEWEST_WORDS or said.endswith((":", "?")):
+    if len(wording.content_words(said)) < FEWEST_WORDS or said.endswith((":", "?")):
         return None
-    if len(_EDIT.findall(said)) >= _MOST_EDITS and not CAUSE.search(said):
+    if is_changelog(said):
         return None
-    content = _named(exchange, passage, said)
+    content = named(exchange, passage, said)
     if not content:
         return None
     quote = turn.text[slice(*span)].strip()
     source = "plan" if turn.act is Act.APPROVED else "finding"
     return Draft(
         turn,
-        _kind(turn, passage, said),
+        kind_of(turn, passage, said),
         content,
         quote,
         source,
         signs=signs(exchange, turn, passage, said),
-        files=_files(exchange),
+        files=changed_files(exchange),
     )
 
 
@@ -129,7 +150,7 @@ def _joined(text: str, places: list[tuple[int, int]]) -> str:
     return joined
 
 
-def _named(exchange: Exchange, passage: Passage, said: str) -> str:
+def named(exchange: Exchange, passage: Passage, said: str) -> str:
     """Return what was said with the names it needs: its heading, what leads into it, or what it was about."""
     heading = next((h for h in reversed(passage.headings) if not (_GENERIC.match(h) or is_vague(h))), "")
     lead = _calm(passage.lead).rstrip(": ")
@@ -169,11 +190,13 @@ def _inside(name: str, said: str) -> bool:
     return all(word.lower() in said.lower() for word in words)
 
 
-def _files(exchange: Exchange) -> tuple[str, ...]:
+def changed_files(exchange: Exchange) -> tuple[str, ...]:
+    """Return the names of the first files that an exchange changed."""
     return tuple(PurePath(file).name for file in exchange.files[:5])
 
 
-def _kind(turn: Turn, passage: Passage, said: str) -> str:
+def kind_of(turn: Turn, passage: Passage, said: str) -> str:
+    """Return the kind that a passage's words and place give it."""
     if re.search(
         r"\b(?:decided|chose|decision|instead of|rather than|trade-?off)\b",
         said + " ".join(passage.headings),
@@ -185,7 +208,7 @@ def _kind(turn: Turn, passage: Passage, said: str) -> str:
     return "learning"
 
 
-def _taken_back(draft: Draft, said: list[Turn]) -> bool:
+def taken_back(draft: Draft, said: list[Turn]) -> bool:
     """Whether a guess was refuted in a later text of the same exchange: one that shares its words and takes them back."""
     later = said[[turn.id for turn in said].index(draft.turn.id) + 1 :]
     words = {word.lower() for word in wording.content_words(draft.quote) if wording.is_name(word)}

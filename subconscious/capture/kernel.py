@@ -49,7 +49,7 @@ _LEANING = re.compile(
     r"otherwise|then|also|but|and|in (?:that|this) case|the (?:fix|change|changes|issue|problem)(?= (?:is|was|are|applies)\b))\b",
     re.IGNORECASE,
 )
-_TEST = re.compile(r"[\W_]*(?:Added )?[\W_]*Test[A-Z_]\w+")
+_TEST = re.compile(r"[\W_]*+(?:Added [\W_]*+)?Test[A-Z_]\w+")
 _FRAGMENT = re.compile(r"[a-z]+ ")
 _CLICK = re.compile(r"[\W_]*(?:\d+\. )?(?:Click|Select|Choose|Go to|Scroll|Fill in|Note the)\b")
 _OF_TESTS = re.compile(r"\b\d+ (?:new )?tests?\b|\btest coverage\b|[._]test\.\w+`? [-—]")

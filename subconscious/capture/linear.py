@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 SIZE = 1 << 13
 """Places of the hashed features."""
 
+WORDS, SIGNS = 1 << 14, 1 << 12
+"""Places of words and of signs in a model that keeps them apart."""
+
+SIGNS_COUNT = 2.0
+"""How much more a sign counts than a word before anything is learned."""
+
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+|[?!:;`\"]")
 _MOST_TOKENS = 200
 
@@ -48,16 +54,30 @@ def words_and_pairs(text: str) -> Iterator[str]:
         yield "code"
 
 
-def places(features: Iterable[str]) -> list[int]:
-    """Return the places of features, each once."""
-    return sorted({zlib.crc32(feature.encode("utf-8", "replace")) % SIZE for feature in features})
+def places(features: Iterable[str], size: int = SIZE) -> list[int]:
+    """Return the places of features among ``size``, each once."""
+    return sorted({zlib.crc32(feature.encode("utf-8", "replace")) % size for feature in features})
 
 
 def probability(model: str, features: Sequence[str] | Iterator[str]) -> float:
     """Return what a model thinks of something with these features, 0..1."""
     weights, bias = _model(model)
-    at = places(features)
-    score = float(weights[at].sum()) / math.sqrt(max(len(at), 1)) + bias
+    return _logistic(_sum(weights, places(features)) + bias)
+
+
+def joint_probability(model: str, words: Iterable[str], signs: Iterable[str], numbers: Sequence[float]) -> float:
+    """Return what a model thinks of words, signs and numbers: each of the three has weights of its own."""
+    weights, bias = _model(model)
+    said, shown = weights[:WORDS], weights[WORDS : WORDS + SIGNS]
+    score = _sum(said, places(words, WORDS)) + SIGNS_COUNT * _sum(shown, places(signs, SIGNS))
+    return _logistic(score + float(weights[WORDS + SIGNS :] @ numbers) + bias)
+
+
+def _sum(weights: numpy.ndarray, at: Sequence[int]) -> float:
+    return float(weights[at].sum()) / math.sqrt(max(len(at), 1))
+
+
+def _logistic(score: float) -> float:
     return 1 / (1 + math.exp(-max(min(score, 30.0), -30.0)))
 
 

@@ -30,7 +30,7 @@ _GREEN = re.compile(
     r"\b(?:pass\w*|clean|green|succe\w+|no (?:errors|issues)|0 (?:fail|errors)\w*)\b.{0,120}\Z",
     re.IGNORECASE | re.DOTALL,
 )
-_LEADING = re.compile(rf"\A(?:{_OPENERS}(?<=[\s,.!:;–—-]))+", re.IGNORECASE)
+LEADING = re.compile(rf"\A(?:{_OPENERS}(?<=[\s,.!:;–—-]))+", re.IGNORECASE)
 
 
 LONGEST = 1000
@@ -64,6 +64,6 @@ def trim(text: str, start: int, end: int) -> tuple[int, int] | None:
         del spans[-1]
     if not spans:
         return None
-    first = _LEADING.match(text[slice(*spans[0])])
+    first = LEADING.match(text[slice(*spans[0])])
     begin = spans[0][0] + (first.end() if first and first.end() < spans[0][1] - spans[0][0] else 0)
     return begin, spans[-1][1]

@@ -9,14 +9,20 @@ from subconscious.capture import stated
 from subconscious.capture.chosen import answers, corrections, plans
 from subconscious.capture.conventions import conventions
 from subconscious.capture.draft import Draft, candidate
-from subconscious.capture.exchange import exchanges
+from subconscious.capture.exchange import Exchange, exchanges
 from subconscious.capture.findings import findings
+from subconscious.capture.mended import mended
 from subconscious.capture.obstacles import obstacles
 from subconscious.capture.passages import plain
+from subconscious.capture.practices import practices
+from subconscious.capture.published import published
 from subconscious.capture.records import commits
+from subconscious.capture.resolved import resolved
 from subconscious.capture.sentences import sentences
+from subconscious.capture.statements import statements
 from subconscious.capture.struggles import struggles
 from subconscious.capture.weighing import confidence, decided
+from subconscious.capture.wording import content_words
 from subconscious.model import Candidate, Origin, Role, Turn
 
 if TYPE_CHECKING:
@@ -27,6 +33,9 @@ Meanings = Mapping[str, "numpy.ndarray"]
 
 NO_MEANINGS: Meanings = {}
 """There is no embedder, or it is not loaded yet."""
+
+_FIRST = frozenset(("finding", "plan", "sentence", "point"))
+"""Cuts that are kept though a longer one says the same and more: the shorter may be the better one."""
 
 EXTRACTOR = "offline-2"
 
@@ -64,8 +73,24 @@ def drafts(turns: Sequence[Turn]) -> Iterator[Draft]:
         yield from answers(exchange)
         yield from plans(exchange)
         yield from corrections(exchange)
-        yield from findings(exchange)
+        yield from _told(exchange)
         yield from struggles(exchange)
         yield from obstacles(exchange)
         yield from commits(exchange)
+        yield from published(exchange)
     yield from conventions(found)
+    yield from practices(found)
+
+
+def _told(exchange: Exchange) -> list[Draft]:
+    """Return what the assistant says in an exchange, each statement cut in its several ways."""
+    kept: list[Draft] = []
+    said: dict[str, list[frozenset[str]]] = {}
+    for draft in (*findings(exchange), *mended(exchange), *resolved(exchange), *statements(exchange)):
+        words = frozenset(word.lower() for word in content_words(draft.content))
+        known = said.setdefault(draft.turn.id, [])
+        if draft.source not in _FIRST and any(words and words <= other for other in known):
+            continue
+        known.append(words)
+        kept.append(draft)
+    return kept

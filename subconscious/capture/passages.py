@@ -19,12 +19,14 @@ _BULLET = re.compile(r"(?P<indent>[ \t]*)(?:[-*•+]|\d{1,2}[.)]|[✅✓✔☑�
 _NOT_PROSE = re.compile(r"[ \t]*(?:[|>│├└┌+]|[-*_=]{3,}[ \t]*\Z|<[/!a-zA-Z]|\$ |!\[|★|`─|─)")
 _SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?:…])[\"')\]*]*\s+(?=[\"'`(*]*[A-Z0-9`*])")
 _MARKS = re.compile(
-    r"\*\*|__(?=\S)|(?<=\S)__|\[(?P<label>[^\]\n]+)\]\([^)\n]*\)|[✅✓✔☑❌⚠️🎉🚀\ufe0f]|^#+ +", re.MULTILINE
+    r"(?P<code>`[^`\n]*`)|(?<!/)\*\*(?!/|\.\w)|__(?=\S)|(?<=\S)__|\[(?P<label>[^\]\n]+)\]\([^)\n]*\)|[✅✓✔☑❌⚠️🎉🚀\ufe0f]|^#+ +",
+    re.MULTILINE,
 )
 _LINE_MARK = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 _CHECKBOX = re.compile(r"\[[ xX]\] ")
 _NUMBER = re.compile(r"\A(?:(?:step|phase|issue|task|fix|file|part|change) )?#?\d+[.):]?[ :—-]*", re.IGNORECASE)
 _LONGEST_TEXT = 120_000
+_MOST_TOGETHER = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,65 @@ def passages(text: str, longest: int = LONGEST) -> list[Passage]:
     return [replace(passage, index=at, count=len(found)) for at, passage in enumerate(found)]
 
 
+def points(text: str, longest: int = LONGEST) -> list[Passage]:
+    """Return each paragraph alone, and each point of a list with the points below it.
+
+    Of a paragraph that leads into something its last sentence is left out: what stands before it often says why.
+    """
+    text = text[:_LONGEST_TEXT]
+    blocks = [_unled(text, block) for block in _blocks(text)]
+    found: list[Passage] = []
+    for group in _groups(text, [block for block in blocks if block.end > block.start]):
+        found += _pack_spans(text, [span for block in group for span in _spans(text, block, longest)], longest)
+    return [replace(passage, index=at, count=len(found)) for at, passage in enumerate(found)]
+
+
+def _fenced(text: str, block: _Block, following: _Block) -> bool:
+    """Whether code stands between two blocks: as one line of words it could not be read."""
+    return "```" in text[block.end : following.start]
+
+
+def _unled(text: str, block: _Block) -> _Block:
+    """Return a block without its last sentence where that leads into what follows."""
+    if block.bullet or not text[block.start : block.end].rstrip(" *").endswith(":"):
+        return block
+    gaps = [gap for gap in _SENTENCE_END.finditer(text, block.start, block.end) if gap.end() < block.end]
+    return replace(block, end=gaps[-1].start() if gaps else block.start)
+
+
+def stretches(text: str, longest: int = LONGEST) -> list[Passage]:
+    """Return what stands together under one heading: from each paragraph on, and from where such a stretch ended.
+
+    A stretch has as many whole blocks as fit, two at least.
+    """
+    text = text[:_LONGEST_TEXT]
+    blocks = list(_blocks(text))
+    found, goes_on = [], 0
+    for at, first in enumerate(blocks):
+        if first.bullet and at and blocks[at - 1].bullet and at != goes_on:
+            continue
+        together = [first]
+        for block in blocks[at + 1 : at + _MOST_TOGETHER]:
+            ended = first.bullet and block.bullet and block.depth < first.depth
+            if (
+                ended
+                or _fenced(text, together[-1], block)
+                or block.headings != first.headings
+                or len(plain(text[first.start : block.end])) > longest
+            ):
+                break
+            together.append(block)
+        goes_on = at + len(together)
+        while len(together) > 1 and text[together[-1].start : together[-1].end].rstrip(" *_").endswith(":"):
+            together.pop()  # it leads into what did not fit
+        if len(together) > 1:
+            found.append(_passage(text, first.start, together[-1].end, first))
+    return [replace(passage, index=at, count=len(found)) for at, passage in enumerate(found)]
+
+
 def plain(text: str) -> str:
     """Return markdown as one line of plain words; names in backticks keep them."""
-    text = _MARKS.sub(lambda mark: mark["label"] or "", text)
+    text = _MARKS.sub(lambda mark: mark["code"] or mark["label"] or "", text)
     lines = [_CHECKBOX.sub("", _LINE_MARK.sub("", line)).strip() for line in text.splitlines()]
     joined = ""
     for line in filter(None, lines):
@@ -143,6 +201,31 @@ def _runs(text: str, blocks: list[_Block]) -> Iterator[list[_Block]]:
         run.append(block)
     if run:
         yield run
+
+
+def _groups(text: str, blocks: list[_Block]) -> Iterator[list[_Block]]:
+    """Give the blocks that belong together: a point of a list and those that are set in below it."""
+    group: list[_Block] = []
+    for block in blocks:
+        below = group and group[0].bullet and block.bullet and block.depth > group[0].depth
+        if group and not (below and not _fenced(text, group[-1], block)):
+            yield group
+            group = []
+        group.append(block)
+    if group:
+        yield group
+
+
+def _pack_spans(text: str, spans: list[tuple[int, int, _Block]], longest: int) -> Iterator[Passage]:
+    """Give neighbouring spans as passages, as many in each as fit."""
+    start, end, owner = spans[0]
+    for next_start, next_end, block in spans[1:]:
+        if len(plain(text[start:next_end])) <= longest:
+            end = next_end
+            continue
+        yield _passage(text, start, end, owner)
+        start, end, owner = next_start, next_end, block
+    yield _passage(text, start, end, owner)
 
 
 def _pack(text: str, run: list[_Block], longest: int) -> Iterator[Passage]:

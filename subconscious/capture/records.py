@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange
-from subconscious.capture.passages import LONGEST, plain
+from subconscious.capture.passages import LONGEST, plain, points
 from subconscious.capture.wording import content_words, cut_clause
 from subconscious.model import Role, Turn
 
@@ -17,6 +17,7 @@ _HERE = re.compile(
 _INLINE = re.compile(
     r"\bgit\b[^\n]*?\bcommit\b[^\n]*?\s-a?m\s+(?P<quote>[\"'])(?P<text>(?!\$\().*?)(?<!\\)(?P=quote)", re.DOTALL
 )
+_FEWEST_WORDS = 6
 _TRAILER = re.compile(r"^(?:[A-Z][\w-]+-[Bb]y: .*|\s*🤖 .*|[A-Z][\w-]+: [\w-]{6,}\s*)\Z")
 
 
@@ -43,10 +44,25 @@ def commits(exchange: Exchange) -> Iterator[Draft]:
 def _of_message(turn: Turn, quote: str, text: str) -> Iterator[Draft]:
     subject, _, body = text.partition("\n")
     body = plain(body)
-    if len(content_words(body)) < 6:
+    if len(content_words(body)) < _FEWEST_WORDS:
         return
     subject = subject.strip().rstrip(".")
     room = LONGEST - len(subject) - 2
     content = f"{subject}: {cut_clause(body, max(room, 100))}"
     kind = "learning" if re.match(r"fix|bug", subject, re.IGNORECASE) else "decision"
     yield Draft(turn, kind, content, quote, "commit", signs=("commit",), reason="a commit's message", summary=subject)
+    yield from _points(turn, kind, subject, text)
+
+
+def _points(turn: Turn, kind: str, subject: str, text: str) -> Iterator[Draft]:
+    """Give the points of a message alone, where it has several, each under the message's subject."""
+    found = points(text.partition("\n")[2])
+    for point in found if len(found) > 1 else ():
+        said = point.wording
+        if len(content_words(said)) < _FEWEST_WORDS or len(said) > LONGEST - len(subject) - 2:
+            continue
+        quote = text.partition("\n")[2][point.start : point.end]
+        signs = ("commit", "commit:point")
+        yield Draft(
+            turn, kind, f"{subject}: {said}", quote, "commit point", signs=signs, reason="a point of a commit's message"
+        )

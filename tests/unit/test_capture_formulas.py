@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -11,17 +12,22 @@ from hypothesis import strategies as st
 
 from subconscious.capture import budget, wording
 from subconscious.capture.corrects import chance, shape
-from subconscious.capture.linear import SIZE, places, probability, tokens, words_and_pairs
+from subconscious.capture.draft import Draft
+from subconscious.capture.linear import SIZE, joint_probability, places, probability, tokens, words_and_pairs
+from subconscious.capture.looks import looks
 from subconscious.capture.narration import is_narration, sentence_spans, trim
 from subconscious.capture.passages import passages, plain
 from subconscious.capture.records import message
 from subconscious.capture.refinements import REFINEMENTS, Statement
 from subconscious.capture.struggles import short_command
-from subconscious.capture.weighing import climb, corrected, decided
+from subconscious.capture.weighing import climb, corrected, decided, worth
 from subconscious.embeddings.local import LocalEmbedder
+from subconscious.model import Origin, Role, Turn
 
 MARKDOWN = st.text(alphabet="ab *-#`|.\n:1>[]()T", max_size=400)
 CHANCE = st.floats(0, 1)
+SAID = Turn("t", "s", Role.ASSISTANT, Origin.ASSISTANT, "", 0.0, "", 0, 0)
+DRAFT = Draft(SAID, "learning", "", "", "point")
 
 
 @given(MARKDOWN)
@@ -113,10 +119,25 @@ def test_places_are_unordered_unique_and_in_range(features: list[str]) -> None:
     assert all(0 <= one < SIZE for one in found)
 
 
-@pytest.mark.parametrize("model", ["worth", "decision"])
-def test_each_shipped_model_answers_for_nothing_at_all(model: str) -> None:
-    assert 0 < probability(model, []) < 1
-    assert math.isclose(probability(model, ["a", "b"]), probability(model, ["b", "a", "a"]))
+def test_the_shipped_models_answer_for_nothing_at_all() -> None:
+    assert 0 < probability("decision", []) < 1
+    assert math.isclose(probability("decision", ["a", "b"]), probability("decision", ["b", "a", "a"]))
+    assert 0 < joint_probability("worth", [], [], [0.0] * len(looks(DRAFT))) < 1
+
+
+@given(st.text(max_size=500), st.sampled_from(["point", "commit", "struggle", "unheard of"]))
+def test_looks_are_always_as_many_and_of_about_one_size(text: str, source: str) -> None:
+    found = looks(replace(DRAFT, content=text, source=source))
+    assert len(found) == len(looks(DRAFT))
+    assert all(0 <= one <= 10 for one in found)
+
+
+def test_a_reason_is_worth_more_than_a_list_of_edits() -> None:
+    """The sentences stand in no corpus."""
+    reason = "The kiln driver drops the first command because its relay opens late; `fire()` waits for it instead."
+    edits = "Kiln page: Added `cone` prop to `KilnPage.tsx`; Updated imports in `Ramp.tsx`; Removed the `old` class."
+    told = [worth(replace(DRAFT, content=text)) for text in (reason, edits)]
+    assert told[0] > told[1]
 
 
 def test_numbers_are_all_alike_and_features_end_somewhere() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -210,10 +211,11 @@ def test_any_text_gives_sound_candidates(text: str, after: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["a ", "a", "we decided to ", "use x not ", "i tried ", "`a` ", "a/", "a.py ", ", so ", "...", "\n"]
+    "unit", ["a ", "a", "we decided to ", "use x not ", "i tried ", "`a` ", "a/", "a.py ", ", so ", "...", "\n", "("]
 )
 def test_hostile_text_costs_little(unit: str) -> None:
     text = unit * (200_000 // len(unit))
     began = time.perf_counter()
-    extract([turn(text)])
+    said = replace(turn(text), id="said", role=Role.ASSISTANT, origin=Origin.ASSISTANT)
+    extract([turn(text), said])
     assert time.perf_counter() - began < 3

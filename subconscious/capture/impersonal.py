@@ -1,0 +1,69 @@
+"""Takes the speaker out of a sentence: what remains says what is so, to whoever reads it in a month.
+
+"Good - the files are `Record<string, unknown>`, so I need to cast" becomes "The files are `Record<string, unknown>`,
+so it is necessary to cast". Only wording changes; the quote beside it stays as it was said.
+"""
+
+from __future__ import annotations
+
+import re
+
+from subconscious.capture.narration import LEADING, LONGEST
+
+_PREAMBLE = re.compile(
+    r"\A(?:(?:now |so |ok(?:ay)?,? )*i(?:'ve| have)? (?:can |now |also |just |see|understand|found|identified|noticed|realized|confirmed|"
+    r"have|a|the|clear|full|real|issue|problem|picture|pattern|cause|bug|what|is|happening|going on|why|it|that|exactly|,)(?:[ ,]|(?=[.:!—–-])))++"
+    r"[^.:!—–`-]{0,30}[.:!—–-]+\s*(?=\S)|\A(?:the (?:issue|problem|bug|cause|reason|fix|answer|catch|key|real issue)|"
+    r"in short|summary|verdict|bottom line|note|root cause|short answer|so yes|yes|no|exactly|correct|valid(?: catch| point)?|good catch|(?:good |great |fair |valid )?point|(?:good|great|fair) question|compiles clean|fixed|done|however|interestingly|specifically|importantly)"
+    r"(?: is)?[:.!,—–-]+\s*(?=\S)",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r"(?:[,;:]|\s[—–-]+)?\s+(?:so |and |but |then )?(?:i'll|i will|i'm going to|let me|i'd|let's|want me to|should i|shall i)\b[^.]*\.?\Z",
+    re.IGNORECASE,
+)
+_PRAISE = re.compile(r"\A(?:question|point|catch|call|idea|find)[!.,:—–-]+\s*", re.IGNORECASE)
+_TODO = re.compile(r"\A(?:so |now |also |then )*it is necessary to\b", re.IGNORECASE)
+"""What an assistant set out to do: done or dropped long ago."""
+
+_SHA = re.compile(
+    r"\b(?:fixed|done|addressed|added|updated|resolved)?\s*(?:in|by|with) (?:commit )?`?[0-9a-f]{7,40}`?\s*[-—–:.]*\s*",
+    re.IGNORECASE,
+)
+_WORDS = (
+    (
+        re.compile(r"\b(?:I|we|you)(?:'ll| will)?(?: also| just| now)? (?:need|have) to\b", re.IGNORECASE),
+        "it is necessary to",
+    ),
+    (
+        re.compile(
+            r"(?<!what )(?<!that )(?<!which )(?:\bI|(?:\A|(?<=[.;:] ))we)(?:'ve| have)?(?: also| now| just)? (?=(?:add|fix|replac|renam|chang|remov|mov|extract|creat|updat|switch|us|kept|made|wrote)\w*)",
+            re.IGNORECASE,
+        ),
+        "",
+    ),
+    (
+        re.compile(
+            r"\b(?:my|our|your) (?=(?:fix|change|branch|implementation|code|test|config|shell|repo\w*|hook)\w*)",
+            re.IGNORECASE,
+        ),
+        "the ",
+    ),
+    (re.compile(r"\b(?:I|we) can(?:'t|not)\b", re.IGNORECASE), "one can't"),
+)
+
+
+def impersonal(sentence: str) -> str:
+    """Return a sentence without its speaker, a capital letter first; "" for a task and what is too long."""
+    said = sentence.strip()
+    if len(said) > LONGEST:
+        return ""
+    for _ in range(3):
+        said = _PREAMBLE.sub("", LEADING.sub("", said, count=1), count=1).strip()
+    said = _PRAISE.sub("", said, count=1)
+    said = _SHA.sub("", _TAIL.sub(".", said)).strip()
+    for pattern, words in _WORDS:
+        said = pattern.sub(words, said)
+    if _TODO.match(said):
+        return ""
+    return said[:1].upper() + said[1:] if re.match(r"[a-z]+,? [a-z(`]", said) else said

@@ -1,0 +1,117 @@
+"""How a project's usual steps are taken, seen from single commands and edits: one test, a reply to a reviewer, a changelog.
+
+Like ``conventions``, it is told from what was run and changed; one row per practice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from subconscious.capture.draft import Draft
+from subconscious.capture.exchange import Exchange
+from subconscious.capture.records import message
+from subconscious.model import Role, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Practice:
+    """One row. ``run`` finds it in a command that worked, ``told`` words it around what was found."""
+
+    name: str
+    run: re.Pattern[str]
+    told: str
+
+
+PRACTICES = (
+    Practice(
+        "one test",
+        re.compile(r"(?P<said>\bgo test (?:(?!-tags)[\w./-]+ )*?\./[\w./-]*\.\.\. -run)\b"),
+        "A single test of this project is run with `{said} <name>`, instead of the whole suite.",
+    ),
+    Practice(
+        "one file of tests",
+        re.compile(r"(?P<said>\b(?:bun test|pytest|npx vitest run|npx jest) (?:[\w.-]+/)+[\w.-]+\.\w+)"),
+        "The tests of a single file of this project are run with `{said}`, instead of the whole suite.",
+    ),
+    Practice(
+        "tests behind a tag",
+        re.compile(r"(?P<said>\bgo test\b[^|&;\n]{0,30}?-tags[= ]\w+)"),
+        "Some tests of this project stand behind a build tag: the plain `go test` leaves them out, `{said}` runs them.",
+    ),
+    Practice(
+        "draft pull requests",
+        re.compile(r"(?P<said>\bgh pr create)\b [^|]*?--draft\b", re.DOTALL),
+        "Pull requests of this project are opened as drafts from the command line, with `{said} --draft`, a title and a body.",
+    ),
+    Practice(
+        "replies to a review",
+        re.compile(r"(?P<said>\bgh api repos/[\w.-]+/[\w.-]+/pulls/)\d+/comments/\d+/replies\b"),
+        "A review comment on a pull request is answered in its own thread with `{said}<number>/comments/<comment id>/replies "
+        "-f body=...`: the pull request's number belongs into the path.",
+    ),
+)
+
+_TYPED = re.compile(r"(?P<type>feat|fix|docs|chore|refactor|perf|test|ci|build)(?:\([\w/.-]+\))?!?: \S")
+_EDITS = {"Edit", "Write"}
+
+
+def practices(exchanges: Sequence[Exchange]) -> Iterator[Draft]:
+    """Give the practices that a session shows, each once."""
+    turns = [turn for exchange in exchanges for turn in exchange.turns]
+    for row in PRACTICES:
+        shown = ((turn, row.run.search(command)) for turn in _worked(turns) for command in turn.commands)
+        turn, found = next((pair for pair in shown if pair[1]), (None, None))
+        if turn and found:
+            yield _draft(turn, row.told.format(**found.groupdict()), found[0], row.name)
+    yield from _changelog(turns)
+    yield from _subjects(turns)
+
+
+def _worked(turns: Sequence[Turn]) -> Iterator[Turn]:
+    return (turn for turn in turns if turn.role is Role.TOOL and not turn.failed)
+
+
+def _commits(turns: Sequence[Turn]) -> list[tuple[Turn, str, str]]:
+    """Return the commits that were asked for: the turn, the message as it stands in the command, and its text."""
+    said = [turn for turn in turns if turn.role is Role.ASSISTANT]
+    return [(turn, *found) for turn in said for command in turn.commands if (found := message(command))]
+
+
+def _changed(turns: Sequence[Turn]) -> Iterator[tuple[Turn, PurePath]]:
+    edits = (turn for turn in turns if turn.role is Role.ASSISTANT and _EDITS & set(turn.tools))
+    return ((turn, PurePath(file)) for turn in edits for file in turn.files)
+
+
+def _changelog(turns: Sequence[Turn]) -> Iterator[Draft]:
+    """A changelog that was changed before a commit belongs to it."""
+    place = {turn.id: at for at, turn in enumerate(turns)}
+    edited = next((place[turn.id] for turn, file in _changed(turns) if file.name == "CHANGELOG.md"), None)
+    commits = [commit for commit in _commits(turns) if edited is not None and place[commit[0].id] > edited]
+    if commits:
+        turn, quote, _ = commits[0]
+        yield _draft(
+            turn,
+            "Changes of this project are noted in CHANGELOG.md, under the unreleased version, in the same commit as the change.",
+            quote,
+            "changelog",
+        )
+
+
+def _subjects(turns: Sequence[Turn]) -> Iterator[Draft]:
+    found = [(turn, quote, text) for turn, quote, text in _commits(turns) if _TYPED.match(text)]
+    if found and len(found) == len(_commits(turns)):
+        turn, quote, text = found[0]
+        subject = text.splitlines()[0]
+        yield _draft(
+            turn,
+            f"Commit subjects of this project begin with a type (Conventional Commits), as in `{subject}`.",
+            quote,
+            "subjects",
+        )
+
+
+def _draft(turn: Turn, text: str, quote: str, name: str) -> Draft:
+    return Draft(turn, "pattern", text, quote, "practice", signs=(f"practice:{name}",), reason="seen in what was run")
