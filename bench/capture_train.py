@@ -37,7 +37,7 @@ FOLDS = 6
 WORTH_STRENGTH = 1.0
 SENTENCE_STRENGTH = {"decision": 8.0}
 SESSION_FOLDS = 12
-THRESHOLDS = (0.33, 0.37, 0.40, 0.45, 0.50, 0.55, 0.60)
+THRESHOLDS = (0.25, 0.31, 0.37, 0.40, 0.45, 0.50, 0.55, 0.60)
 LOOKS_COUNT, TOLD_COUNT = 0.05, 0.1
 """How much the looks count before anything is learned."""
 

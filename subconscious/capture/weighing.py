@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SETTLED = {"answer", "approved"}
 """What a person settled by an act: the model has no say in it."""
 
-_LADDER = ((0.0, 0.3), (0.31, 0.55), (0.37, 0.70), (0.60, 0.75), (0.72, 0.80), (0.90, 0.86), (1.0, 0.89))
+_LADDER = ((0.0, 0.3), (0.25, 0.55), (0.31, 0.70), (0.60, 0.75), (0.72, 0.80), (0.90, 0.86), (1.0, 0.89))
 """From the model's probability to the confidence: ends just below what is stored at once."""
 
 _STRUGGLE = 0.9
