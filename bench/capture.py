@@ -2,9 +2,9 @@
 
 Prints, beside the cue words alone: what of the sessions' summaries is found, decisions, corrections from the words and
 from the structure, captures a session, seconds, and what stated confidence was worth where people read the captures
-(bench/data/read_*.tsv: hashes and labels). All of it but the readings from the third on, whose captures were chosen by models that
-had not seen their session, is IN-SAMPLE, for it was trained on: `bench.capture_train` prints the figures for sentences,
-sessions and repositories that the models have not seen.
+(bench/data/read_*.tsv: hashes and labels). All of it but the readings from the third on, whose captures were chosen by
+models that had not seen their session, is IN-SAMPLE, for it was trained on: `bench.capture_train` prints the figures
+for sentences, sessions and repositories that the models have not seen.
 """
 
 from __future__ import annotations

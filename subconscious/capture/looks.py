@@ -129,7 +129,7 @@ def _shape(said: str, body: str) -> list[float]:
         float(leans(body)),
         float(leans(said)),
         5 * sum(sign.isupper() for sign in said) / many,
-        len(said) / max(len(said.split()), 1) / 6,
+        min(len(said) / max(len(said.split()), 1) / 6, 5.0),
         sum(sign.isalpha() for sign in said) / many,
         min(len(wording.tags(said)), 6) / 3,
     ]
