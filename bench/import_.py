@@ -29,6 +29,9 @@ from subconscious.home import Home
 
 ROOT = Path(__file__).resolve().parents[1]
 EMBEDDING_SECONDS = 600.0
+SETTLING_SECONDS = 5.0
+"""Between two looks at whether the background work is done; its own pauses are shorter."""
+SETTLING_LOOKS = 60
 
 
 def own_terminal() -> None:
@@ -75,6 +78,18 @@ def fingerprint(home: Home) -> str:
     return digest.hexdigest()
 
 
+def settled(home: Home) -> str:
+    """The same, once the daemon is through with what it does in the background: links, dates, checks."""
+    last = ""
+    for _ in range(SETTLING_LOOKS):
+        now = fingerprint(home)
+        if now == last:
+            break
+        last = now
+        time.sleep(SETTLING_SECONDS)
+    return last
+
+
 def show(report: dict[str, Any]) -> None:
     skipped = sum(report["skipped"].values())
     fates = {"lines": report["lines"], "giving turns": report["lines"] - skipped, "skipped": skipped}
@@ -93,12 +108,12 @@ def measure(home: Home, folder: Path) -> None:
     idle = peak_memory(home)
     seconds, report = run(home, folder)
     client.call(home, "drain", {"timeout": EMBEDDING_SECONDS}, EMBEDDING_SECONDS + 5)
-    before = fingerprint(home)
+    before = settled(home)
     size = sum(file.stat().st_size for file in folder.rglob("*.jsonl")) / 1e6
     print(f"{size:.1f} MB in {seconds:.1f} s; daemon {peak_memory(home):.0f} MB at most ({idle:.0f} MB before)")
     show(report)
     again, second = run(home, folder)
-    changed = "nothing" if fingerprint(home) == before and second["lines"] == 0 else "SOMETHING"
+    changed = "nothing" if settled(home) == before and second["lines"] == 0 else "SOMETHING"
     print(f"second run: {again:.1f} s, {second['lines']} lines, changed {changed}")
 
 
