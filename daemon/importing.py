@@ -15,11 +15,11 @@ from subconscious.capture import notes
 from subconscious.errors import TranscriptError
 from subconscious.flow import merging
 from subconscious.flow.remembering import Provenance, clean, keep
-from subconscious.model import Decision, Session
+from subconscious.model import Session
 from subconscious.projects import Identity, root_of
 from subconscious.sources import Found, Sort, files_below, look
 from subconscious.store import captures, projects, sessions
-from subconscious.store.capture_rows import Place
+from subconscious.store.capture_rows import QUARANTINED, Place
 from subconscious.store.projects import Project, project_at, settle
 from subconscious.store.rows import content_hash
 from subconscious.transcripts.records import storable
@@ -168,12 +168,13 @@ async def _fate(core: Core, found: Found, project_id: str, gain: Gain) -> Fate:
 
 
 async def _counted(core: Core, fate: Fate, new: Sequence[int]) -> Fate:
-    decided = Counter(capture["decision"] for capture in await captures.many(core.database, new))
+    # By what stands, not by what was decided of each alone: of one session no more wait than its cap allows.
+    standing = Counter(capture["status"] for capture in await captures.many(core.database, new))
     return replace(
         fate,
-        captured=decided[Decision.AUTO],
-        queued=decided[Decision.REVIEW] + decided[Decision.QUARANTINE],
-        discarded=decided[Decision.DISCARD],
+        captured=standing["captured"],
+        queued=standing["review"] + standing[QUARANTINED],
+        discarded=standing["discarded"],
     )
 
 
