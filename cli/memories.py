@@ -184,14 +184,13 @@ def show(options: Namespace) -> None:
         return
     memory = answer["memory"]
     print(screen.paint(screen.wrapped(f"{memory['id']}  {screen.line(memory['summary'])}"), "bold"))
-    _show_content(memory)
     priority = f"{answer['priority']:+.2f}, from what answers used" if answer["priority"] else ""
-    screen.fields([("beware", screen.listed(answer["marks"])), ("priority", priority)])
+    _show_content(memory, [("beware", screen.listed(answer["marks"])), ("priority", priority)])
     screen.heading("Where it comes from")
-    screen.fields(_provenance(memory))
     now = answer.get("merged_into")  # a daemon of before knows none
     before = ", ".join(map(str, answer.get("merged", [])))
-    screen.fields([("merged", f"into {now}, which says the same" if now else ""), ("said before", before)])
+    merged = [("merged", f"into {now}, which says the same" if now else ""), ("said before", before)]
+    screen.fields([*_provenance(memory), *merged])
     _show_history(answer["history"])
     _show_surfaces(answer["surfaces"])
 
@@ -211,7 +210,7 @@ def _show_branch(options: Namespace) -> None:
         print(f"\n{shown} of {total} learned on {branch}; more with --limit {total}")
 
 
-def _show_content(memory: dict[str, Any]) -> None:
+def _show_content(memory: dict[str, Any], more: list[tuple[str, object]]) -> None:
     if memory["content"] != memory["summary"]:
         print(f"\n{screen.wrapped(memory['content'], 2)}")
     if memory["rationale"]:
@@ -232,6 +231,7 @@ def _show_content(memory: dict[str, Any]) -> None:
             ),
             ("used", _uses(memory)),
             ("state", screen.listed(list(_marks(memory)))),
+            *more,
         ]
     )
 

@@ -100,6 +100,8 @@ async def _attempt(core: Core, before: _Done | None) -> _Done:
 async def _round(core: Core, now: _Done, before: _Done) -> None:
     lively = await renderable.active(core.database, before.at)
     changed = await renderable.changed(core.database, before.event) if now.event != before.event else set()
+    flagged, core.flagged = core.flagged, set()
+    changed |= flagged
     for project in await renderable.projects(core.database) if lively | changed else ():
         whole = project.id in changed or (None in changed and folder(core, project).exists())
         if whole or project.id in lively:

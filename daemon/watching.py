@@ -49,6 +49,7 @@ async def look_again(core: Core) -> int:
                 left = await _note(tx, memory, verdict)
                 gone += left
                 apart += bool(left)
+        core.flagged |= {memory.project_id for memory, verdict in judged if verdict.level is Level.MEDIUM}
     if gone:
         await core.embedding.refresh(gone)
         log.warning("%d memories were set apart: `subconscious review --status quarantined`", apart)

@@ -1,9 +1,10 @@
-"""Open the database: one writing connection, two reading ones, WAL between them.
+"""Open the database: one writing connection, three reading ones, WAL between them.
 
 A connection answers one question after the other, so who is waited for by a hook has a reading one of their own: what
 upkeep asks of thousands of memories must not stand before it. It is read without a thread: a prompt asks some 35 short
 questions, and to hand each to another thread and back takes several times as long as the answer, most of all while a
-third one computes.
+third one computes. The few questions whose answer takes longer the more is remembered have a connection with a thread
+for those in a hurry: where they were read, nobody else would be heard meanwhile.
 
 Only the daemon writes (it holds the lock of the state folder); the terminal's doctor reads. SQLite's own writer lock
 is therefore never waited for across processes, and a transaction here is serialised by an asyncio lock.
@@ -46,22 +47,29 @@ PRAGMAS = (
 
 
 class Database:
-    """A writing connection to one file, a reading one, and one for those who are in a hurry."""
+    """A writing connection to one file, a reading one, and two for those who are in a hurry."""
 
     def __init__(
-        self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection, front: sqlite3.Connection
+        self,
+        path: Path,
+        writer: aiosqlite.Connection,
+        reader: aiosqlite.Connection,
+        searcher: aiosqlite.Connection,
+        front: sqlite3.Connection,
     ) -> None:
         self.path = path
         self.writer = writer
         self.reader = reader
+        self._searcher = searcher
         self._front = front
         self._turn = asyncio.Lock()
 
-    async def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
-        """Read, outside of any transaction in progress."""
-        if HURRIED.get():
+    async def rows(self, sql: str, values: Sequence[Any] = (), *, long: bool = False) -> list[sqlite3.Row]:
+        """Read, outside of any transaction in progress. ``long``: the more is remembered, the longer it takes."""
+        if HURRIED.get() and not long:
             return self._front.execute(sql, values).fetchall()
-        return list(await self.reader.execute_fetchall(sql, values))
+        connection = self._searcher if HURRIED.get() else self.reader
+        return list(await connection.execute_fetchall(sql, values))
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[aiosqlite.Connection]:
@@ -95,6 +103,7 @@ class Database:
     async def close(self) -> None:
         """Close all connections; the last one folds the WAL back into the file."""
         self._front.close()
+        await self._searcher.close()
         await self.reader.close()
         await self.writer.close()
 
@@ -105,14 +114,14 @@ async def open_database(path: Path, connector: Callable[[Path], sqlite3.Connecti
     opened: list[aiosqlite.Connection] = []
     try:
         path.touch(mode=0o600, exist_ok=True)
-        for _ in range(2):
+        for _ in range(3):
             opened.append(await _open(lambda: make(path)))
         front = await asyncio.to_thread(_open_front, lambda: make(path))
     except (sqlite3.Error, OSError) as error:
         for connection in opened:
             await connection.close()
         raise StoreError(f"{path} can't be opened: {error}", "run `subconscious doctor`") from error
-    return Database(path, opened[0], opened[1], front)
+    return Database(path, opened[0], opened[1], opened[2], front)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

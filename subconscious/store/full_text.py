@@ -64,6 +64,7 @@ async def search(
         f"SELECT {table}.rowid, -bm25({table}, {FTS_WEIGHTS}) AS score FROM {table} {joined}"  # noqa: S608
         f" WHERE {table} MATCH ? {condition} ORDER BY score DESC, {table}.rowid LIMIT ?",
         (*values, match, limit),
+        long=True,
     )
     return [(row["rowid"], row["score"]) for row in rows]
 
@@ -87,6 +88,7 @@ async def naming(database: Database, file: str, projects: Sequence[str], limit: 
         "SELECT memories.* FROM memories_fts JOIN memories ON memories.id = memories_fts.rowid"
         " WHERE memories_fts MATCH ? ORDER BY memories_fts.rowid DESC LIMIT ?",
         (f'project : ({scope}) AND {{content files}} : "{" ".join(parts)}"', limit),
+        long=True,
     )
     return [memory_from(row) for row in rows]
 

@@ -255,9 +255,10 @@ async def beginning(database: Database, prefix: str) -> list[Session]:
 
 async def listing(database: Database, project_id: str | None, limit: int) -> list[Session]:
     """Sessions, the latest first."""
+    of_project = "WHERE project_id = ?" if project_id is not None else ""
     rows = await database.rows(
-        "SELECT * FROM sessions WHERE ? IS NULL OR project_id = ? ORDER BY last_event_at DESC LIMIT ?",
-        (project_id, project_id, limit),
+        f"SELECT * FROM sessions {of_project} ORDER BY last_event_at DESC LIMIT ?",  # noqa: S608
+        (limit,) if project_id is None else (project_id, limit),
     )
     return [session_from(row) for row in rows]
 

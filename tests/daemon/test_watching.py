@@ -41,6 +41,7 @@ class Half:
         self.awaited = 0
         self.last_heard = 0.0
         self.stopping = asyncio.Event()
+        self.flagged: set[str | None] = set()
 
     def in_force(self, settings: Settings) -> Settings:
         return settings

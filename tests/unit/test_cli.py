@@ -670,8 +670,10 @@ def test_why_surfaced_tells_limits_priority_and_what_was_held_back(
 
 def test_show_warns_of_what_moved_on(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "show", "12")
-    assert "may be outdated" in out
-    assert "-0.10" in out
+    (outdated, worth, trusted) = (
+        next(line for line in out.splitlines() if told in line) for told in ("may be outdated", "-0.10", "confidence")
+    )
+    assert outdated.index("may be") == worth.index("-0.10") == trusted.index("0.9"), "they stand in one column"
 
 
 def test_what_was_not_stored_says_why(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,82 @@
+"""What hooks read is read where all of them are answered: nothing may be that takes long with many memories (A15)."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Iterator, Sequence
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from subconscious.store import full_text, jobs, sessions
+from subconscious.store.connect import HURRIED, Database, open_database
+from subconscious.store.migrate import migrate
+
+LONG = 5.0
+"""Seconds that a question waits for everybody else to be heard, in vain where they can't be."""
+
+
+@pytest.fixture
+def hurried() -> Iterator[None]:
+    token = HURRIED.set(True)
+    yield
+    HURRIED.reset(token)
+
+
+class Slow:
+    """Connections whose questions of the full text are answered only once somebody else was heard."""
+
+    def __init__(self) -> None:
+        self.heard = Event()
+        self.waited: list[bool] = []
+
+    def connect(self, path: Path) -> sqlite3.Connection:
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        connection.set_trace_callback(self._trace)
+        return connection
+
+    def _trace(self, sql: str) -> None:
+        if "memories_fts MATCH" in sql and sql.startswith("SELECT"):
+            self.waited.append(self.heard.wait(LONG))
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_others_are_heard_while_a_hook_has_the_words_searched(tmp_path: Path) -> None:
+    slow = Slow()
+    database = await open_database(tmp_path / "memory.db", slow.connect)
+    try:
+        await migrate(database)
+        asked: Sequence[Awaitable[Any]] = (
+            full_text.search(database, ["cents"], ["p"], 5),
+            full_text.naming(database, "ledger.py", ["p"], 5),
+        )
+        for question in asked:
+            slow.heard.clear()
+            answer = asyncio.ensure_future(question)
+            await asyncio.sleep(0)
+            slow.heard.set()
+            assert await answer == []
+    finally:
+        await database.close()
+    assert slow.waited == [True, True]
+
+
+async def test_what_every_start_asks_passes_over_what_is_long_done(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, Sequence[Any]]] = []
+    rows = database.rows
+
+    async def noted(sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        asked.append((sql, values))
+        return await rows(sql, values)
+
+    monkeypatch.setattr(database, "rows", noted)
+    await jobs.busy_lanes(database, ["one", "two"], ["Stop", "SessionEnd"])
+    await sessions.listing(database, "p", 5)
+    plans = [row[3] for sql, values in asked for row in await rows(f"EXPLAIN QUERY PLAN {sql}", values)]
+    assert [plan for plan in plans if "jobs" in plan and "INDEX" not in plan] == []
+    assert [plan for plan in plans if "sessions" in plan and "INDEX sessions_project" not in plan] == []
