@@ -14,6 +14,8 @@ from .args import Args, Name
 from .room import Room
 
 NEWEST = 2**62
+JUDGED = ("surface_outcome",)
+"""What every answer judges, a dozen times a session: it is told of a session that is asked about."""
 
 
 class ChangesArgs(Args):
@@ -50,7 +52,7 @@ class Changes(Room):
     async def _found(self, args: ChangesArgs) -> list[dict[str, Any]]:
         database = self.core.database
         if not args.subject:
-            return await events.page(database, NEWEST, args.limit)
+            return await events.page(database, NEWEST, args.limit, but=JUDGED)
         if args.subject == "session":
             return await events.of_session(database, await self._session(args.about))
         if args.subject == "event":

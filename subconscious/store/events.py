@@ -70,12 +70,12 @@ async def latest(tx: aiosqlite.Connection, subject: str, subject_id: int | str, 
     return _opened(rows[0]) if rows else None
 
 
-async def page(database: Database, before: int, limit: int, subjects: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Events older than one, the latest first; all but the marks of what was typed, or those of some subjects."""
-    which = f"subject IN ({marks(subjects)})" if subjects else "subject NOT IN ('typed', 'prompt')"
+async def page(database: Database, before: int, limit: int, but: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Events older than one, the latest first; without the marks of what was typed, and those of some subjects."""
+    left_out = ("typed", "prompt", *but)
     rows = await database.rows(
-        f"SELECT * FROM events WHERE id < ? AND {which} ORDER BY id DESC LIMIT ?",  # noqa: S608
-        (before, *subjects, limit),
+        f"SELECT * FROM events WHERE id < ? AND subject NOT IN ({marks(left_out)}) ORDER BY id DESC LIMIT ?",  # noqa: S608
+        (before, *left_out, limit),
     )
     return [_opened(row) for row in rows]
 
