@@ -11,7 +11,7 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.store import captures, events, memories, merges, prose
+from subconscious.store import events, memories, merges, prose
 from subconscious.store.connect import Database
 from subconscious.store.filters import FULL_TEXT
 from subconscious.store.merges import MERGED
@@ -148,10 +148,8 @@ async def _revive(tx: aiosqlite.Connection, doomed: Doomed) -> None:
 
     gone = set(doomed.memories)
     for portion in _portions(doomed.memories):
-        back = [memory for memory in await merges.under(tx, portion) if memory.id not in gone]
-        held = await captures.in_quarantine(tx, [memory.id for memory in back])
-        for memory in back:
-            if memory.id not in held:
+        for memory in await merges.under(tx, portion):
+            if memory.id not in gone:
                 await memories.unarchive(tx, memory, "user", "what it was merged into was purged")
                 await vectors.activate(tx, [memory.id], True)
 

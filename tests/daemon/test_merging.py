@@ -232,6 +232,25 @@ async def test_what_is_stored_takes_the_place_of_what_waits(core: Core, project:
     assert f"memory {made.id}" in capture["reason"]
 
 
+async def test_what_waits_from_who_is_trusted_more_waits_on(core: Core, project: Project) -> None:
+    ((waits, _),) = await said(core, project, CENTS, decision=Decision.REVIEW)
+    ((_, made),) = await said(core, project, AGAIN, session="s3", origin=Origin.ASSISTANT)
+    assert made is not None
+    assert (await captures.get(core.database, waits))["status"] == "review"
+
+
+async def test_what_was_worded_anew_meanwhile_is_said_no_more(core: Core, project: Project) -> None:
+    ((waits, _),) = await said(core, project, CENTS, decision=Decision.REVIEW)
+    candidate = of(AGAIN, Origin.USER)
+    judged = [(candidate, Admission(Decision.REVIEW, 0.8, "said", Verdict()))]
+    found = await repeated(core.mind(), judged, project.id)
+    assert found.captures == {AGAIN: waits}
+    async with core.database.write() as tx:
+        await captures.change(tx, "edit", waits, {"content": FLOATS})
+        ((number, _),) = await keep(core.mind(), tx, judged, Provenance(Place(project.id, None)), found)
+    assert (await captures.get(core.database, number))["status"] == "review"
+
+
 async def test_what_was_given_to_the_session_reinforces_nothing(core: Core, project: Project) -> None:
     from subconscious.flow.giving import Start, surface_start
 
@@ -438,6 +457,16 @@ async def test_a_purged_session_gives_back_what_others_said(core: Core, project:
     async with core.database.write() as tx:
         await purge.purge(tx, core.database, doomed, "a session")
     assert await active(core) == {old.id}
+
+
+async def test_a_purge_does_not_give_back_what_was_rolled_back(core: Core, project: Project) -> None:
+    await said(core, project, CENTS, session="bad")
+    await said(core, project, AGAIN, session="worse")
+    assert (await reviewing.rollback(core, "bad", "", back=False, preview=False))["done"]
+    doomed = await purge.of_sessions(core.database, ["worse"])
+    async with core.database.write() as tx:
+        await purge.purge(tx, core.database, doomed, "a session")
+    assert await active(core) == set()
 
 
 async def test_sessions_of_both_count_for_its_standing(core: Core, project: Project) -> None:
