@@ -177,6 +177,17 @@ async def under(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Memory]:
     return [memory_from(row) for row in rows]
 
 
+async def part(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: str = "") -> None:
+    """A person brought these back: they are no longer what another one says, also when they go for another reason."""
+    rows = await tx.execute_fetchall(
+        f"SELECT id FROM {TABLE} WHERE undone_at IS NULL AND memory_id IN ({marks(ids)})",  # noqa: S608
+        tuple(ids),
+    )
+    for row in list(rows):
+        before, after = await alter(tx, TABLE, row[0], {"undone_at": time()})
+        await events.record(tx, "part", "merge", row[0], actor=actor, before=before, after=after, act=act)
+
+
 async def gained(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
     """Which memories have gained by merges of these, and how often these had been said."""
     rows = await tx.execute_fetchall(

@@ -486,6 +486,30 @@ async def test_what_was_merged_comes_back_whole_when_it_is_wanted(core: Core, pr
     assert await night(core) == {}
 
 
+async def test_what_a_person_forgets_later_is_not_taken_for_merged(core: Core, project: Project) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="good")
+    ((_, new),) = await said(core, project, AGAIN, session="bad")
+    assert old is not None
+    assert new is not None
+    await acts.set_archived(core, [old.id], False, "user", "")
+    await acts.set_archived(core, [old.id], True, "user", "not true any more")
+    assert await merges.into(core.database, old.id) is None
+    assert (await purge.of_memories(core.database, [new.id])).memories == (new.id,)
+    await reviewing.rollback(core, "bad", "", back=False, preview=False)
+    assert await active(core) == set()
+
+
+async def test_what_was_brought_back_is_merged_again_by_an_undo(core: Core, project: Project) -> None:
+    ((_, old),) = await said(core, project, CENTS)
+    ((_, new),) = await said(core, project, AGAIN)
+    assert old is not None
+    assert new is not None
+    await acts.set_archived(core, [old.id], False, "user", "")
+    await undo(core)
+    assert await active(core) == {new.id}
+    assert await merges.into(core.database, old.id) == new.id
+
+
 def test_a_person_says_it_again_and_sees_where_it_went(stopped: Home, tmp_path: Path) -> None:
     configure(stopped, embedder='"local"')
     client.ensure_daemon(stopped)
