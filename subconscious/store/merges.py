@@ -177,6 +177,15 @@ async def under(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Memory]:
     return [memory_from(row) for row in rows]
 
 
+async def give_back(tx: aiosqlite.Connection, back: Sequence[Memory], actor: str, reason: str) -> None:
+    """Let what was merged into something that goes say it again; the caller tells the index."""
+    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+
+    for memory in back:
+        await memories.unarchive(tx, memory, actor, reason)
+    await vectors.activate(tx, [memory.id for memory in back], True)
+
+
 async def part(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: str = "") -> None:
     """A person brought these back: they are no longer what another one says, also when they go for another reason."""
     rows = await tx.execute_fetchall(
