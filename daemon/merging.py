@@ -60,7 +60,7 @@ async def _compare(core: Core, memory: Memory, model: str) -> int:
             if held is None or not is_twin(held, other) or await merges.opposed(tx, held.id, other.id):
                 continue
             pair = _pair(held, other, near[other.id], await merges.chosen(tx, [held.id, other.id]))
-            if not pair.gone.pinned:
+            if pair is not None:
                 await fold(tx, pair.gone, pair.stays, pair.cosine)
                 gone.append(pair.gone.id)
                 held = await memories.held(tx, pair.stays.id)
@@ -69,9 +69,11 @@ async def _compare(core: Core, memory: Memory, model: str) -> int:
     return len(gone)
 
 
-def _pair(one: Memory, other: Memory, cosine: float, chosen: set[int]) -> Pair:
+def _pair(one: Memory, other: Memory, cosine: float, chosen: set[int]) -> Pair | None:
+    """Which of two goes; None where a person has chosen both, each for its own sake."""
     stays = staying(one, other, chosen)
-    return Pair(other if stays is one else one, stays, cosine)
+    gone = other if stays is one else one
+    return None if gone.pinned or gone.id in chosen else Pair(gone, stays, cosine)
 
 
 async def nearest(core: Core, memory: Memory) -> dict[int, float]:
@@ -113,4 +115,4 @@ async def _pairs(tx: aiosqlite.Connection, memory: Memory, near: dict[int, float
         return []
     twins = [one for one in known.values() if is_twin(memory, one) and not await merges.opposed(tx, memory.id, one.id)]
     pairs = [_pair(memory, one, near[one.id], chosen) for one in twins]
-    return [pair for pair in pairs if not pair.gone.pinned]
+    return [pair for pair in pairs if pair is not None]

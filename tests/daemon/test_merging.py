@@ -363,6 +363,16 @@ async def test_the_pinned_and_those_that_a_person_rated_never_go(core: Core, pro
     assert (await now(core, new)).archived_at
 
 
+async def test_of_two_that_a_person_rated_neither_goes(core: Core, project: Project) -> None:
+    both = [await kept(core, project, CENTS), await kept(core, project, AGAIN, said_at=NOON + 9)]
+    async with core.database.write() as tx:
+        await fading.set_importance(tx, both[0].id, "critical", "user")
+        await fading.set_importance(tx, both[1].id, "temporary", "user")
+    assert await merging.preview(core, None, 9) == []
+    await night(core)
+    assert await active(core) == {one.id for one in both}
+
+
 @pytest.mark.parametrize("type_", ["CONTRADICTS", "SUPERSEDES"])
 async def test_what_is_opposed_is_not_merged(core: Core, project: Project, type_: str) -> None:
     old = await kept(core, project, CENTS)
