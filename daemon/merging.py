@@ -38,15 +38,20 @@ class Pair:
 
 async def portion(core: Core) -> tuple[int, int]:
     """Compare some memories that were not compared yet; how many those were, and how many merges it came to."""
-    await core.embedding.opened()
-    model = core.embedding.sense.model
-    if core.embedding.index is None or not core.in_force(core.settings).dedupe:
+    if not await _may(core):
         return 0, 0
+    model = core.embedding.sense.model
     batch = await merges.unsearched(core.database, model, PORTION)
     merged = 0
     for memory in batch:
         merged += await _compare(core, memory, model)
     return len(batch), merged
+
+
+async def _may(core: Core) -> bool:
+    """Whether it is wanted, and there is something to look in; a daemon that has just started has it in a moment."""
+    await core.embedding.opened()
+    return core.embedding.index is not None and core.in_force(core.settings).dedupe
 
 
 async def _compare(core: Core, memory: Memory, model: str) -> int:
@@ -94,6 +99,8 @@ async def _vector(core: Core, memory: Memory) -> Vector | None:
 
 async def preview(core: Core, project_id: str | None, limit: int) -> list[Pair]:
     """What the next run would merge of one project and the user's own, or of all; changes nothing."""
+    if not await _may(core):
+        return []
     found: list[Pair] = []
     gone: set[int] = set()
     for memory in await merges.unsearched(core.database, core.embedding.sense.model, A_NIGHT):

@@ -389,6 +389,14 @@ async def test_other_projects_know_nothing_of_it(core: Core, project: Project) -
     assert await active(core) == {mine.id, wide.id}
 
 
+async def test_where_nothing_is_merged_none_is_announced(core: Core, project: Project) -> None:
+    await kept(core, project, CENTS)
+    await kept(core, project, AGAIN, said_at=NOON + 9)
+    core.settings = core.settings.model_copy(update={"dedupe": False})
+    assert await merging.preview(core, project.id, 10) == []
+    assert await night(core) == {}
+
+
 async def test_a_preview_changes_nothing(core: Core, project: Project) -> None:
     old = await kept(core, project, CENTS)
     new = await kept(core, project, AGAIN, said_at=NOON + 9)
