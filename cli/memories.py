@@ -187,12 +187,18 @@ def show(options: Namespace) -> None:
     priority = f"{answer['priority']:+.2f}, from what answers used" if answer["priority"] else ""
     _show_content(memory, [("beware", screen.listed(answer["marks"])), ("priority", priority)])
     screen.heading("Where it comes from")
-    now = answer.get("merged_into")  # a daemon of before knows none
-    before = ", ".join(map(str, answer.get("merged", [])))
-    merged = [("merged", f"into {now}, which says the same" if now else ""), ("said before", before)]
-    screen.fields([*_provenance(memory), *merged])
+    screen.fields([*_provenance(memory), *_merges(answer)])
     _show_history(answer["history"])
     _show_surfaces(answer["surfaces"])
+
+
+def _merges(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    """What says it now, and what said it before; a daemon of before knows neither."""
+    now, before = answer.get("merged_into"), screen.listed(list(map(str, answer.get("merged", []))))
+    return [
+        ("merged", f"into memory {now}, which says the same; `subconscious unarchive` parts them" if now else ""),
+        ("was said", f"in memory {before}, merged into this one" if before else ""),
+    ]
 
 
 def _show_branch(options: Namespace) -> None:

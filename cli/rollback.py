@@ -53,6 +53,9 @@ def _preview(found: dict[str, Any]) -> None:
     for memory in found["repeated"]:
         told = f"a repetition of memory {memory['id']}, which stays: {screen.line(memory['summary'])}"
         print(screen.wrapped(told, 4, "  -"))
+    for memory in found.get("revived", ()):  # a daemon of before knows none
+        told = f"in place of memory {memory['id']}, which comes back: {screen.line(memory['summary'])}"
+        print(screen.wrapped(told, 4, "  -"))
     waits = sum(capture["status"] in ("review", "quarantined") for capture in found["captures"])
     print(f"  - {screen.counted(len(found['captures']), 'capture')}, {waits} of them undecided")
     if found.get("links"):

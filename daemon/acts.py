@@ -26,7 +26,7 @@ from subconscious.model import (
     Turn,
 )
 from subconscious.search.sections import sections
-from subconscious.store import captures, consolidations, fading, memories
+from subconscious.store import captures, consolidations, fading, memories, merges
 from subconscious.store.capture_rows import capture_key
 
 from .core import Core
@@ -123,6 +123,7 @@ async def set_archived(core: Core, ids: Sequence[int], archived: bool, actor: st
             await vectors.activate(tx, fallen, False)
         else:
             await fading.rehabilitate(tx, changed, actor, act)
+            await merges.part(tx, changed, actor, act)
     await core.embedding.refresh(changed)
     core.embedding.wake()
     await core.calibrate()  # what a person archives soon after its capture was captured wrongly

@@ -38,15 +38,20 @@ class Pair:
 
 async def portion(core: Core) -> tuple[int, int]:
     """Compare some memories that were not compared yet; how many those were, and how many merges it came to."""
-    await core.embedding.opened()
-    model = core.embedding.sense.model
-    if core.embedding.index is None or not core.in_force(core.settings).dedupe:
+    if not await _may(core):
         return 0, 0
+    model = core.embedding.sense.model
     batch = await merges.unsearched(core.database, model, PORTION)
     merged = 0
     for memory in batch:
         merged += await _compare(core, memory, model)
     return len(batch), merged
+
+
+async def _may(core: Core) -> bool:
+    """Whether it is wanted, and there is something to look in; a daemon that has just started has it in a moment."""
+    await core.embedding.opened()
+    return core.embedding.index is not None and core.in_force(core.settings).dedupe
 
 
 async def _compare(core: Core, memory: Memory, model: str) -> int:
@@ -60,7 +65,7 @@ async def _compare(core: Core, memory: Memory, model: str) -> int:
             if held is None or not is_twin(held, other) or await merges.opposed(tx, held.id, other.id):
                 continue
             pair = _pair(held, other, near[other.id], await merges.chosen(tx, [held.id, other.id]))
-            if not pair.gone.pinned:
+            if pair is not None:
                 await fold(tx, pair.gone, pair.stays, pair.cosine)
                 gone.append(pair.gone.id)
                 held = await memories.held(tx, pair.stays.id)
@@ -69,9 +74,11 @@ async def _compare(core: Core, memory: Memory, model: str) -> int:
     return len(gone)
 
 
-def _pair(one: Memory, other: Memory, cosine: float, chosen: set[int]) -> Pair:
+def _pair(one: Memory, other: Memory, cosine: float, chosen: set[int]) -> Pair | None:
+    """Which of two goes; None where a person has chosen both, each for its own sake."""
     stays = staying(one, other, chosen)
-    return Pair(other if stays is one else one, stays, cosine)
+    gone = other if stays is one else one
+    return None if gone.pinned or gone.id in chosen else Pair(gone, stays, cosine)
 
 
 async def nearest(core: Core, memory: Memory) -> dict[int, float]:
@@ -92,6 +99,8 @@ async def _vector(core: Core, memory: Memory) -> Vector | None:
 
 async def preview(core: Core, project_id: str | None, limit: int) -> list[Pair]:
     """What the next run would merge of one project and the user's own, or of all; changes nothing."""
+    if not await _may(core):
+        return []
     found: list[Pair] = []
     gone: set[int] = set()
     for memory in await merges.unsearched(core.database, core.embedding.sense.model, A_NIGHT):
@@ -113,4 +122,4 @@ async def _pairs(tx: aiosqlite.Connection, memory: Memory, near: dict[int, float
         return []
     twins = [one for one in known.values() if is_twin(memory, one) and not await merges.opposed(tx, memory.id, one.id)]
     pairs = [_pair(memory, one, near[one.id], chosen) for one in twins]
-    return [pair for pair in pairs if not pair.gone.pinned]
+    return [pair for pair in pairs if pair is not None]

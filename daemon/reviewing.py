@@ -121,11 +121,13 @@ async def rollback(core: Core, session_id: str, reason: str, *, back: bool, prev
         await core.embedding.refresh([*(memory.id for memory in changed), *found.revived])
         core.embedding.wake()
         await core.calibrate()
-    held = await memories.get_many(core.database, [*found.memories, *(memory_id for memory_id, _ in found.repeated)])
+    repeated = [memory_id for memory_id, _ in found.repeated]
+    held = await memories.get_many(core.database, [*found.memories, *repeated, *found.revived])
     return {
         "session_id": session_id,
         "memories": [asdict(held[memory_id]) for memory_id in found.memories],
-        "repeated": [asdict(held[memory_id]) for memory_id, _ in found.repeated],
+        "repeated": [asdict(held[memory_id]) for memory_id in repeated],
+        "revived": [asdict(held[memory_id]) for memory_id in found.revived],
         "captures": [{"id": capture_id, "status": status} for capture_id, status in found.captures],
         "unread": found.unread,
         "links": [{"id": link_id, "status": status} for link_id, status in found.links],

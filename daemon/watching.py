@@ -18,7 +18,7 @@ from subconscious.poisoning import check, rules_version
 from subconscious.poisoning.gate import screen, told
 from subconscious.poisoning.second import TOLD, VERSION, second_look
 from subconscious.providers import Ask
-from subconscious.store import captures, consolidations, decisions, memories, poison
+from subconscious.store import captures, consolidations, decisions, memories, merges, poison
 from subconscious.store.capture_rows import QUARANTINED, Place
 
 from .aside import QUIET, aside
@@ -57,7 +57,7 @@ async def look_again(core: Core) -> int:
 
 
 async def _note(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> list[int]:
-    """Put a check on record; which memories leave with the one that it sets apart, that one among them."""
+    """Put a check on record; which memories leave or come back with the one that it sets apart, that one among them."""
     left = await _set_apart(tx, memory, verdict) if verdict.level in HELD else []
     # A check that failed has no rules; it must not be tried in every round.
     await poison.note_checked(tx, memory.id, replace(verdict, rules=verdict.rules or rules_version()))
@@ -89,9 +89,9 @@ def _candidate(memory: Memory) -> Candidate:
 
 
 async def _set_apart(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> list[int]:
-    """Take a memory out of use until a person decides, and what sums it up with it; return what left the indexes.
+    """Take a memory out of use until a person decides, and what sums it up with it; return what the indexes must learn.
 
-    Nothing where none of its captures is there to decide on.
+    What was merged into it says it again, if it is harmless. Nothing where none of its captures is there to decide on.
     """
     from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
 
@@ -108,7 +108,9 @@ async def _set_apart(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict)
     fallen = await consolidations.fall(tx, [memory.id], "daemon", "it may be poisoned")
     gone = [memory.id, *fallen]
     await vectors.activate(tx, gone, False)
-    return gone
+    back = [one for one in await merges.under(tx, [memory.id]) if screen(_candidate(one)).level is Level.NONE]
+    await merges.give_back(tx, back, "daemon", f"memory {memory.id}, which it was merged into, may be poisoned")
+    return [*gone, *(one.id for one in back)]
 
 
 async def ask_again(core: Core) -> int:

@@ -79,7 +79,7 @@ async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
             repeated.append((memory_id, bound[memory_id]))
     lent = await merges.gained(tx, [number for number in bound if number not in own])
     repeated += [(memory_id, times) for memory_id, times in lent if memory_id not in own]
-    revived = await _merged_by_others(tx, own, session_id)
+    revived = [memory.id for memory in await merges.under(tx, own) if memory.session_id != session_id]
     made, proposed = await consolidations.built_on(tx, own)
     own += [number for number in made if number not in own]
     brought += [await captures.held(tx, number) for number in proposed]
@@ -89,18 +89,6 @@ async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
     return Extent(
         session_id, tuple(own), tuple(repeated), statuses, unread, tuple(sorted(linked.items())), tuple(revived)
     )
-
-
-async def _merged_by_others(tx: aiosqlite.Connection, own: Iterable[int], session_id: str) -> list[int]:
-    """What others said before, and was merged into a session's own; not what was itself taken back or set apart."""
-    found = []
-    for memory in await merges.under(tx, list(own)):
-        brought = await captures.of_memory(tx, memory.id)
-        stands = not brought or any(one["status"] in STANDING for one in brought)
-        held = any(one["status"] == QUARANTINED for one in brought)
-        if memory.session_id != session_id and stands and not held:
-            found.append(memory.id)
-    return found
 
 
 async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list[Memory]:

@@ -88,6 +88,8 @@ _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n+")
 _TOKEN = re.compile(r"`[^`\n]+`|[^\s,;!()\[\]{}\"\u201c\u201d`]+")
 _CODE = re.compile(r"[a-z][A-Z]")
 _AUXILIARY = frozenset("is are be being".split())
+_CLIPPED = re.compile(r"[^aeiou][aeiou][^aeiouwxy]|[^aeiou]y[^aeiouwxy]")
+"""Three letters that were four: of "using" and "noting"; of a verb with three the last one is doubled ("running")."""
 
 
 def twins(one: str, other: str) -> bool:
@@ -115,6 +117,8 @@ def _actively(words: list[Form]) -> list[Form]:
     at = next((place for place, (_, passive) in enumerate(words) if passive), 0)
     before, verb = words[:at], words[at : at + 1]
     must = [word for word in before if word[0] == "must"]
+    if must and ("not", False) in before[: before.index(must[0])]:
+        return words  # what need not be done may be; what must not be done may not
     return must + verb + [word for word in before if word[0] != "must"] + words[at + 1 :]
 
 
@@ -123,9 +127,15 @@ def _forms(sentence: str) -> Iterator[Form]:
     for found in _TOKEN.finditer(sentence):
         token = found[0].strip("`").rstrip(".:'\u2019").lstrip("'\u2018")
         word = token.casefold()
-        if token and word not in _LIGHT:
+        named = found[0].startswith("`") or _is_name(token, first=found.start() == 0)
+        if token and (named or word not in _LIGHT):
             yield _form(token, word, after=auxiliary)
         auxiliary = word in _AUXILIARY
+
+
+def _is_name(written: str, *, first: bool) -> bool:
+    """Whether its capitals make a name of it, as of "option A" and "the US region"."""
+    return written.isupper() and written != "I" and not (first and len(written) == 1)
 
 
 def _form(token: str, word: str, *, after: bool) -> Form:
@@ -133,7 +143,7 @@ def _form(token: str, word: str, *, after: bool) -> Form:
     if not word.isalpha() or _CODE.search(token) or (token.isupper() and 1 < len(token) < 4):
         return (token if _CODE.search(token) else word), False
     passive = after and (word in _DONE or (word.endswith("ed") and len(word) > 3))
-    verb = (_DONE.get(word) or word[:-1]) if passive else _NUMBERS.get(word, word)
+    verb = (_DONE.get(word) or _infinitive(word[:-2])) if passive else _NUMBERS.get(word, word)
     stem = _stem(verb)
     return _NAMES.get(stem, stem), passive
 
@@ -143,13 +153,18 @@ def _stem(word: str) -> str:
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     if word.endswith("ing") and len(word) > 4:
-        return _bare(word[:-3] if len(word) > 5 else word[:-3] + "e")
+        return _bare(_infinitive(word[:-3]))
     return _bare(word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word)
 
 
+def _infinitive(root: str) -> str:
+    """A verb without "ing" or "ed", with the silent letter that it may have lost: "fix" and "add" have none."""
+    return root if len(root) == 3 and not _CLIPPED.fullmatch(root) else root + "e"
+
+
 def _bare(word: str) -> str:
-    """Without a silent and a doubled letter at its end."""
-    bare = word[:-1] if word.endswith("e") and len(word) > 3 else word
+    """Without a silent and a doubled letter at its end; a short word is another one without: "note", "not"."""
+    bare = word[:-1] if word.endswith("e") and len(word) > 4 else word
     return bare[:-1] if len(bare) > 3 and bare[-1] == bare[-2] and bare[-1] not in "lsz" else bare
 
 

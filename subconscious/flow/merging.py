@@ -100,10 +100,14 @@ def is_twin(said: Candidate | Memory, known: Memory) -> bool:
 
 async def _capture(mind: Mind, candidate: Candidate, queue: Sequence[Waiting]) -> int | None:
     for capture in queue:
-        akin = (capture.kind, capture.scope) == (candidate.kind, candidate.scope)
-        if akin and twins(candidate.content, capture.content) and await _cosine(mind, candidate, capture) is not None:
+        if _waits_too(candidate, capture) and await _cosine(mind, candidate, capture) is not None:
             return capture.id
     return None
+
+
+def _waits_too(said: Candidate, capture: Candidate | Waiting) -> bool:
+    akin = (capture.kind, capture.scope) == (said.kind, said.scope)
+    return akin and twins(said.content, capture.content)
 
 
 async def weighed(
@@ -152,8 +156,10 @@ async def _known(tx: aiosqlite.Connection, candidate: Candidate, found: Repeats)
 
 
 async def _waiting(tx: aiosqlite.Connection, candidate: Candidate, found: Repeats) -> dict[str, Any] | None:
+    """The capture that a candidate says again, if it still does: it may have been worded anew, or decided on."""
     number = found.captures.get(candidate.content)
-    return await waiting.held(tx, number) if number else None
+    capture = await waiting.held(tx, number) if number else None
+    return capture if capture is not None and _waits_too(candidate, candidate_of(capture)) else None
 
 
 async def known_as(
@@ -169,7 +175,10 @@ async def known_as(
 async def take_place(
     tx: aiosqlite.Connection, candidate: Candidate, admission: Admission, made: Memory, found: Repeats
 ) -> None:
-    """Let a memory that was stored take the place of the one that it says again, and of the capture that waits."""
+    """Let a memory that was stored take the place of the one that it says again, and of the capture that waits.
+
+    What waits from an origin that is trusted more waits on: as a memory it would weigh more.
+    """
     if is_flagged(admission):
         return
     known = await _known(tx, candidate, found)
@@ -177,7 +186,7 @@ async def take_place(
         await fold(tx, known, made, found.memories[candidate.content][1])
         found.gone.append(known.id)
     capture = await _waiting(tx, candidate, found)
-    if capture is not None:
+    if capture is not None and made.origin.distrust <= candidate_of(capture).origin.distrust:
         await decisions.displace(tx, capture["id"], f"says what memory {made.id} says")
 
 

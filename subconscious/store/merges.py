@@ -39,6 +39,13 @@ m.archived_at IS NULL AND m.kind <> 'meta'
 """
 
 
+_STANDS = """
+NOT EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id AND quarantined)
+ AND (NOT EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id)
+  OR EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id AND status IN ('captured', 'review', 'approved')))
+"""
+
+
 async def unsearched(database: Database, model: str, limit: int) -> list[Memory]:
     """Memories with a vector of this model that were not compared with the others as they are worded now."""
     rows = await database.rows(
@@ -161,13 +168,33 @@ async def earlier(database: Database, memory_id: int) -> list[int]:
 
 
 async def under(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Memory]:
-    """What was merged into these memories and is out of use since."""
+    """What was merged into these memories and would be in use without that: not taken back since, nor set apart."""
     rows = await tx.execute_fetchall(
-        f"SELECT * FROM memories WHERE id IN (SELECT memory_id FROM {MERGED} WHERE into_id IN ({marks(ids)}))"  # noqa: S608
-        " ORDER BY id",
+        f"SELECT m.* FROM memories AS m WHERE {_STANDS} AND m.id IN"  # noqa: S608
+        f" (SELECT memory_id FROM {MERGED} WHERE into_id IN ({marks(ids)})) ORDER BY m.id",
         tuple(ids),
     )
     return [memory_from(row) for row in rows]
+
+
+async def give_back(tx: aiosqlite.Connection, back: Sequence[Memory], actor: str, reason: str) -> None:
+    """Let what was merged into something that goes say it again; the caller tells the index."""
+    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+
+    for memory in back:
+        await memories.unarchive(tx, memory, actor, reason)
+    await vectors.activate(tx, [memory.id for memory in back], True)
+
+
+async def part(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: str = "") -> None:
+    """A person brought these back: they are no longer what another one says, also when they go for another reason."""
+    rows = await tx.execute_fetchall(
+        f"SELECT id FROM {TABLE} WHERE undone_at IS NULL AND memory_id IN ({marks(ids)})",  # noqa: S608
+        tuple(ids),
+    )
+    for row in list(rows):
+        before, after = await alter(tx, TABLE, row[0], {"undone_at": time()})
+        await events.record(tx, "part", "merge", row[0], actor=actor, before=before, after=after, act=act)
 
 
 async def gained(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.store import captures, events, memories, merges, prose
+from subconscious.store import events, merges, prose
 from subconscious.store.connect import Database
 from subconscious.store.filters import FULL_TEXT
 from subconscious.store.merges import MERGED
@@ -144,16 +144,10 @@ async def purge(tx: aiosqlite.Connection, database: Database, doomed: Doomed, wh
 
 async def _revive(tx: aiosqlite.Connection, doomed: Doomed) -> None:
     """What others said too, and was merged into what goes, says it again."""
-    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
-
     gone = set(doomed.memories)
     for portion in _portions(doomed.memories):
         back = [memory for memory in await merges.under(tx, portion) if memory.id not in gone]
-        held = await captures.in_quarantine(tx, [memory.id for memory in back])
-        for memory in back:
-            if memory.id not in held:
-                await memories.unarchive(tx, memory, "user", "what it was merged into was purged")
-                await vectors.activate(tx, [memory.id], True)
+        await merges.give_back(tx, back, "user", "what it was merged into was purged")
 
 
 async def _keep_tombstones(tx: aiosqlite.Connection, captures: Sequence[int]) -> None:

@@ -117,6 +117,7 @@ ROLLBACK: dict[str, Any] = {
     "session_id": "944588c1",
     "memories": [MEMORY],
     "repeated": [MEMORY | {"id": 13}],
+    "revived": [MEMORY | {"id": 14}],
     "unread": 0,
     "captures": [{"id": 7, "status": "review"}],
     "done": True,
@@ -297,6 +298,8 @@ ANSWERS: dict[str, Any] = {
     "search": {"hits": [{"memory": MEMORY, "relevance": 0.8}]},
     "list": {"memories": [MEMORY], "total": 3, "branch": "glaze"},
     "show": {
+        "merged_into": 13,
+        "merged": [10, 11],
         "memory": MEMORY,
         "history": [EVENT],
         "surfaces": [SURFACE],
@@ -928,6 +931,7 @@ def test_a_rollback_is_shown_first_and_done_after_a_yes(daemon: StubDaemon, caps
     _, out, _ = run(capsys, "rollback", "9445")
     assert "memory 12" in out
     assert "memory 13, which stays" in " ".join(out.split())
+    assert "in place of memory 14, which comes back" in " ".join(out.split())
     assert "Nothing was changed" in out
     assert daemon.requests[-1].args["preview"] is True
     _, out, _ = run(capsys, "rollback", "9445", "--yes")

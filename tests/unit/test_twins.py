@@ -21,6 +21,10 @@ SAME = [
     ("Avoid circular dependencies.", "No circular dependencies."),
     ("Make sure that the cache is cleared.", "Ensure the cache is cleared"),
     ("Limits are 10,000 rows.", "Limits are 10000 rows."),
+    ("Secrets must not be logged.", "Secrets should not be logged"),
+    ("Notes are kept in the repo.", "We keep notes in the repository."),
+    ("The name is fixed in the config.", "Fix the name in the config."),
+    ("Coding in Rust is slow.", "Code in Rust is slow."),
 ]
 
 APART = [
@@ -29,6 +33,10 @@ APART = [
     ("Deploy on Fridays.", "Don't deploy on Fridays."),
     ("Tests don't always pass.", "Tests don't pass."),
     ("Cache the answers with a key.", "Cache the answers without a key."),
+    ("Migrations must not be run by hand.", "Migrations do not need to be run by hand."),
+    ("Old backups must not be deleted.", "Old backups don't have to be deleted."),
+    ("Notes hold the ids.", "Never hold the ids."),
+    ("Keep note ids in the table.", "Keep no ids in the table."),
     # numbers, versions, codes
     ("Retry 3 times.", "Retry 5 times."),
     ("Python 3.11 is required.", "Python 3.12 is required."),
@@ -42,7 +50,11 @@ APART = [
     ("Run `bun test` before a commit.", "Run `bun run test` before a commit."),
     ("Set --strict for mypy.", "Set --no-strict for mypy."),
     ("Use foo_bar here.", "Use foo_baz here."),
+    ("We chose option A.", "We chose option I."),
+    ("Call `a` first.", "Call `it` first."),
+    ("Deploy to the US region.", "Deploy to the region."),
     # another word for another thing
+    ("Use pipe for installs.", "Use pip for installs."),
     ("We use tabs for indentation.", "We use spaces for indentation."),
     ("We use Redis for the queue.", "We use Postgres for the queue."),
     ("Enable caching in the client.", "Disable caching in the client."),
