@@ -22,7 +22,13 @@ BATCH = 25
 """Rows that are looked through at once."""
 
 ROUND_SECONDS = 1.0
-"""Time that a look through what is stored may take of one round of upkeep."""
+"""Time that a look through what is stored may work in one round of upkeep."""
+
+LONGEST_ASIDE = 1.0
+"""Seconds that some rows wait while somebody is at work."""
+
+LONGEST_ROUND = 10.0
+"""Seconds after which the other upkeep has its turn, however much of them was waiting."""
 
 KEY_BYTES = 32
 
@@ -169,12 +175,14 @@ async def look_again(core: Core) -> None:
         state = {"rules": rules(), "changed": 0}
     if state.get("done"):
         return
-    deadline = monotonic() + ROUND_SECONDS
+    latest, worked = monotonic() + LONGEST_ROUND, 0.0
     async for table, batch in _rest(core, state):
-        await aside(core, QUIET, ROUND_SECONDS)
+        await aside(core, QUIET, LONGEST_ASIDE)
+        begun = monotonic()
         state["changed"] += await _clean(core, batch, "daemon")
         state |= {"table": table.name, "after": list(batch[-1].key)}
-        if monotonic() > deadline:
+        worked += monotonic() - begun
+        if worked > ROUND_SECONDS or monotonic() > latest:
             break
     else:
         state["done"] = True

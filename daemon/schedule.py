@@ -8,7 +8,7 @@ import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from time import time
+from time import monotonic, time
 
 from subconscious.errors import TranscriptError
 from subconscious.model import Memory, Session
@@ -33,6 +33,8 @@ DATED_AT_ONCE = 20
 
 DATING_PAUSE = 0.1
 """Seconds between two batches of memories whose dates are looked for."""
+LONGEST_DATING = 20.0
+"""Seconds after which the other upkeep has its turn; the next round goes on."""
 LONGEST_ASIDE = 1.0
 """Seconds that such a batch waits while somebody is at work."""
 
@@ -126,7 +128,10 @@ class Schedule:
 
     async def read_dates(self) -> None:
         """Find in what was stored since, when it will be due by its own words (SPEC D21a)."""
-        while fresh := await triggers.unsearched(self._core.database, due.VERSION, DATED_AT_ONCE):
+        latest = monotonic() + LONGEST_DATING
+        while monotonic() < latest and (
+            fresh := await triggers.unsearched(self._core.database, due.VERSION, DATED_AT_ONCE)
+        ):
             await aside(self._core, QUIET, LONGEST_ASIDE)
             found = await asyncio.to_thread(_dated, fresh)
             async with self._core.database.write() as tx:

@@ -28,7 +28,7 @@ log = logging.getLogger("subconscious.daemon")
 
 CHECKED_A_ROUND = 100
 CHECKED_AT_ONCE = 10
-LONGEST_ASIDE = 2.0
+LONGEST_ASIDE = 1.0
 """Seconds that such a portion waits while somebody is at work."""
 ASKED_A_ROUND = 4
 HELD = (Level.HIGH, Level.CRITICAL)

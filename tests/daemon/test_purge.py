@@ -41,7 +41,15 @@ def knowing(home: Home, words: str) -> list[str]:
     spelled = [words.encode(), words.upper().encode(), json.dumps(words)[1:-1].encode()]
     files = [path for path in home.root.rglob("*") if path.is_file() and "env" not in path.parts]
     assert home.database in files
-    return [str(path) for path in files if any(each in path.read_bytes() for each in spelled)]
+    return [str(path) for path in files if any(each in _bytes(path) for each in spelled)]
+
+
+def _bytes(path: Path) -> bytes:
+    """What a file holds; nothing if it is gone by now, as the drafts of what is written whole are in a moment."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def person(home: Home, cmd: str, **args: object) -> dict[str, Any]:
