@@ -148,6 +148,6 @@ def _open_front(connector: Connector) -> sqlite3.Connection:
         for pragma in PRAGMAS:
             connection.execute(pragma)
     except BaseException:
-        connection.close()
+        connection.close()  # whatever went wrong: a connection that nobody holds would keep its file
         raise
     return connection
