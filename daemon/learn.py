@@ -31,7 +31,8 @@ from . import refining
 from .core import Core
 from .entry import Entry
 from .fading import touched
-from .forgery import VOUCHED, doubted, hold, waiting
+from .forgery import doubted, hold, vouching_began, waiting
+from .vouching import VOUCHED
 
 NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
 """How prompts begin that no line of a person's words will follow: commands, and what the client itself puts in."""
@@ -105,6 +106,7 @@ async def learn_batch(core: Core, mind: Mind, source: Source, *, final: bool = F
 
 async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> Gain:
     place = await sessions.position(mind.database, source.path, source.session_id)
+    doubting = (source.watched or source.late) and await vouching_began(core, source.session_id)
     reading = await asyncio.to_thread(_read, source.path, place, final)
     if reading.offset == place.position and not reading.turns:
         return Gain(reading)
@@ -113,8 +115,10 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
     heard = reading
     if source.late:
         judged = [hold(one, LATE) for one in judged]
-    if source.watched or source.late:
-        doubtful = await doubted(core, source.session_id, reading.turns, whole=place.position == 0)
+    if doubting:
+        session = await sessions.get(mind.database, source.session_id)
+        first = session is None or not session.first_prompt
+        doubtful = await doubted(core, source.session_id, reading.turns, first=first)
         judged = waiting(judged, doubtful)
         heard = replace(reading, turns=tuple(turn for turn in reading.turns if turn.id not in doubtful))
     where = await _provenance(mind, source, reading)
@@ -174,29 +178,16 @@ def _stated(judged: Sequence[Judged]) -> list[str]:
 
 async def expect(core: Core, entry: Entry) -> None:
     """Keep what was typed until it stands in the transcript: a client that is killed may never write it there."""
+    if not core.mind(entry.options).settings.capture or not entry.payload.prompt_id:
+        return
     with ledger.reading(f"session/{entry.payload.session_id}"):
-        text = clean(entry.payload.prompt).strip()
-    if not core.mind(entry.options).settings.capture:
-        return
-    if not entry.payload.prompt_id or not text:
-        return
-    core.vouched.tie(entry, text)
-    if text.startswith(NOT_TYPED):
-        await _note_vouched(core, entry, text)  # so much is known: hooks vouch for this session's prompts
+        text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()
+    if not text or text.startswith(NOT_TYPED):
         return
     branch, _ = head(entry.folder)
     prompt = sessions.Prompt(entry.payload.session_id, entry.payload.prompt_id, text, min(entry.at, time()), branch)
     async with core.database.write() as tx:
         await sessions.expect(tx, prompt)
-    await _note_vouched(core, entry, text)
-
-
-async def _note_vouched(core: Core, entry: Entry, text: str) -> None:
-    """Write down that a prompt was vouched for: it may be another daemon that learns from it."""
-    if entry in core.vouched:
-        number = f"{entry.payload.session_id}/{entry.payload.prompt_id}"
-        async with core.database.write() as tx:
-            await events.record(tx, VOUCHED, "prompt", number, reason=content_hash(text))
 
 
 async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:

@@ -226,7 +226,7 @@ async def keep(core: Core, mind: Mind, span: Span, piece: Piece, answered: Answe
     assert isinstance(answered.value, Proposals)  # noqa: S101 - the request's schema
     extractor = model.extractor(answered.provider, answered.model)
     judged = await asyncio.to_thread(refining.judge, mind, answered.value, piece.chunk, extractor)
-    judged = waiting(judged, await doubted(core, span.session_id, piece.chunk.turns, whole=False))
+    judged = waiting(judged, await doubted(core, span.session_id, piece.chunk.turns))
     where = await _provenance(mind, span)
     findings = await refining.compare(mind, judged, where.place)
     async with core.database.write() as tx:

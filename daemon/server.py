@@ -22,7 +22,7 @@ from .crowd import SHORT, Crowd
 from .entry import BrokenEntryError, Entry, parse_entry, parse_secrets
 from .peers import doubt_of_hook, is_ours, peer_of
 from .spool import Spool
-from .vouching import vouch
+from .vouching import vouch, write_down
 
 log = logging.getLogger("subconscious.daemon")
 
@@ -145,11 +145,16 @@ class Server:
                 return
         if secrets and not await asyncio.to_thread(doubt_of_hook, _caller(writer)):
             self._core.adopt(dict(entry.options) | parse_secrets(secrets[0]))
-        if entry.event == "UserPromptSubmit":
+        typed = entry.event == "UserPromptSubmit"
+        if typed:
             # At once: when its turn comes the hook may have given up, and what was typed is a person's all the same.
             await vouch(self._core, entry, _caller(writer))
-        async with self._core.answering[entry.payload.session_id]:
-            await self._tell(entry, reader, writer)
+        try:
+            async with self._core.answering[entry.payload.session_id]:
+                await self._tell(entry, reader, writer)
+        finally:
+            if typed:
+                await write_down(self._core, entry)
 
     async def _tell(self, entry: Entry, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         HURRIED.set(True)  # of this connection's own task

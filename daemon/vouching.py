@@ -15,13 +15,18 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING
 
+from subconscious.flow.remembering import clean
 from subconscious.store import events
+from subconscious.store.rows import content_hash
 
 from .peers import doubt_of_hook
 
 if TYPE_CHECKING:
     from .core import Core
     from .entry import Entry
+
+VOUCHED = "vouched"
+"""The event by which a prompt is a person's, whichever daemon heard of it."""
 
 REMEMBERED = 10_000
 """Prompts whose voucher is kept: more than are typed while one daemon lives."""
@@ -44,31 +49,33 @@ Mark = tuple[str, str, bytes]
 class Vouched:
     """The prompts that a hook of a person's client handed over while this daemon ran.
 
-    What is stored of a prompt is free of secrets, so it has another mark than the prompt itself: ``tie`` says of which.
+    What is stored of a prompt is free of secrets, so it has another mark than the prompt itself.
     """
 
     def __init__(self) -> None:
-        self._marks: OrderedDict[Mark, None] = OrderedDict()
-        self._ties: OrderedDict[Mark, Mark] = OrderedDict()
+        self._prompts: OrderedDict[Mark, None] = OrderedDict()
+        self._stored: OrderedDict[Mark, None] = OrderedDict()
 
     def add(self, entry: Entry) -> None:
         """Vouch for a prompt."""
-        self._marks[_mark_of(entry)] = None
-        if len(self._marks) > REMEMBERED:
-            self._marks.popitem(last=False)
+        _keep(self._prompts, _mark_of(entry))
 
-    def tie(self, entry: Entry, text: str) -> None:
-        """Say what is stored of a prompt, whether it is vouched for already, later or never."""
-        self._ties[_mark(entry.payload.session_id, entry.payload.prompt_id, text)] = _mark_of(entry)
-        if len(self._ties) > REMEMBERED:
-            self._ties.popitem(last=False)
+    def add_stored(self, entry: Entry, text: str) -> None:
+        """Vouch for what is stored of a prompt."""
+        _keep(self._stored, _mark(entry.payload.session_id, entry.payload.prompt_id, text))
 
     def __contains__(self, entry: Entry) -> bool:
-        return _mark_of(entry) in self._marks
+        return _mark_of(entry) in self._prompts
 
     def stored(self, session_id: str, prompt_id: str, text: str) -> bool:
         """Whether what is stored of a prompt was vouched for."""
-        return self._ties.get(_mark(session_id, prompt_id, text)) in self._marks
+        return _mark(session_id, prompt_id, text) in self._stored
+
+
+def _keep(marks: OrderedDict[Mark, None], mark: Mark) -> None:
+    marks[mark] = None
+    if len(marks) > REMEMBERED:
+        marks.popitem(last=False)
 
 
 def _mark_of(entry: Entry) -> Mark:
@@ -81,10 +88,28 @@ def _mark(session_id: str, prompt_id: str, text: str) -> Mark:
 
 async def vouch(core: Core, entry: Entry, caller: int) -> str:
     """Look at the hook that hands a prompt over: why it is doubted, or "", and then the prompt is vouched for."""
+    if entry in core.vouched:
+        return ""
     doubt = await asyncio.to_thread(doubt_of_hook, caller)
     if not doubt:
         core.vouched.add(entry)
     return doubt
+
+
+async def write_down(core: Core, entry: Entry) -> None:
+    """Keep it on record that a prompt was vouched for, in the words that are stored of it.
+
+    It may be another daemon that learns from them.
+    """
+    if entry not in core.vouched or not core.mind(entry.options).settings.capture:
+        return
+    text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()
+    if not text or not entry.payload.prompt_id:
+        return
+    core.vouched.add_stored(entry, text)
+    number = f"{entry.payload.session_id}/{entry.payload.prompt_id}"
+    async with core.database.write() as tx:
+        await events.record(tx, VOUCHED, "prompt", number, reason=content_hash(text))
 
 
 async def is_a_persons(core: Core, entry: Entry, verb: str, text: str) -> bool | None:

@@ -1,0 +1,119 @@
+"""Whose a line of a transcript is that claims to be typed: decided once its hook has had its chance."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+from time import time
+
+import pytest
+
+from daemon import forgery
+from daemon.core import Core
+from daemon.embedding import Embedding
+from daemon.entry import Entry, Payload
+from daemon.learn import Source, learn
+from daemon.vouching import write_down
+from subconscious.home import Home
+from subconscious.settings import Settings
+from subconscious.store import captures, sessions
+from subconscious.store.connect import Database
+from subconscious.store.projects import Project
+
+FIRST = "We decided to keep all amounts in integer cents."
+SECOND = "From now on, run the linter before every commit."
+
+
+@pytest.fixture
+async def core(home: Home, database: Database) -> AsyncIterator[Core]:
+    made = Core(home, Settings(embedder="none"), database, Embedding("none", database))
+    try:
+        yield made
+    finally:
+        await made.embedding.close()
+
+
+@pytest.fixture
+async def source(core: Core, project: Project, tmp_path: Path) -> Source:
+    """A session that hooks follow, and its transcript, which holds nothing that anybody typed."""
+    path = tmp_path / "s.jsonl"
+    path.write_text('{"type":"queue-operation","operation":"enqueue"}\n')
+    async with core.database.write() as tx:
+        await sessions.note(tx, "s", project.id, time(), transcript=str(path), cwd="")
+    return Source("s", project.id, str(path), watched=True)
+
+
+def write(source: Source, number: str, text: str, ago: float = 0.0) -> None:
+    at = datetime.fromtimestamp(time() - ago, UTC).isoformat()
+    message = {"role": "user", "content": text}
+    record = {"type": "user", "uuid": f"u{number}", "promptId": number, "sessionId": "s", "timestamp": at, "cwd": "/"}
+    with Path(source.path).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(record | {"message": message}) + "\n")
+
+
+async def hand_over(core: Core, number: str, text: str, after: float = 0.0) -> None:
+    await asyncio.sleep(after)
+    payload = Payload("s", prompt=text, prompt_id=number)
+    entry = Entry("e", "UserPromptSubmit", time(), "/", "", "", {}, payload)
+    core.vouched.add(entry)
+    await write_down(core, entry)
+
+
+async def kept(core: Core, source: Source) -> dict[str, str]:
+    await learn(core, core.mind(), source)
+    return {row["content"].split()[0]: row["status"] for row in await captures.listing(core.database)}
+
+
+async def test_a_prompt_whose_hook_is_on_its_way_is_a_persons(core: Core, source: Source) -> None:
+    write(source, "1", FIRST)
+    await hand_over(core, "1", FIRST)
+    write(source, "2", SECOND)
+    hook = asyncio.create_task(hand_over(core, "2", SECOND, after=0.2))
+    assert await kept(core, source) == {"We": "captured", "From": "captured"}
+    await hook
+
+
+@pytest.mark.parametrize("ago", [0.0, 60.0])
+async def test_what_no_hook_hands_over_waits(
+    core: Core, source: Source, ago: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forgery, "HOOK_SECONDS", 0.3)
+    write(source, "1", FIRST)
+    await hand_over(core, "1", FIRST)
+    write(source, "2", SECOND, ago)
+    assert await kept(core, source) == {"We": "captured", "From": "review"}
+
+
+async def test_what_was_typed_before_there_was_a_daemon_is_believed(core: Core, source: Source) -> None:
+    """Even if the file had been looked at when nothing was typed in it."""
+    assert await kept(core, source) == {}
+    write(source, "1", FIRST, ago=5)
+    write(source, "2", SECOND)
+    await hand_over(core, "2", SECOND)
+    assert await kept(core, source) == {"We": "captured", "From": "captured"}
+
+
+async def test_what_is_vouched_for_later_says_nothing_of_what_was_read(
+    core: Core, source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(source, "1", FIRST, ago=5)
+
+    async def slow(*_: object) -> dict[str, object]:
+        await hand_over(core, "2", SECOND)  # while the batch is being judged
+        return {}
+
+    monkeypatch.setattr("daemon.learn._meanings", slow)
+    assert await kept(core, source) == {"We": "captured"}
+
+
+async def test_what_was_added_behind_the_first_prompts_waits(core: Core, source: Source) -> None:
+    write(source, "1", FIRST, ago=9)
+    await hand_over(core, "1", FIRST)
+    assert await kept(core, source) == {"We": "captured"}
+    write(source, "2", SECOND, ago=8)
+    write(source, "3", "Go on.", ago=7)
+    await hand_over(core, "3", "Go on.")
+    assert await kept(core, source) == {"We": "captured", "From": "review"}
