@@ -5,10 +5,9 @@ Any command can write such a line. Where hooks hand prompts over, what stands th
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from time import monotonic, time
+from time import time
 
 from subconscious.flow.remembering import Judged
 from subconscious.model import Act, Decision, Origin, Turn
@@ -20,9 +19,6 @@ from .vouching import VOUCHED
 
 HOOK_SECONDS = 2.0
 """Time that a prompt's hook has to hand over what the client has just written down: longer than any hook waits."""
-
-LOOK_SECONDS = 0.05
-"""Between two looks at whether it has."""
 
 UNTYPED = "no hook of the client handed its prompt over"
 """Why words wait that could be another's."""
@@ -41,22 +37,9 @@ async def doubted(core: Core, session_id: str, turns: Sequence[Turn], *, first: 
 
     Of the ``first`` that are read of a session, what stands before the first prompt that was handed over is believed:
     there was no daemon yet. What was chosen in a dialog is no prompt, and no hook hears of it.
-
-    The client writes a prompt down while its hook is still on its way, and the end of the turn before may be read just
-    then: what was typed a moment ago is given the time that a hook has.
     """
-    typed = [turn for turn in turns if turn.act is Act.NONE and turn.origin is Origin.USER and turn.text]
-    until = monotonic() + HOOK_SECONDS
-    while True:
-        found = await _doubted_by_now(core, session_id, typed, first)
-        fresh = {turn.id for turn in typed if turn.time > time() - HOOK_SECONDS}
-        if not found & fresh or monotonic() > until:
-            return found
-        await asyncio.sleep(LOOK_SECONDS)
-
-
-async def _doubted_by_now(core: Core, session_id: str, typed: Sequence[Turn], first: bool) -> set[str]:
     told = await _vouched_texts(core, session_id)
+    typed = [turn for turn in turns if turn.act is Act.NONE and turn.origin is Origin.USER and turn.text]
     known = [
         at
         for at, turn in enumerate(typed)
@@ -66,6 +49,11 @@ async def _doubted_by_now(core: Core, session_id: str, typed: Sequence[Turn], fi
         return set()
     begin = known[0] if first and known else 0
     return {turn.id for at, turn in enumerate(typed) if at >= begin and at not in known}
+
+
+def fresh(turns: Sequence[Turn]) -> set[str]:
+    """The ids of the turns that were typed a moment ago: who vouches for them may be on the way."""
+    return {turn.id for turn in turns if turn.time > time() - HOOK_SECONDS}
 
 
 async def _vouched_texts(core: Core, session_id: str) -> set[str]:

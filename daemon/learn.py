@@ -8,7 +8,7 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import time
+from time import monotonic, time
 
 from subconscious.capture.corrects import LETTERS
 from subconscious.capture.offline import Meanings
@@ -31,7 +31,7 @@ from . import refining
 from .core import Core
 from .entry import Entry
 from .fading import touched
-from .forgery import doubted, hold, vouching_began, waiting
+from .forgery import HOOK_SECONDS, doubted, fresh, hold, vouching_began, waiting
 from .vouching import VOUCHED
 
 NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
@@ -39,6 +39,9 @@ NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
 
 LATE = "it was written when its session was over"
 """Why words wait that anybody could have added to a transcript."""
+
+LOOK_SECONDS = 0.1
+"""Between two looks at a prompt whose hook may be on the way."""
 
 UNWRITTEN = "its prompt stands in no transcript"
 """Why words wait that could be another's."""
@@ -106,21 +109,13 @@ async def learn_batch(core: Core, mind: Mind, source: Source, *, final: bool = F
 
 async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> Gain:
     place = await sessions.position(mind.database, source.path, source.session_id)
-    doubting = (source.watched or source.late) and await vouching_began(core, source.session_id)
-    reading = await asyncio.to_thread(_read, source.path, place, final)
+    reading, doubtful = await _read_and_doubted(core, source, place, final)
     if reading.offset == place.position and not reading.turns:
         return Gain(reading)
     meanings = await _meanings(core, reading.turns)
     judged = await asyncio.to_thread(judge, reading.turns, mind.settings, mind.calibration, meanings)
-    heard = reading
-    if source.late:
-        judged = [hold(one, LATE) for one in judged]
-    if doubting:
-        session = await sessions.get(mind.database, source.session_id)
-        first = session is None or not session.first_prompt
-        doubtful = await doubted(core, source.session_id, reading.turns, first=first)
-        judged = waiting(judged, doubtful)
-        heard = replace(reading, turns=tuple(turn for turn in reading.turns if turn.id not in doubtful))
+    judged = waiting([hold(one, LATE) for one in judged] if source.late else judged, doubtful)
+    heard = replace(reading, turns=tuple(turn for turn in reading.turns if turn.id not in doubtful))
     where = await _provenance(mind, source, reading)
     repeats = await merging.repeated(mind, judged, source.project_id)
     story = await _tell(mind, source, 0 if reading.restarted else place.position, heard, judged)
@@ -141,6 +136,29 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
             await refining.gather(mind, tx, source.project_id, place, reading)
     await core.embedding.refresh(repeats.gone)
     return Gain(reading, tuple(capture_id for capture_id, _ in kept), len(judged) - len(kept))
+
+
+async def _read_and_doubted(
+    core: Core, source: Source, place: sessions.Position, final: bool
+) -> tuple[Reading, set[str]]:
+    """Read on, and say which turns nobody vouches for.
+
+    The client writes a prompt down while its hook is on the way, or behind it, and the end of the turn before may be
+    read just then. So what was typed a moment ago is looked at again, with what was written meanwhile; and so are a
+    session's first words, for it tells whether they are older than the first prompt that was vouched for.
+    """
+    until = monotonic() + HOOK_SECONDS
+    while True:
+        doubting = (source.watched or source.late) and await vouching_began(core, source.session_id)
+        reading = await asyncio.to_thread(_read, source.path, place, final)
+        if not doubting:
+            return reading, set()
+        session = await sessions.get(core.database, source.session_id)
+        first = session is None or not session.first_prompt
+        doubtful = await doubted(core, source.session_id, reading.turns, first=first)
+        if not (doubtful if first else doubtful & fresh(reading.turns)) or monotonic() > until:
+            return reading, doubtful
+        await asyncio.sleep(LOOK_SECONDS)
 
 
 async def _tell(

@@ -16,6 +16,7 @@ from time import time
 from typing import TYPE_CHECKING
 
 from subconscious.flow.remembering import clean
+from subconscious.redaction import ledger
 from subconscious.store import events
 from subconscious.store.rows import content_hash
 
@@ -103,7 +104,8 @@ async def write_down(core: Core, entry: Entry) -> None:
     """
     if entry not in core.vouched or not core.mind(entry.options).settings.capture:
         return
-    text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()
+    with ledger.reading(f"session/{entry.payload.session_id}"):
+        text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()
     if not text or not entry.payload.prompt_id:
         return
     core.vouched.add_stored(entry, text)

@@ -11,7 +11,6 @@ from time import time
 
 import pytest
 
-from daemon import forgery
 from daemon.core import Core
 from daemon.embedding import Embedding
 from daemon.entry import Entry, Payload
@@ -80,7 +79,7 @@ async def test_a_prompt_whose_hook_is_on_its_way_is_a_persons(core: Core, source
 async def test_what_no_hook_hands_over_waits(
     core: Core, source: Source, ago: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forgery, "HOOK_SECONDS", 0.3)
+    monkeypatch.setattr("daemon.learn.HOOK_SECONDS", 0.3)
     write(source, "1", FIRST)
     await hand_over(core, "1", FIRST)
     write(source, "2", SECOND, ago)
@@ -94,6 +93,19 @@ async def test_what_was_typed_before_there_was_a_daemon_is_believed(core: Core, 
     write(source, "2", SECOND)
     await hand_over(core, "2", SECOND)
     assert await kept(core, source) == {"We": "captured", "From": "captured"}
+
+
+async def test_the_line_of_the_first_vouched_prompt_may_come_after_its_hook(core: Core, source: Source) -> None:
+    write(source, "1", FIRST, ago=9)
+    await hand_over(core, "2", SECOND)
+
+    async def client() -> None:
+        await asyncio.sleep(0.3)
+        write(source, "2", SECOND)
+
+    writing = asyncio.create_task(client())
+    assert await kept(core, source) == {"We": "captured", "From": "captured"}
+    await writing
 
 
 async def test_what_is_vouched_for_later_says_nothing_of_what_was_read(
