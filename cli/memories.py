@@ -8,7 +8,7 @@ from typing import Any
 
 from . import screen
 from .ask import ask, here
-from .origin import origin
+from .origin import origin, session
 
 ELSEWHERE = "\n  try: subconscious search --everywhere QUERY"
 SPEAKERS = {"user": "you", "assistant": "the assistant", "tool": "a tool's output, or the assistant after reading it"}
@@ -77,7 +77,7 @@ def search(options: Namespace) -> None:
 
 
 def _manner(options: Namespace) -> dict[str, Any]:
-    return {name: getattr(options, name, None) for name in ("preset", "mode", "budget")}
+    return {name: getattr(options, name, None) for name in ("preset", "mode", "budget")} | {"session_id": session()}
 
 
 def _surer(answer: dict[str, Any]) -> str:

@@ -51,6 +51,7 @@ GUARDED = frozenset(
         "redact_payment",
         "redact_phone",
         "redact_secrets",
+        "reword",
     }
 )
 """To guard a setting, name it here: such as lower the bar for what is kept, take what is kept out of use, or let words
@@ -82,6 +83,7 @@ CAUTIOUS: dict[str, Callable[[Any, Any], bool]] = {
     "poisoning_low": lambda held, wanted: wanted <= held,
     "provider": lambda _, wanted: wanted == "none",
     "provider_fallback": lambda _, wanted: not wanted,
+    "reword": lambda _, wanted: not wanted,
 }
 """Which way needs nobody's word: keeping less unasked, archiving less, spending less, sending less."""
 

@@ -27,6 +27,7 @@ from subconscious.store.projects import Project, project_at, settle
 from .accepted import refused, with_tuples
 from .embedding import Embedding
 from .lately import Lately
+from .rewording import Rewording
 from .standing import Standings
 from .vouching import Vouched
 from .withheld import Withheld
@@ -65,6 +66,7 @@ class Core:
     # One for all sessions; nothing is opened before the first question.
     llm: LLMClient = field(init=False)
     later: Later = field(init=False)
+    rewording: Rewording = field(init=False)
     adopted: dict[str, str] = field(default_factory=dict, repr=False)
     accepted: dict[str, Any] = field(default_factory=dict)
     vouched: Vouched = field(default_factory=Vouched)
@@ -98,6 +100,7 @@ class Core:
     def __post_init__(self) -> None:
         self.llm = LLMClient(self.database, self.in_force(self.settings))
         self.later = Later(self.database, self.llm)
+        self.rewording = Rewording(self.llm, self.lately)
         self.ask = self.ask or self._asker()
 
     def heard(self) -> None:
@@ -114,7 +117,7 @@ class Core:
         sense = self.embedding.sense
         embed = sense.prompted if not asked else sense.asked_hurriedly if hurried else sense.asked
         known = self.standings.known
-        return Mind(self.database, sense.index, settings, embed, self.calibration, known, sense.at_hand)
+        return Mind(self.database, sense.index, settings, embed, self.calibration, known, sense.at_hand, sense.found)
 
     def in_force(self, settings: Settings, options: Mapping[str, str] | None = None) -> Settings:
         """These settings, but for what needs a person's word and has not got it.

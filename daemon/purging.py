@@ -68,6 +68,7 @@ async def carry_out(core: Core, choice: Choice) -> dict[str, int]:
                 await purge.empty(tx)
         files = await asyncio.to_thread(remains.rewrite, core.home, erase)
     core.lately.clear()
+    core.rewording.clear()
     copies = await leave_no_trace(core)
     await core.calibrate()
     await rendering.anew(core)  # last: whatever hinders it, no word of what is purged is left

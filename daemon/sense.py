@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from subconscious.embeddings import Embedder
 from subconscious.errors import EmbedderError
 from subconscious.flow.remembering import clean
+from subconscious.search.found import Found
 
 if TYPE_CHECKING:
     import numpy
@@ -70,6 +71,7 @@ class Sense:
         self.model = model
         self.index = index
         self.embedder: Embedder | None = None
+        self.found = Found()
         self.on_trouble: Callable[[EmbedderError], None] = lambda _: None
         self._manners = manners
         self._ready = asyncio.Event()
@@ -79,6 +81,7 @@ class Sense:
     def awake(self, embedder: Embedder | None) -> None:
         """Questions are embedded by it from now on; None: by nothing, and words alone answer them."""
         self.embedder = embedder
+        self.found.clear()
         self._ready.set()
 
     async def asked(self, text: str) -> numpy.ndarray | None:

@@ -54,6 +54,7 @@ class Serving:
         for sense in (self.sense, self.coming):
             if sense is not None and sense.index is not None:
                 await sense.index.refresh(ids)
+                sense.found.clear()
 
     async def rebuild(self) -> None:
         """Make the files of the indexes anew, so that no page of them keeps a vector of what is gone (SPEC N15)."""
@@ -61,6 +62,7 @@ class Serving:
         senses = [sense for sense in (self.sense, self.coming) if sense is not None]
         for sense in senses:
             index, sense.index = sense.index, None
+            sense.found.clear()
             if index is not None:
                 await index.close()
         await asyncio.to_thread(vectors.sweep, self._database, [])

@@ -133,6 +133,10 @@ class Settings(BaseSettings):
     prompt_context: bool = Field(
         default=True, description="complete a short prompt by words of the last five messages (D9)"
     )
+    reword: bool = Field(
+        default=False, description="ask the provider's model which words a search lacks, where one waits for it (D9)"
+    )
+    reword_seconds: float = Field(default=3, gt=0, description="time that a search waits for those words")
     tier: Literal["minimal", "compact", "standard", "full"] = Field(
         default="standard", description="how much of each memory a recall tells (B19)"
     )

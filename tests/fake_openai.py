@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 Row = dict[str, Any]
-Script = Callable[[str], list[Row]]
-"""From what is told of a session to the candidates that a model would see in it."""
+Script = Callable[[str], list[Row] | Row]
+"""From what is told of a session to the candidates that a model would see in it; or to a whole answer."""
 
 PARTS = ("relevance", "actionability", "novelty", "specificity", "coherence")
 
@@ -111,7 +111,8 @@ class FakeOpenAI:
     def answer(self, body: bytes) -> bytes:
         """What is sent back."""
         self.answered += 1
-        said = json.dumps({"candidates": self.script(json.loads(body)["messages"][1]["content"])})
+        found = self.script(json.loads(body)["messages"][1]["content"])
+        said = json.dumps(found if isinstance(found, dict) else {"candidates": found})
         choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
         usage = {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150}
         whole = {

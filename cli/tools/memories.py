@@ -20,7 +20,7 @@ OTHERS = "`memory_search` finds those of this project"
 
 def matters(wish: Task, daemon: Asking) -> Context:
     """What is remembered about a task, and where the last sessions broke off."""
-    hits = daemon.ask("recall", query=wish.task, tokens=wish.tokens)["hits"]
+    hits = daemon.ask("recall", query=wish.task, tokens=wish.tokens, session_id=daemon.session or None)["hits"]
     found = [note(hit["memory"], wish.tier, hit["relevance"]) for hit in hits]
     sessions = daemon.ask("sessions", limit=SHOWN_SESSIONS)["sessions"]
     left = [meeting(session, "minimal") for session in sessions if session["left_open"]][:1]
@@ -31,7 +31,8 @@ def matters(wish: Task, daemon: Asking) -> Context:
 def search(wish: Query, daemon: Asking) -> Notes:
     """A page of what fits a query, the best first."""
     last = wish.offset + wish.limit
-    hits = daemon.ask("search", query=wish.query, limit=last + 1, **wish.filters())["hits"]
+    session = daemon.session or None
+    hits = daemon.ask("search", query=wish.query, limit=last + 1, session_id=session, **wish.filters())["hits"]
     page = [note(hit["memory"], wish.tier, hit["relevance"]) for hit in hits[wish.offset : last]]
     kept = fitting(page, Layer.DISCOVERY)
     seen = wish.offset + len(kept)

@@ -117,6 +117,7 @@ class Memories(Room):
     async def _found(self, mind: Mind, args: Search, wanted: Selection, *, everywhere: bool) -> list[Hit]:
         which = await self._which(args, everywhere=everywhere)
         meant = understand(args.query, which, datetime.now().astimezone())
+        meant = replace(meant, lent=await self.core.rewording.lend(meant.text, args.session_id or ""))
         return await recall(mind, meant, which.project_id, args.limit, wanted)
 
     def _told(self, args: Search, memory: Memory) -> Told:

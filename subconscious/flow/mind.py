@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from subconscious.capture.calibration import Calibration
 from subconscious.search.context import Around
 from subconscious.search.depths import DEPTHS, Depth
+from subconscious.search.found import Found
 from subconscious.search.modes import EXTENDED, mode_of
 from subconscious.search.presets import PRESETS, Fusion
 from subconscious.search.selection import Selection
@@ -40,7 +41,7 @@ class Mind:
     """What remembering and recalling need. ``index`` is None while it is opened: recall goes by words then.
 
     ``standing`` is what is known at the moment of the files and branches that memories are bound to. ``at_hand`` embeds
-    what is about to be stored, if it takes no call and no waiting.
+    what is about to be stored, if it takes no call and no waiting. ``found`` is what the index's engines answered last.
     """
 
     database: Database
@@ -50,6 +51,7 @@ class Mind:
     calibration: Calibration = UNCALIBRATED
     standing: Standing = UNKNOWN
     at_hand: Embed = nothing_at_hand
+    found: Found = field(default_factory=Found)
 
     @property
     def around(self) -> Around:

@@ -31,6 +31,7 @@ from subconscious.search.understanding import Wanted
 from subconscious.store import (
     consolidations,
     corrections,
+    events,
     links,
     memories,
     surface_outcomes,
@@ -83,10 +84,10 @@ async def _knowledge(mind: Mind, pool: Sequence[Hit], wanted: Selection) -> set[
 
 async def _pool(mind: Mind, meant: Wanted, project_id: str | None, limit: int) -> list[Hit]:
     """The best hits, twice as many as are asked for: some of them will say the same, or not be sure enough."""
-    query = await _query(mind, meant, max(mind.depth.hits, limit))
-    fused = await find(mind.database, mind.index, query, mind.fusion, mind.depth)
+    depth = max(mind.depth.hits, limit)
+    fused = await _fused(mind, meant, depth)
     sessions_found = await memories.in_sessions(mind.database, [hit.id for hit in fused], project_id)
-    most = query.most if meant.which.narrow or query.rather is not None else 0
+    most = 2 * depth if meant.outright != meant.which else depth if meant.which.narrow else 0
     lifted = lift(fused, sessions_found, mind.around)[: max(LOOKED_AT, most, 2 * limit)]
     found = await memories.get_many(mind.database, [hit.id for hit in lifted], meant.which)
     compared, now, gone = Asked.of(meant.text), time(), await superseded(mind, found.values(), project_id)
@@ -104,14 +105,27 @@ async def _pool(mind: Mind, meant: Wanted, project_id: str | None, limit: int) -
     return [_weighed(compared, hit) for hit in ranked[: 2 * limit]]
 
 
+async def _fused(mind: Mind, meant: Wanted, depth: int) -> Sequence[Fused]:
+    """What the engines answer together, or answered a moment ago."""
+    question = (meant, depth, mind.fusion, mind.depth)
+    moment = mind.found.moment(await events.newest(mind.database))
+    if (known := mind.found.get(question, moment)) is not None:
+        return known
+    query = await _query(mind, meant, depth)
+    fused = await find(mind.database, mind.index, query, mind.fusion, mind.depth)
+    if query.vector is not None:  # else the embedder may be at hand the next time
+        mind.found.put(question, moment, fused)
+    return fused
+
+
 async def _query(mind: Mind, meant: Wanted, depth: int) -> Query:
     """What the engines are asked; where few memories are meant, or rather meant, they are told which."""
     which, rather = meant.which, meant.outright
     return Query(
-        text=meant.text,
+        text=meant.sought,
         projects=tuple(projects_of(which.project_id)),
         # Archived memories stand in no index of vectors.
-        vector=None if which.archived else await mind.embed(meant.text),
+        vector=None if which.archived else await mind.embed(meant.sought),
         limit=depth,
         which=which,
         among=tuple(await memories.ids_of(mind.database, which)) if which.narrow else None,

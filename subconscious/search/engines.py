@@ -44,11 +44,6 @@ class Query:
     rather: Filter | None = None
     best: tuple[int, ...] = ()
 
-    @property
-    def most(self) -> int:
-        """Hits that are worth a look once they are fused."""
-        return self.limit if self.rather is None else 2 * self.limit
-
 
 Engine = Callable[["Database", "VectorIndex | None", Query], Awaitable[Ranking]]
 

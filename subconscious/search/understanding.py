@@ -40,12 +40,21 @@ _KINDS = {kind: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for kind, words i
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What somebody looks for: words, which memories may be meant at all, and what is rather meant."""
+    """What somebody looks for: words, which memories may be meant at all, and what is rather meant.
+
+    ``lent`` are further words that an answer may use: they help to find it, and say nothing of how relevant it is.
+    """
 
     text: str
     which: Filter = field(default_factory=Filter)
     span: Span | None = None
     kinds: tuple[str, ...] = ()
+    lent: str = ""
+
+    @property
+    def sought(self) -> str:
+        """What the engines look for."""
+        return f"{self.text} {self.lent}" if self.lent else self.text
 
     @property
     def wordless(self) -> bool:

@@ -119,6 +119,12 @@ def _opened(row: sqlite3.Row) -> dict[str, Any]:
     return dict(row) | {side: json.loads(row[side]) if row[side] else None for side in ("before", "after")}
 
 
+async def newest(database: Database) -> int:
+    """The number of the newest event; 0 where nothing has happened yet. Numbers are never used twice."""
+    rows = await database.rows("SELECT max(id) FROM events")
+    return rows[0][0] or 0
+
+
 async def last(database: Database, action: str, subject: str, subject_id: str) -> float:
     """When ``action`` was last done to the subject; 0.0 if never."""
     rows = await database.rows(

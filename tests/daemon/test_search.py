@@ -13,8 +13,9 @@ from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
 from tests import terminal
-from tests.daemon.conftest import drained
+from tests.daemon.conftest import configure, drained
 from tests.daemon.test_surfacing import begun, given, remember
+from tests.fake_openai import FakeOpenAI
 
 RECORD = """Amounts are integers.
 
@@ -111,3 +112,20 @@ def test_a_prompt_that_leans_on_the_talk_finds_what_it_is_about(running: Home, s
     talker.hook("drop", "Stop")
     drained(running)
     assert "because the proxy drops" in given(talker, "and why is that?")
+
+
+def test_a_model_lends_a_search_words_where_that_is_accepted(stopped: Home, tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def script(text: str) -> dict[str, Any]:
+        asked.append(text)
+        return {"words": ["Redis"]}
+
+    with FakeOpenAI(script) as model:
+        configure(stopped, **model.config, refine=False, reword=True, reword_seconds=40)
+        client.ensure_daemon(stopped)
+        number = put(stopped, tmp_path, "Redis keeps the sessions.", kind="decision")
+        assert ids(stopped, tmp_path, "where do logins live?") == [number]
+        (hit,) = hits(stopped, tmp_path, "where do logins live?")
+        assert len(asked) == 1, "the same search is not asked about twice"
+        assert hit["relevance"] < 0.5, "none of its own words occur"

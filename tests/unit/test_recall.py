@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from daemon.requests.finding import FindingArgs, chosen
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
 from subconscious.model import Link
+from subconscious.search.engines import find
 from subconscious.settings import Settings
 from subconscious.store import links, memories, vectors
 from subconscious.store.connect import Database
@@ -102,3 +104,23 @@ async def test_a_request_says_what_the_settings_say_otherwise(database: Database
     )
     free = chosen(mind, FindingArgs(preset="nexus", mode="any")).wanted("an idea")
     assert (free.mode, free.relevance) == ("any", 0.3)
+
+
+async def test_the_same_question_is_answered_from_memory_until_something_changes(
+    database: Database, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = await filled(database, project, [("The ledger is slow.", [1]), ("The ledger is red.", [1, 1])])
+    mind = mind_of(database, [1])
+    asked: list[str] = []
+
+    async def find_and_tell(*given: Any) -> Any:
+        asked.append(given[2].text)
+        return await find(*given)
+
+    monkeypatch.setattr("subconscious.flow.recalling.find", find_and_tell)
+    assert await found(mind, project, "ledger") == await found(mind, project, "ledger") == [first, second]
+    assert asked == ["ledger"]
+    (third,) = await filled(database, project, [("The ledger is new.", [1, 0, 1])])
+    assert third in await found(mind, project, "ledger")
+    assert await found(mind, project, "ledger", limit=200) == await found(mind, project, "ledger", limit=200)
+    assert len(asked) == 3
