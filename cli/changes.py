@@ -78,7 +78,7 @@ def undo(options: Namespace) -> None:
     asked: dict[str, Any] = {"reason": options.reason, "origin": "user"}
     found = ask("undo_acts", ids=options.event, limit=options.number, daemon=options.daemon, preview=True, **asked)
     if not options.json and (not options.yes or not found["acts"]):
-        _preview(found["acts"], found["fallen"])
+        _preview(found["acts"], found.get("fallen", []))
     if not _wanted(options, found["acts"]):
         if options.json:
             screen.as_json(found)

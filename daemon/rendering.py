@@ -28,7 +28,7 @@ from subconscious.model import Memory, Session
 from subconscious.projects import head
 from subconscious.promote import FLAGGED, Standing
 from subconscious.standings import standings
-from subconscious.store import renderable, sessions
+from subconscious.store import events, renderable, sessions
 from subconscious.store.projects import Project
 
 from .aside import QUIET, aside
@@ -63,7 +63,7 @@ async def run(core: Core) -> None:
         met = done.event
         while True:
             await asyncio.sleep(PAUSE)
-            newest = await renderable.newest_event(core.database)
+            newest = await events.newest(core.database)
             # While one change follows the other it is waited, but not for long.
             if newest == met or time() - done.at > LONGEST_WAIT:
                 done = await _attempt(core, done)
@@ -85,7 +85,7 @@ class _Done:
 
 
 async def _attempt(core: Core, before: _Done | None) -> _Done:
-    now = _Done(await renderable.newest_event(core.database), time())
+    now = _Done(await events.newest(core.database), time())
     try:
         if before is None:
             await anew(core)
