@@ -36,10 +36,10 @@ from subconscious.capture.weighing import DECIDED, QUEUE, climb, confidence, lif
 WEIGHTS = Path(__file__).parent.parent / "subconscious" / "capture" / "weights.npz"
 WORTH = Path(__file__).parent / "data" / "worth.tsv"
 FOLDS = 6
-WORTH_STRENGTH = 1.0
+WORTH_STRENGTH = 0.5
 SENTENCE_STRENGTH = {"decision": 8.0}
 SESSION_FOLDS = 12
-THRESHOLDS = (0.25, 0.29, QUEUE, 0.37, 0.41, 0.45, 0.50)
+THRESHOLDS = (0.25, QUEUE, 0.33, 0.37, 0.41, 0.45, 0.50)
 LOOKS_COUNT, TOLD_COUNT = 0.05, 0.1
 """How much the looks count before anything is learned."""
 
