@@ -21,13 +21,16 @@ _TAKEN = frozenset(("point", "sentence", "finding", "plan", "published", "resolv
 """Where a statement comes from that may take another one, and that may be taken."""
 
 _ALONE = frozenset(("point", "plan"))
-"""What is seldom of use with nothing beside it: readers found one in nine of such points worth keeping."""
+"""What is seldom of use with nothing beside it: in the readings hardly one in nine of such points was."""
 
 _NARROW = 0.04
 """Confidence that it loses when it takes none."""
 
 _LEAST = 0.5
 """Confidence below which nothing is taken: it would spoil the rest."""
+
+_MOST = 200
+"""Statements of one exchange among which a companion is looked for: the strongest."""
 
 _FEWEST_NAMES = 2
 """Names that two statements share; those of one message need none."""
@@ -58,8 +61,9 @@ def gather(weighed: Sequence[Weighed], exchange_of: Mapping[str, int]) -> list[W
     ranked = sorted((_said(*one) for one in weighed), key=lambda one: -one.confidence)
     known: defaultdict[int, list[_Said]] = defaultdict(list)
     for one in ranked:
-        if one.draft.source in _TAKEN and one.confidence >= _LEAST:
-            known[exchange_of[one.draft.turn.id]].append(one)
+        near = known[exchange_of[one.draft.turn.id]]
+        if one.draft.source in _TAKEN and one.confidence >= _LEAST and len(near) < _MOST:
+            near.append(one)
     return list(_gathered(ranked, known, exchange_of))
 
 
@@ -71,7 +75,7 @@ def _gathered(
         if id(one) in gone:
             continue
         takes = one.draft.source in _TAKES and one.confidence >= _LEAST
-        near = known.get(exchange_of[one.draft.turn.id], ()) if takes else ()
+        near = known[exchange_of[one.draft.turn.id]] if takes else ()
         other = _companion(one, [other for other in near if id(other) not in gone])
         gone.update((id(one), id(other)))
         yield (_with(one, other), one.confidence) if other else (one.draft, _alone(one))
@@ -101,8 +105,11 @@ def _belong(one: _Said, other: _Said) -> bool:
     mine, its = one.draft, other.draft
     alike = mine.turn.id == its.turn.id or len(one.names & other.names) >= _FEWEST_NAMES
     by_one = (mine.origin, mine.turn.origin) == (its.origin, its.turn.origin)
-    repeated = len(one.words & other.words) > _SAME * min(len(one.words), len(other.words))
-    return alike and by_one and not repeated and not _stand_together(one, other)
+    return alike and by_one and not _repeats(one, other) and not _stand_together(one, other)
+
+
+def _repeats(one: _Said, other: _Said) -> bool:
+    return len(one.words & other.words) > _SAME * min(len(one.words), len(other.words))
 
 
 def _fit(one: _Said, other: _Said) -> bool:
