@@ -20,7 +20,7 @@ from subconscious.sources import AGENT_FILE
 from subconscious.store import captures, sessions, untold
 from subconscious.store.untold import Over
 from subconscious.summaries import Deeds, Sketch, read_deeds
-from subconscious.transcripts import State, read_turns
+from subconscious.transcripts import BATCH_BYTES, State, read_turns
 
 from .core import Core
 from .learn import Source, learn, told
@@ -53,17 +53,29 @@ async def following(core: Core, session_id: str) -> Done | None:
 
 
 async def _see_to(core: Core, mind: Mind, over: Over) -> Done:
-    session = over.session
+    told_of = over.untold and await _tell(core, over)
     grown = await asyncio.to_thread(lambda: list(_grown(over)))
-    for path in grown:
-        source = Source(session.id, session.project_id, path, session.cwd, late=True)
-        await learn(core, mind, source, final=True)
-    if grown or not (over.untold and await asyncio.to_thread(Path(session.transcript).is_file)):
-        return Done(session.id, read=bool(grown))
-    sketch = await asyncio.to_thread(_sketch, session, await _stated(core, session))
+    read = [path for path in grown if await _read_on(core, mind, over.session, path)]
+    return Done(over.session.id, read=bool(read), told=told_of)
+
+
+async def _tell(core: Core, over: Over) -> bool:
+    """Tell a session from its beginning to where it was read; whether it could be: its file may be gone."""
+    session, end = over.session, over.read.get(over.session.transcript, 0)
+    if not end or not await asyncio.to_thread(Path(session.transcript).is_file):
+        return False
+    sketch = await asyncio.to_thread(_sketch, session, end, await _stated(core, session))
     async with core.database.write() as tx:
         await sessions.summarise(tx, session.id, told(sketch))
-    return Done(session.id, told=True)
+    return True
+
+
+async def _read_on(core: Core, mind: Mind, session: Session, path: str) -> bool:
+    """Learn from what a file has gained; whether that was a line: one that a killed client left half stays unread."""
+    source = Source(session.id, session.project_id, path, session.cwd, late=True)
+    before = await sessions.position(core.database, path, session.id)
+    await learn(core, mind, source, final=True)
+    return await sessions.position(core.database, path, session.id) != before
 
 
 def _grown(over: Over) -> Iterator[str]:
@@ -81,14 +93,15 @@ async def _stated(core: Core, session: Session) -> list[str]:
     return [one["content"] for one in brought if one["origin"] == Origin.USER and one["status"] in KEPT]
 
 
-def _sketch(session: Session, stated: list[str]) -> Sketch:
-    """Read a transcript again, for its story alone. Slow: run it in a thread."""
-    sketch, offset, state, more = Sketch(), 0, State(), True
+def _sketch(session: Session, end: int, stated: list[str]) -> Sketch:
+    """Read a transcript again up to there, for its story alone. Slow: run it in a thread."""
+    sketch, offset, state = Sketch(), 0, State()
     path, deeds = Path(session.transcript), Deeds()
-    while more:
-        reading = read_turns(path, offset, state, clean=clean, final=True)
+    while offset < end:
+        reading = read_turns(path, offset, state, clean=clean, final=True, max_bytes=min(BATCH_BYTES, end - offset))
+        if reading.offset <= offset:
+            break
         deeds = read_deeds(path, offset, reading.offset, deeds, clean)
         sketch = sketch.after(reading.turns, stopped=reading.state.interrupted)
-        more = reading.more and reading.offset > offset
         offset, state = reading.offset, reading.state
     return replace(sketch.after((), stated, stopped=sketch.stopped), deeds=deeds)

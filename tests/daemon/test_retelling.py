@@ -24,6 +24,7 @@ from tests.conftest import NOON
 
 ASK = "Please add a retry to the upload worker, three times at most."
 DECISION = "We decided to use integer cents for all amounts in ledger.py."
+LATER = "Also rename the worker's module to uploads.py, and its tests."
 ANSWER = "The upload worker retries three times now and all tests pass."
 RUN = Run(1, "weekly", "running", "summaries", "", NOON, None)
 
@@ -96,7 +97,7 @@ async def test_what_was_added_since_is_told(core: Core, project: Project, tmp_pa
     path = write(tmp_path / "s.jsonl", line(1, ASK), line(2, ANSWER, "assistant"))
     await over(core, project, path)
     before = await told(core)
-    write(path, line(3, "Also rename the worker's module to uploads.py, and its tests."))
+    write(path, line(3, LATER))
     assert await week(core) == {"read": 1}
     assert "uploads.py" in await told(core)
     assert "uploads.py" not in before
@@ -146,4 +147,28 @@ async def test_a_transcript_that_is_gone_keeps_nobody_waiting(core: Core, projec
     path = write(tmp_path / "s.jsonl", line(1, ASK))
     await over(core, project, path, summaries=False)
     path.unlink()
+    assert await week(core) == {}
+
+
+async def test_what_was_never_told_and_has_grown_is_told_from_the_beginning(
+    core: Core, project: Project, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "s.jsonl", line(1, ASK), line(2, ANSWER, "assistant"))
+    await over(core, project, path, summaries=False)
+    write(path, line(3, LATER))
+    assert await week(core) == {"read": 1, "told": 1}
+    assert "retry to the upload worker" in await told(core)
+    assert await week(core) == {}
+
+
+@pytest.mark.parametrize("summaries", [True, False])
+@pytest.mark.parametrize("tail", ["   ", '{"type":"user","uuid"', "\0\0\0", "x" * 300_000])
+async def test_what_a_killed_client_left_half_written_is_no_gain(
+    core: Core, project: Project, tmp_path: Path, tail: str, *, summaries: bool
+) -> None:
+    path = write(tmp_path / "s.jsonl", line(1, ASK), line(2, ANSWER, "assistant"))
+    await over(core, project, path, summaries=summaries)
+    write(path, tail)
+    assert await week(core) == ({} if summaries else {"told": 1})
+    assert "retry to the upload worker" in await told(core)
     assert await week(core) == {}
