@@ -27,12 +27,13 @@ class Over:
 async def following(database: Database, session_id: str) -> Over | None:
     """The session that comes behind this one, in the order of their ids; None at the end.
 
-    One that was rolled back is left alone.
+    One that was rolled back is left alone, until that is undone.
     """
     rows = await database.rows(
         f"SELECT s.*, ({_NEVER_TOLD}) AS untold FROM sessions AS s"  # noqa: S608
-        " WHERE s.status <> 'open' AND s.id > ? AND NOT EXISTS (SELECT 1 FROM events"
-        " WHERE subject = 'session' AND subject_id = s.id AND action = 'rollback') ORDER BY s.id LIMIT 1",
+        " WHERE s.status <> 'open' AND s.id > ? AND coalesce((SELECT action FROM events"
+        " WHERE subject = 'session' AND subject_id = s.id AND action IN ('rollback', 'rollback undone')"
+        " ORDER BY id DESC LIMIT 1), '') <> 'rollback' ORDER BY s.id LIMIT 1",
         (session_id,),
     )
     if not rows:

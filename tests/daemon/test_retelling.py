@@ -133,6 +133,16 @@ async def test_what_was_rolled_back_is_left_alone(core: Core, project: Project, 
     assert await told(core) == " "
 
 
+async def test_a_rollback_that_was_undone_leaves_nothing_alone(core: Core, project: Project, tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", line(1, ASK), line(2, DECISION))
+    await over(core, project, path)
+    write(path, line(3, LATER))
+    for back, read in ((False, {}), (True, {"read": 1}), (False, {})):
+        await reviewing.rollback(core, "s", "", back=back, preview=False)
+        assert await week(core) == read
+        write(path, line(4, LATER.replace("rename", "move")))
+
+
 @pytest.mark.parametrize("name", ["summaries", "capture"])
 async def test_it_can_be_switched_off(core: Core, project: Project, tmp_path: Path, name: str) -> None:
     path = write(tmp_path / "s.jsonl", line(1, ASK))
