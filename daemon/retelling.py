@@ -28,6 +28,9 @@ from .learn import Source, learn, told
 KEPT = ("captured", "review", "approved")
 """Statuses of captures whose statements a session's story may tell."""
 
+LOOKED_AT = 100
+"""Sessions that one step looks at, as long as none of them needs anything."""
+
 
 @dataclass(frozen=True, slots=True)
 class Done:
@@ -39,10 +42,16 @@ class Done:
 
 
 async def following(core: Core, session_id: str) -> Done | None:
-    """See to the session that comes behind this one; None at the end."""
-    over = await untold.following(core.database, session_id)
-    if over is None:
-        return None
+    """See to the first session behind this one that needs it, looking at no more than some; None at the end."""
+    found = await untold.after(core.database, session_id, LOOKED_AT)
+    for over in found:
+        done = await _look_at(core, over)
+        if done.read or done.told:
+            return done
+    return Done(found[-1].session.id) if found else None
+
+
+async def _look_at(core: Core, over: Over) -> Done:
     mind = core.mind(json.loads(over.session.options))
     if not (mind.settings.capture and mind.settings.summaries):
         return Done(over.session.id)

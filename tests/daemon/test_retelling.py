@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from daemon import phases, reviewing
+from daemon import phases, retelling, reviewing
 from daemon.core import Core
 from daemon.embedding import Embedding
 from daemon.learn import Source, learn
 from subconscious.home import Home
 from subconscious.settings import Settings
-from subconscious.store import captures, events, memories, sessions
+from subconscious.store import captures, events, memories, sessions, untold
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.maintenance import Run
@@ -75,6 +76,18 @@ async def week(core: Core) -> dict[str, int]:
         step = await phases.summaries(core, Run(1, "weekly", "running", "summaries", step.cursor, NOON, None))
         done = {name: done.get(name, 0) + step.done.get(name, 0) for name in {*done, *step.done}}
     return done
+
+
+async def many(core: Core, project: Project, names: Sequence[str], folder: Path) -> None:
+    """Sessions that are over, each with its file, read to the end and told."""
+    async with core.database.write() as tx:
+        for name in names:
+            path = write(folder / f"{name}.jsonl", line(1, ASK))
+            await sessions.note(tx, name, project.id, NOON, transcript=str(path), cwd="")
+            await sessions.advance(tx, sessions.Position(str(path), name, path.stat().st_size, ""), NOON)
+            await sessions.progress(tx, name, branch="", prompts=[ASK])
+            await sessions.summarise(tx, name, sessions.Told(name, name, (), "", "{}"))
+            await sessions.end(tx, name, NOON + 1, "ended", "other")
 
 
 async def told(core: Core) -> str:
@@ -182,3 +195,37 @@ async def test_what_a_killed_client_left_half_written_is_no_gain(
     assert await week(core) == ({} if summaries else {"told": 1})
     assert "retry to the upload worker" in await told(core)
     assert await week(core) == {}
+
+
+async def test_sessions_that_need_nothing_are_gone_by_together(
+    core: Core, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retelling, "LOOKED_AT", 4)
+    await many(core, project, [f"r{number}" for number in range(6)], tmp_path)
+    await over(core, project, write(tmp_path / "s.jsonl", line(1, ASK)), summaries=False)
+    await many(core, project, ["t1", "t2"], tmp_path)
+    met, cursor = [], ""
+    while (done := await retelling.following(core, cursor)) is not None:
+        cursor = done.session_id
+        met.append(cursor)
+    assert met == ["r3", "s", "t2"]
+    assert "retry to the upload worker" in await told(core)
+
+
+async def test_no_step_looks_through_all_that_happened(
+    core: Core, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await over(core, project, write(tmp_path / "s.jsonl", line(1, ASK)), summaries=False)
+    asked: list[tuple[str, Sequence[Any]]] = []
+    rows = core.database.rows
+
+    async def noted(sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        asked.append((sql, values))
+        return await rows(sql, values)
+
+    monkeypatch.setattr(core.database, "rows", noted)
+    (found,) = await untold.after(core.database, "", 9)
+    assert (found.session.id, found.untold) == ("s", True)
+    plans = [row[3] for sql, values in asked for row in await rows(f"EXPLAIN QUERY PLAN {sql}", values)]
+    assert [plan for plan in plans if plan.startswith("SCAN")] == []
+    assert [plan for plan in plans if "events" in plan and "INDEX events_subject" not in plan] == []
