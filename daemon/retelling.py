@@ -1,7 +1,8 @@
-"""Sees to it that sessions are told (SPEC D19): those whose end was never read, and those that were never told.
+"""Sees to it that sessions are told (SPEC D19): those that were never read, and those that were never told.
 
-What a transcript has gained since its session was over is learned from too, but all of it waits for a person: anybody
-may have written it.
+What a transcript has gained since its session was over is learned from too, but all of it waits for a person, and
+nothing of it is told: anybody may have written it. Only of a session that was never read all is told that its file
+holds; else nothing would be.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from subconscious.sources import AGENT_FILE
 from subconscious.store import captures, sessions, untold
 from subconscious.store.untold import Over
 from subconscious.summaries import Deeds, Sketch, read_deeds
-from subconscious.transcripts import BATCH_BYTES, State, read_turns
+from subconscious.transcripts import BATCH_BYTES, Reading, State, read_turns
 
 from .core import Core
+from .forgery import doubted
 from .learn import Source, learn, told
 
 KEPT = ("captured", "review", "approved")
@@ -64,7 +66,7 @@ async def _look_at(core: Core, over: Over) -> Done:
 async def _see_to(core: Core, mind: Mind, over: Over) -> Done:
     told_of = over.untold and await _tell(core, over)
     grown = await asyncio.to_thread(lambda: list(_grown(over)))
-    read = [path for path in grown if await _read_on(core, mind, over.session, path)]
+    read = [path for path in grown if await _read_on(core, mind, over, path)]
     return Done(over.session.id, read=bool(read), told=told_of)
 
 
@@ -73,15 +75,16 @@ async def _tell(core: Core, over: Over) -> bool:
     session, end = over.session, over.read.get(over.session.transcript, 0)
     if not end or not await asyncio.to_thread(Path(session.transcript).is_file):
         return False
-    sketch = await asyncio.to_thread(_sketch, session, end, await _stated(core, session))
+    sketch = await _sketch(core, session, end)
     async with core.database.write() as tx:
         await sessions.summarise(tx, session.id, told(sketch))
     return True
 
 
-async def _read_on(core: Core, mind: Mind, session: Session, path: str) -> bool:
+async def _read_on(core: Core, mind: Mind, over: Over, path: str) -> bool:
     """Learn from what a file has gained; whether that was a line: one that a killed client left half stays unread."""
-    source = Source(session.id, session.project_id, path, session.cwd, late=True)
+    session = over.session
+    source = Source(session.id, session.project_id, path, session.cwd, late=True, settled=over.begun)
     before = await sessions.position(core.database, path, session.id)
     await learn(core, mind, source, final=True)
     return await sessions.position(core.database, path, session.id) != before
@@ -102,15 +105,22 @@ async def _stated(core: Core, session: Session) -> list[str]:
     return [one["content"] for one in brought if one["origin"] == Origin.USER and one["status"] in KEPT]
 
 
-def _sketch(session: Session, end: int, stated: list[str]) -> Sketch:
-    """Read a transcript again up to there, for its story alone. Slow: run it in a thread."""
+async def _sketch(core: Core, session: Session, end: int) -> Sketch:
+    """Read a transcript again up to there, for its story alone; without what nobody vouches for, as at first."""
+    stated = await _stated(core, session)
     sketch, offset, state = Sketch(), 0, State()
     path, deeds = Path(session.transcript), Deeds()
     while offset < end:
-        reading = read_turns(path, offset, state, clean=clean, final=True, max_bytes=min(BATCH_BYTES, end - offset))
+        reading = await asyncio.to_thread(_read, path, offset, state, end)
         if reading.offset <= offset:
             break
-        deeds = read_deeds(path, offset, reading.offset, deeds, clean)
-        sketch = sketch.after(reading.turns, stopped=reading.state.interrupted)
+        doubtful = await doubted(core, session.id, reading.turns, first=not offset)
+        heard = [turn for turn in reading.turns if turn.id not in doubtful]
+        deeds = await asyncio.to_thread(read_deeds, path, offset, reading.offset, deeds, clean)
+        sketch = await asyncio.to_thread(sketch.after, heard, stopped=reading.state.interrupted)
         offset, state = reading.offset, reading.state
     return replace(sketch.after((), stated, stopped=sketch.stopped), deeds=deeds)
+
+
+def _read(path: Path, offset: int, state: State, end: int) -> Reading:
+    return read_turns(path, offset, state, clean=clean, final=True, max_bytes=min(BATCH_BYTES, end - offset))

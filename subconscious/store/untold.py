@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -24,11 +25,15 @@ _LEFT_ALONE = """
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """A session that is over: how far each of its files was read, by path, and whether it is still to be told."""
+    """A session that is over: how far each of its files was read, by path, and whether it is still to be told.
+
+    ``begun``: something of it was read or told while it could be seen who spoke.
+    """
 
     session: Session
     read: dict[str, int]
     untold: bool
+    begun: bool
 
 
 async def after(database: Database, session_id: str, limit: int) -> list[Over]:
@@ -45,10 +50,13 @@ async def after(database: Database, session_id: str, limit: int) -> list[Over]:
     )
     found = [session_from(row) for row in rows]
     read = await _read(database, [session.id for session in found])
-    return [
-        Over(session, ({session.transcript: 0} if session.transcript else {}) | read[session.id], bool(row["untold"]))
-        for session, row in zip(found, rows, strict=True)
-    ]
+    return [_over(row, session, read[session.id]) for row, session in zip(rows, found, strict=True)]
+
+
+def _over(row: sqlite3.Row, session: Session, read: dict[str, int]) -> Over:
+    begun = row["sketch"] != "" or any(read.values())
+    unread = {session.transcript: 0} if session.transcript else {}
+    return Over(session, unread | read, untold=bool(row["untold"]), begun=begun)
 
 
 async def _read(database: Database, session_ids: list[str]) -> dict[str, dict[str, int]]:
