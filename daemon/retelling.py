@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +27,8 @@ from subconscious.transcripts import BATCH_BYTES, Reading, State, read_turns
 from .core import Core
 from .forgery import doubted
 from .learn import Source, learn, told
+
+log = logging.getLogger("subconscious.daemon")
 
 KEPT = ("captured", "review", "approved")
 """Statuses of captures whose statements a session's story may tell."""
@@ -54,13 +57,16 @@ async def following(core: Core, session_id: str) -> Done | None:
 
 
 async def _look_at(core: Core, over: Over) -> Done:
-    mind = core.mind(json.loads(over.session.options))
-    if not (mind.settings.capture and mind.settings.summaries):
-        return Done(over.session.id)
     try:
-        return await _see_to(core, mind, over)
-    except (TranscriptError, OSError):  # gone or replaced: there is nothing left to tell it from
-        return Done(over.session.id)
+        mind = core.mind(json.loads(over.session.options))
+        if mind.settings.capture and mind.settings.summaries:
+            return await _see_to(core, mind, over)
+    except (TranscriptError, OSError):
+        pass  # gone or replaced: there is nothing left to tell it from
+    except Exception:
+        # One session that can't be seen to, whatever is the matter with it, must not keep those behind it waiting.
+        log.exception("session %s can't be told", over.session.id)
+    return Done(over.session.id)
 
 
 async def _see_to(core: Core, mind: Mind, over: Over) -> Done:

@@ -242,3 +242,15 @@ async def test_what_no_hook_handed_over_is_not_told(core: Core, project: Project
     assert await week(core) == {"told": 1}
     assert "retry to the upload worker" in await told(core)
     assert "uploads.py" not in await told(core)
+
+
+@pytest.mark.parametrize("options", ["[", '["on"]', '{"capture": {}}'])
+async def test_one_that_cannot_be_read_keeps_nobody_behind_it_waiting(
+    core: Core, project: Project, tmp_path: Path, options: str
+) -> None:
+    await many(core, project, ["r"], tmp_path)
+    await over(core, project, write(tmp_path / "s.jsonl", line(1, ASK)), summaries=False)
+    async with core.database.write() as tx:
+        await tx.execute("UPDATE sessions SET options = ? WHERE id = 'r'", (options,))
+    assert await week(core) == {"told": 1}
+    assert "retry to the upload worker" in await told(core)
