@@ -50,7 +50,8 @@ class Source:
     """Which transcript is read, and for whom.
 
     ``watched`` says that it is being written: what it gains is for the model too, where there is one. ``late``: it was
-    written when its session was over, so that it waits for a person.
+    written when its session was over, so that it waits for a person. ``settled``: what is told of the session stays as
+    it is.
     """
 
     session_id: str
@@ -59,6 +60,7 @@ class Source:
     folder: str = ""
     watched: bool = False
     late: bool = False
+    settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
     meanings = await _meanings(core, reading.turns)
     judged = await asyncio.to_thread(judge, reading.turns, mind.settings, mind.calibration, meanings)
     judged = waiting([hold(one, LATE) for one in judged] if source.late else judged, doubtful)
-    heard = replace(reading, turns=tuple(turn for turn in reading.turns if turn.id not in doubtful))
+    heard = _heard(source, reading, doubtful)
     where = await _provenance(mind, source, reading)
     repeats = await merging.repeated(mind, judged, source.project_id)
     story = await _tell(mind, source, 0 if reading.restarted else place.position, heard, judged)
@@ -121,7 +123,7 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         prompts = [turn.text[:PROMPT_LENGTH] for turn in _spoken(heard.turns)] if mind.settings.capture else []
         await sessions.written(tx, source.session_id, [turn.prompt_id for turn in spoken if turn.prompt_id])
         await sessions.written_as(tx, source.session_id, [turn.text for turn in spoken if not turn.prompt_id])
-        await sessions.progress(tx, source.session_id, branch=reading.branch, prompts=prompts)
+        await sessions.progress(tx, source.session_id, branch=heard.branch, prompts=prompts)
         new = sessions.Position(source.path, source.session_id, reading.offset, json.dumps(reading.state.to_json()))
         await sessions.advance(tx, new, time())
         if source.watched:
@@ -168,11 +170,19 @@ async def _doubtful(core: Core, source: Source, reading: Reading) -> _Doubtful:
     return _Doubtful(found, bool(found if first else found & fresh(reading.turns)))
 
 
+def _heard(source: Source, reading: Reading, doubtful: set[str]) -> Reading:
+    """What a session may be told from: nothing that nobody vouches for, and nothing where that is settled."""
+    if source.settled:
+        return replace(reading, turns=(), branch="")
+    return replace(reading, turns=tuple(turn for turn in reading.turns if turn.id not in doubtful))
+
+
 async def _tell(
     mind: Mind, source: Source, begin: int, reading: Reading, judged: Sequence[Judged]
 ) -> sessions.Told | None:
-    """Tell the session anew; None where summaries are off, and for the lines of a sub-agent."""
-    if not (mind.settings.capture and mind.settings.summaries) or Path(source.path).name.startswith(AGENT_FILE):
+    """Tell the session anew; None where summaries are off or it is settled, and for the lines of a sub-agent."""
+    told_of = mind.settings.capture and mind.settings.summaries and not source.settled
+    if not told_of or Path(source.path).name.startswith(AGENT_FILE):
         return None
     before = Sketch.from_json(await sessions.sketch(mind.database, source.session_id))
     known = Sketch() if begin == 0 else before
