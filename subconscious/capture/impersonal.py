@@ -27,9 +27,12 @@ _TODO = re.compile(r"\A(?:so |now |also |then )*it is necessary to\b", re.IGNORE
 """What an assistant set out to do: done or dropped long ago."""
 
 _SHA = re.compile(
-    r"\b(?:fixed|done|addressed|added|updated|resolved)?\s*(?:in|by|with) (?:commit )?`?[0-9a-f]{7,40}`?\s*[-—–:.]*\s*",
+    r"\A(?:fixed|done|addressed|added|updated|resolved) (?:in|by|with) (?:commit )?"
+    r"`?(?=\w*\d)(?=\w*[a-f])[0-9a-f]{7,40}\b`?\s*(?:[-—–:.]+(?:\s+|\Z)|\Z)",
     re.IGNORECASE,
 )
+"""An answer to a reviewer that opens with the commit; elsewhere it is told where something stands."""
+
 _WORDS = (
     (
         re.compile(r"\b(?:I|we|you)(?:'ll| will)?(?: also| just| now)? (?:need|have) to\b", re.IGNORECASE),
@@ -59,9 +62,10 @@ def impersonal(sentence: str) -> str:
     if len(said) > LONGEST:
         return ""
     for _ in range(3):
+        said = _SHA.sub("", said, count=1)
         said = _PREAMBLE.sub("", LEADING.sub("", said, count=1), count=1).strip()
     said = _PRAISE.sub("", said, count=1)
-    said = _SHA.sub("", _TAIL.sub(".", said)).strip()
+    said = _TAIL.sub(".", said).strip()
     for pattern, words in _WORDS:
         said = pattern.sub(words, said)
     if _TODO.match(said):
