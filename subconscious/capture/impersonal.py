@@ -13,22 +13,25 @@ from subconscious.capture.narration import LEADING, LONGEST
 _PREAMBLE = re.compile(
     r"\A(?:(?:now |so |ok(?:ay)?,? )*i(?:'ve| have)? (?:can |now |also |just |see|understand|found|identified|noticed|realized|confirmed|"
     r"have|a|the|clear|full|real|issue|problem|picture|pattern|cause|bug|what|is|happening|going on|why|it|that|exactly|,)(?:[ ,]|(?=[.:!—–-])))++"
-    r"[^.:!—–`-]{0,30}[.:!—–-]+\s*(?=\S)|\A(?:the (?:issue|problem|bug|cause|reason|fix|answer|catch|key|real issue)|"
-    r"in short|summary|verdict|bottom line|note|root cause|short answer|so yes|yes|no|exactly|correct|valid(?: catch| point)?|good catch|(?:good |great |fair |valid )?point|(?:good|great|fair) question|compiles clean|fixed|done|however|interestingly|specifically|importantly)"
-    r"(?: is)?[:.!,—–-]+\s*(?=\S)",
+    r"[^.:!—–`-]{0,30}[.:!—–-]+\s+(?=\S)|\A(?:the (?:issue|problem|bug|cause|reason|fix|answer|catch|key|real issue)|"
+    r"summary|verdict|bottom line|root cause|short answer|point)(?: is)?[:.!—–-]+\s+(?=\S)|"
+    r"\A(?:in short|note|so yes|yes|no|exactly|correct|valid|compiles clean|fixed|done|however|interestingly|specifically|importantly)"
+    r"(?: is)?[:.!,—–-]+\s+(?=\S)",
     re.IGNORECASE,
 )
+"""An opener, with its mark and a space: "No-op" and "the key-value store" are names, "the fix, which" goes on."""
+
+_LABEL = re.compile(r"\A(?:question|point|catch|call|idea|find)[!.:—–-]+(?:\s+|\Z)", re.IGNORECASE)
 _TAIL = re.compile(
     r"(?:[,;:]|\s[—–-]+)?\s+(?:so |and |but |then )?(?:i'll|i will|i'm going to|let me|i'd|let's|want me to|should i|shall i)\b[^.]*\.?\Z",
     re.IGNORECASE,
 )
-_PRAISE = re.compile(r"\A(?:question|point|catch|call|idea|find)[!.,:—–-]+\s*", re.IGNORECASE)
 _TODO = re.compile(r"\A(?:so |now |also |then )*it is necessary to\b", re.IGNORECASE)
 """What an assistant set out to do: done or dropped long ago."""
 
 _SHA = re.compile(
     r"\A(?:fixed|done|addressed|added|updated|resolved) (?:in|by|with) (?:commit )?"
-    r"`?(?=\w*\d)(?=\w*[a-f])[0-9a-f]{7,40}\b`?\s*(?:[-—–:.]+(?:\s+|\Z)|\Z)",
+    r"`?(?=\w*\d)(?=\w*[a-f])[0-9a-f]{7,40}\b`?\s*(?:[-—–:.,!]+(?:\s+|\Z)|\Z)",
     re.IGNORECASE,
 )
 """An answer to a reviewer that opens with the commit; elsewhere it is told where something stands."""
@@ -57,17 +60,23 @@ _WORDS = (
 
 
 def impersonal(sentence: str) -> str:
-    """Return a sentence without its speaker, a capital letter first; "" for a task and what is too long."""
+    """Return a sentence without its speaker; "" for a task and what is too long."""
     said = sentence.strip()
     if len(said) > LONGEST:
         return ""
-    for _ in range(3):
-        said = _SHA.sub("", said, count=1)
-        said = _PREAMBLE.sub("", LEADING.sub("", said, count=1), count=1).strip()
-    said = _PRAISE.sub("", said, count=1)
-    said = _TAIL.sub(".", said).strip()
+    while (less := _less(said)) != said:
+        said = less
+    return said
+
+
+def _less(said: str) -> str:
+    """One round: what opens, what closes and who speaks is left out; what an opener leaves gets a capital letter."""
+    less = said
+    for opener in (LEADING, _PREAMBLE, _LABEL, _SHA):
+        less = opener.sub("", less, count=1)
+    less = _TAIL.sub(".", less).strip()
     for pattern, words in _WORDS:
-        said = pattern.sub(words, said)
-    if _TODO.match(said):
+        less = pattern.sub(words, less)
+    if _TODO.match(less):
         return ""
-    return said[:1].upper() + said[1:] if re.match(r"[a-z]+,? [a-z(`]", said) else said
+    return less[:1].upper() + less[1:] if re.match(r"[a-z]+,? [a-z(`]", less) else less

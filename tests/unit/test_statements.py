@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from subconscious.capture.draft import Draft
@@ -34,6 +34,12 @@ def drafted(script: Script, folder: Path, source: str) -> list[Draft]:
         ("Fixed in 446f931 - the relay waits now.", "The relay waits now."),
         ("The cone is a string, so I'll cast it.", "The cone is a string."),
         ("`cone` is read twice.", "`cone` is read twice."),
+        ("Good - the relay drops the first command.", "The relay drops the first command."),
+        ("Great find! The relay drops it.", "The relay drops it."),
+        ("Good point — keeping the relay open saves a second.", "Keeping the relay open saves a second."),
+        ("Ok. Got it. Right. Clear. Now, actually the relay drops it.", "The relay drops it."),
+        ("The issue is: the relay drops it.", "The relay drops it."),
+        ("No, the relay drops it.", "The relay drops it."),
     ],
 )
 def test_the_speaker_is_taken_out_of_a_sentence(said: str, kept: str) -> None:
@@ -50,6 +56,21 @@ def test_the_speaker_is_taken_out_of_a_sentence(said: str, kept: str) -> None:
         "Added in 446f931.py is the relay.",
         "The column is added in 20240115120000_create_users.sql, never in the model.",
         "The table grows by 10000000 rows a day.",
+        "No-op writes are skipped by the writer.",
+        "The key-value store drops writes silently.",
+        "The fix, which landed late, breaks the relay.",
+        "Point-in-time recovery needs the WAL.",
+        "Fixed-size buffers overflow when the line is long.",
+        "Question.vue is rendered twice.",
+        "Call.join() blocks forever.",
+        "Next.js 14 caches fetches by default.",
+        "next-auth rejects callbacks without a secret.",
+        "Wait for the daemon to exit before restarting it.",
+        "Clear the browser cache after deploying.",
+        "First request after a start is slow.",
+        "Right joins are never used here.",
+        "So far the relay has never failed.",
+        "I found a non-blocking call in the relay.",
     ],
 )
 def test_what_is_said_of_no_speaker_stays(said: str) -> None:
@@ -68,9 +89,39 @@ def test_marks_go_and_globs_and_names_stay(markdown: str, words: str) -> None:
     assert plain(markdown) == words
 
 
-@given(st.text(max_size=300))
-def test_any_sentence_can_be_made_impersonal_twice(text: str) -> None:
-    assert len(impersonal(impersonal(text))) <= len(impersonal(text)) + 40
+OPENERS = (
+    "Good",
+    "No",
+    "Great find",
+    "The issue is",
+    "Now",
+    "So",
+    "Fixed",
+    "I found the problem",
+    "Note",
+    "Fixed in 446f931",
+)
+MARKS = (" ", ", ", ": ", ". ", " - ", "! ", "-", ".")
+SAYINGS = ("the relay is slow", "I need to cast it", "`cone` is read", "I added a queue", "npm ci fails", "we use pnpm")
+TAILS = (".", ", so I'll cast it.", " because I used a queue.", " and I can't read it: let me look.", "")
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(OPENERS), st.sampled_from(MARKS)), max_size=6),
+    st.one_of(st.sampled_from(SAYINGS), st.text(max_size=60)),
+    st.sampled_from(TAILS),
+)
+@example([("Good", ". "), ("No", ", "), ("Fixed", ": "), ("So", " "), ("Note", ": ")], SAYINGS[0], TAILS[1])
+def test_nothing_is_left_to_take_out(openers: list[tuple[str, str]], said: str, tail: str) -> None:
+    once = impersonal("".join(map("".join, openers)) + said + tail)
+    assert impersonal(once) == once
+
+
+@pytest.mark.parametrize("opener", OPENERS)
+@pytest.mark.parametrize("mark", [": ", ". ", "! "])
+def test_an_opener_needs_its_mark(opener: str, mark: str) -> None:
+    assert impersonal(f"{opener}{mark}the relay is slow.") == "The relay is slow."
+    assert impersonal(f"{opener}-the relay is slow.") == f"{opener}-the relay is slow."
 
 
 @given(st.text(alphabet="ab .:|-*#\n`1", max_size=400))
