@@ -23,9 +23,12 @@ _PREAMBLE = re.compile(
 
 _LABEL = re.compile(r"\A(?:question|point|catch|call|idea|find)[!.:—–-]+(?:\s+|\Z)", re.IGNORECASE)
 _TAIL = re.compile(
-    r"(?:[,;:]|\s[—–-]+)?\s+(?:so |and |but |then )?(?:i'll|i will|i'm going to|let me|i'd|let's|want me to|should i|shall i)\b[^.]*\.?\Z",
+    r"(?:(?:[,;:]|\s?[—–]+|\s-+)\s+(?:so |and |but |then )?|\s+(?:so|and|but|then)\s+)"
+    r"(?:i'll|i will|i'm going to|let me|i'd|(?-i:let's(?! [A-Z]))|want me to|should i|shall i)\b[^.]*\.?\Z",
     re.IGNORECASE,
 )
+"""A clause of its own about what comes next; "Let's Encrypt" is a name."""
+
 _TODO = re.compile(r"\A(?:so |now |also |then )*it is necessary to\b", re.IGNORECASE)
 """What an assistant set out to do: done or dropped long ago."""
 

@@ -33,6 +33,8 @@ def drafted(script: Script, folder: Path, source: str) -> list[Draft]:
         ("I've added `warm_up()` to the driver.", "Added `warm_up()` to the driver."),
         ("Fixed in 446f931 - the relay waits now.", "The relay waits now."),
         ("The cone is a string, so I'll cast it.", "The cone is a string."),
+        ("The cone is a string so let's cast it.", "The cone is a string."),
+        ("The cone is a string - let me cast it", "The cone is a string."),
         ("`cone` is read twice.", "`cone` is read twice."),
         ("Good - the relay drops the first command.", "The relay drops the first command."),
         ("Great find! The relay drops it.", "The relay drops it."),
@@ -71,6 +73,9 @@ def test_the_speaker_is_taken_out_of_a_sentence(said: str, kept: str) -> None:
         "Right joins are never used here.",
         "So far the relay has never failed.",
         "I found a non-blocking call in the relay.",
+        "Certificates come from Let's Encrypt and expire after ninety days.",
+        "Certificates are free, so Let's Encrypt issues them.",
+        "The flag tells whether I'd rather wait.",
     ],
 )
 def test_what_is_said_of_no_speaker_stays(said: str) -> None:
