@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from subconscious.capture.kernel import CAUSE
 from subconscious.capture.narration import LEADING, LONGEST
 
 _PREAMBLE = re.compile(
@@ -29,8 +30,8 @@ _TAIL = re.compile(
 )
 """A clause of its own about what comes next; "Let's Encrypt" is a name."""
 
-_TODO = re.compile(r"\A(?:so |now |also |then )*it is necessary to\b", re.IGNORECASE)
-"""What an assistant set out to do: done or dropped long ago."""
+_TODO = re.compile(r"\A(?:I(?:'ll| will)?|(?i:we)(?:'ll| will)?)(?: also| just| now)? (?:need|have) to\b")
+"""What an assistant set out to do: done or dropped long ago, but where it gives a reason; "you need to" is told a person."""
 
 _SHA = re.compile(
     r"\A(?:fixed|done|addressed|added|updated|resolved) (?:in|by|with) (?:commit )?"
@@ -46,8 +47,8 @@ _WORDS = (
     ),
     (
         re.compile(
-            r"(?<!what )(?<!that )(?<!which )(?:\bI|(?:\A|(?<=[.;:] ))we)(?:'ve| have)?(?: also| now| just)? (?=(?:add|fix|replac|renam|chang|remov|mov|extract|creat|updat|switch|us|kept|made|wrote)\w*)",
-            re.IGNORECASE,
+            r"(?:(?:\A|(?<=[.;:,—–] )|(?<=, so )|(?<=, and )|(?<=, but )|(?<= - ))I|(?:\A|(?<=[.;:] ))(?i:we))(?:'ve| have)?"
+            r"(?: also| now| just)? (?=(?:add|fix|replac|renam|chang|remov|mov|extract|creat|updat|switch|us|kept|made|wrote)\w*)",
         ),
         "",
     ),
@@ -78,8 +79,9 @@ def _less(said: str) -> str:
     for opener in (LEADING, _PREAMBLE, _LABEL, _SHA):
         less = opener.sub("", less, count=1)
     less = _TAIL.sub(".", less).strip()
+    if _TODO.match(less) and not CAUSE.search(less):
+        return ""
     for pattern, words in _WORDS:
         less = pattern.sub(words, less)
-    if _TODO.match(less):
-        return ""
-    return less[:1].upper() + less[1:] if re.match(r"[a-z]+,? [a-z(`]", less) else less
+    opened = not said.startswith(less.partition(" ")[0])
+    return less[:1].upper() + less[1:] if opened and re.match(r"[a-z]+,? [a-z(`]", less) else less
