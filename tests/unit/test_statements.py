@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from subconscious.capture.draft import Draft
+from subconscious.capture.draft import Draft, candidate
 from subconscious.capture.impersonal import impersonal
 from subconscious.capture.offline import drafts
 from subconscious.capture.passages import LONGEST, plain, points, stretches
@@ -159,6 +159,31 @@ def test_a_fault_is_told_with_its_fix(tmp_path: Path) -> None:
     (found,) = drafted(script, tmp_path, "resolved")
     assert FAULT in found.content
     assert "Mended so: Added `warm_up()`" in found.content
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        ("Problem", "Fix", True),
+        ("The problem", "The fix", True),
+        ("Issue 1", "Solution", False),
+        ("The API", "Changes", False),
+        ("Background jobs", "Approach", False),
+        ("The fix", "Notes", False),
+    ],
+)
+def test_a_problem_is_told_where_a_heading_says_so(one: str, other: str, told: bool, tmp_path: Path) -> None:
+    text = f"## {one}\n\n{FAULT}\n\n## {other}\n\nThe driver calls `warm_up()` before it sends the first command."
+    found = drafted(Script().user("Make the kiln driver fire at once").says(text), tmp_path, "mended")
+    assert ["Mended by: The driver calls" in draft.content for draft in found] == [True] * told
+
+
+def test_three_parts_are_told_to_their_end(tmp_path: Path) -> None:
+    parts = [f"The `{name}` call " + "waits " * 60 for name in ("flush", "ready", "fire")]
+    text = "\n\n".join(f"## {name}\n\n{part}." for name, part in zip(("Problem", "Cause", "Fix"), parts, strict=True))
+    (found,) = drafted(Script().user("hello there you").says(text), tmp_path, "mended")
+    assert candidate(found, 0.5, "offline").content == found.content
+    assert "Mended by: The `fire` call waits" in found.content
 
 
 def test_code_is_never_told_as_a_line_of_words(tmp_path: Path) -> None:
