@@ -12,6 +12,7 @@ from subconscious.capture.draft import Draft, candidate
 from subconscious.capture.impersonal import impersonal
 from subconscious.capture.offline import drafts
 from subconscious.capture.passages import LONGEST, plain, points, stretches
+from subconscious.capture.published import written
 from tests.unit.test_capture_structure import Script
 
 FAULT = "`fire()` fails because the relay of `KilnDriver` drops the first command that it is given."
@@ -198,6 +199,35 @@ def test_a_reply_to_a_reviewer_is_quoted_from_its_command(tmp_path: Path) -> Non
     (found,) = drafted(Script().user("Answer the review").runs(command), tmp_path, "published")
     assert found.content.endswith("waits for `KilnDriver.ready` now: the relay drops the first command.")
     assert found.quote in found.turn.heard
+
+
+BODY = "The `fire()` call waits for `KilnDriver.ready` now because the relay drops the first command."
+
+
+def test_the_text_for_others_is_the_one_that_the_command_gives_them(tmp_path: Path) -> None:
+    notes = f"cat > notes.md <<'EOF'\n{ROW.replace('|', 'is:')} because of the museum.\nEOF\n"
+    inline = f"{notes}gh pr create --title 'Warm up' --body '{BODY}'"
+    set_in = f"{notes}gh pr create --title 'Warm up' --body \"$(cat <<'EOF'\n{BODY}\nEOF\n)\""
+    for command in (inline, set_in):
+        found = drafted(Script().user("Ship it please").runs(command), tmp_path, "published")
+        assert {draft.content for draft in found} == {f"Warm up: {BODY}"}
+
+
+@pytest.mark.parametrize("refusal", ["HTTP 404", "The user doesn't want to proceed with this tool use."])
+def test_what_failed_or_was_refused_was_never_published(refusal: str, tmp_path: Path) -> None:
+    command = f"gh pr create --title 'Warm up' --body '{BODY}'"
+    script = Script().user("Ship it please").runs(command, refusal, failed=True)
+    assert not drafted(script, tmp_path, "published")
+    assert drafted(script.runs(command), tmp_path, "published")
+
+
+def test_openers_without_an_end_are_not_tried_one_by_one(tmp_path: Path) -> None:
+    """Were each tried with each line, these would not end within pytest's own limit."""
+    for shape in ("<<a\n", "gh api ", "<<a\n\n\n"):
+        command = "gh pr create " + shape * 20_000 + "\n" * 60_000
+        script = Script().user("Ship it please").runs(command[:3000])
+        assert not drafted(script, tmp_path, "published")
+        assert written(command) is None
 
 
 def test_a_practice_is_told_from_a_command_that_worked(tmp_path: Path) -> None:
