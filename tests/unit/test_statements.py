@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from subconscious.capture.draft import Draft, candidate
+from subconscious.capture.exchange import Exchange
+from subconscious.capture.findings import refuted, spoken
 from subconscious.capture.impersonal import impersonal
 from subconscious.capture.offline import drafts
 from subconscious.capture.passages import LONGEST, plain, points, stretches
 from subconscious.capture.published import written
+from subconscious.model import Origin, Role, Turn
 from tests.unit.test_capture_structure import Script
 
 FAULT = "`fire()` fails because the relay of `KilnDriver` drops the first command that it is given."
@@ -160,6 +164,45 @@ def test_a_fault_is_told_with_its_fix(tmp_path: Path) -> None:
     (found,) = drafted(script, tmp_path, "resolved")
     assert FAULT in found.content
     assert "Mended so: Added `warm_up()`" in found.content
+
+
+@pytest.mark.parametrize(
+    ("fix", "told"),
+    [
+        ("Added `warm_up()` to `KilnDriver`, which `fire()` calls because the relay fails without it.", True),
+        ("Each relay is now given to `KilnDriver` by `fire()` so that nothing (as one that fails) is lost.", True),
+        ("The fix removes `KilnDriver` from the path of `fire()`.", True),
+        ("Nothing was changed in `KilnDriver` since `fire()` belongs to the vendor's library.", False),
+        ("Added retries around `KilnDriver` and `fire()` did not help at all here.", False),
+        ("Added retries to `KilnDriver` and `fire()`, but that does not help.", False),
+        ("This returns early when `KilnDriver` is closed before `fire()` is called.", False),
+        ("Using `fire()` twice before `KilnDriver` is ready breaks the whole firing.", False),
+    ],
+)
+def test_a_fix_tells_of_a_change_that_held(fix: str, told: bool, tmp_path: Path) -> None:
+    script = Script().user("Make the kiln driver fire at once").says(FAULT).says(fix)
+    assert [fix in draft.content for draft in drafted(script, tmp_path, "resolved")] == [True] * told
+
+
+def test_a_fix_stands_in_its_quote(tmp_path: Path) -> None:
+    fix = "Added `warm_up()` to `KilnDriver`, which `fire()` calls before the first command."
+    apart = Script().user("Make the kiln driver fire at once").says(FAULT).runs("cat relay.md").says(fix)
+    together = Script().user("Make the kiln driver fire at once").says(f"{FAULT}\n\n{fix}")
+    (first,), (second,) = (drafted(script, tmp_path, "resolved") for script in (apart, together))
+    assert first.quote == fix
+    assert first.turn.origin is Origin.TOOL
+    assert second.quote == f"{FAULT}\n\n{fix}"
+    assert all(draft.quote in draft.turn.heard for draft in (first, second))
+
+
+def test_what_is_taken_back_is_listed_once_an_exchange() -> None:
+    """Were each later text read again for each guess, this would not end within pytest's own limit."""
+    guess = "The problem is probably `KilnDriver`."
+    turns = [
+        Turn(f"t{at}", "s", Role.ASSISTANT, Origin.ASSISTANT, f"{guess} {at}", 0, "f", 0, 9) for at in range(20_000)
+    ]
+    said = spoken(Exchange(turns=[*turns, replace(turns[0], id="last", text="Actually, `KilnDriver` is innocent.")]))
+    assert all(refuted(turn, turn.text, said) for turn in turns)
 
 
 @pytest.mark.parametrize(
