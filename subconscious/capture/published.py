@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from subconscious.capture.answers import worked
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange
 from subconscious.capture.findings import FEWEST_WORDS, is_changelog, is_skipped
@@ -43,16 +44,8 @@ def published(exchange: Exchange) -> Iterator[Draft]:
     for turn in exchange.turns:
         for command in turn.commands if turn.role is Role.ASSISTANT else ():
             text = written(command)
-            if text is not None and _worked(exchange, turn, command):
+            if text is not None and worked(exchange.turns, turn, command):
                 yield from _drafts(exchange, turn, text)
-
-
-def _worked(exchange: Exchange, asked: Turn, command: str) -> bool:
-    """Whether a command did not fail and was not refused: its answer tells how it begins."""
-    later = exchange.turns[exchange.turns.index(asked) + 1 :]
-    answers = (turn for turn in later if turn.role is Role.TOOL and any(map(command.startswith, turn.commands)))
-    answer = next(answers, None)
-    return answer is not None and not answer.failed
 
 
 def written(command: str) -> Written | None:

@@ -281,6 +281,36 @@ def test_a_practice_is_told_from_a_command_that_worked(tmp_path: Path) -> None:
     assert not drafted(failed, tmp_path, "practice")
 
 
+def practised(script: Script, folder: Path) -> str:
+    return "\n".join(draft.content for draft in drafted(script, folder, "practice"))
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("go test -tags=glaze ./ramp", "Tests of this project are run with a build tag: `go test -tags=glaze`."),
+        ("gh pr create --title 'Warm up' --draft", "`gh pr create --draft`."),
+        ("git commit -m 'fix: warm up the relay'", "begin with a type (Conventional Commits)"),
+    ],
+)
+def test_a_habit_takes_more_than_one_run(command: str, told: str, tmp_path: Path) -> None:
+    once = Script().user("Ship the ramp").runs(command)
+    assert practised(once, tmp_path) == ""
+    assert practised(once.runs(command, "blocked", failed=True), tmp_path) == ""
+    assert told in practised(once.runs(command), tmp_path)
+
+
+def test_a_changelog_belongs_to_the_commit_that_takes_it_in(tmp_path: Path) -> None:
+    edit = {"file_path": "/home/dev/kiln/CHANGELOG.md", "old_string": "## 1.2.0", "new_string": "## 1.2.0\n- Warm up"}
+    noted = Script().user("Warm up the relay").uses("Edit", edit).runs("git commit -m 'Mend a typo' docs.md")
+    assert practised(noted, tmp_path) == ""
+    taken = Script().user("Warm up the relay").uses("Edit", edit)
+    taken.runs("git add ramp.py CHANGELOG.md && git commit -m 'Warm up the relay'")
+    assert practised(taken, tmp_path) == (
+        "Changes of this project are noted in CHANGELOG.md, in the same commit as the change."
+    )
+
+
 def test_nothing_is_cut_from_what_tools_and_side_chains_say(tmp_path: Path) -> None:
     script = Script().user("Make the kiln driver fire at once").runs("cat notes.md", FAULT)
     script.says(f"## Notes\n\n{FAULT}\n\n{TABLE}", isSidechain=True)
