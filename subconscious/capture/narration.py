@@ -10,6 +10,7 @@ _OPENING = (
     r"(?:ok(?:ay)?|good|great|perfect|excellent|got it|clear|right|done|all done|all clean|all passing|committed|fixed|merge complete|found it|yes|sure|absolutely|alright|now|so|"
     r"also|next|first|then|finally|and|but|actually|hmm|wait|interesting|thanks|sorry|oops|nice|apologies)\b"
 )
+_PRAISE = r"(?:good|great|fair|valid|nice|perfect|excellent|interesting) (?:question|point|catch|call|idea|find|insight|review)"
 _OPENERS = rf"(?:{_OPENING}[\s,.!:;–—-]*)"
 _ACTION = re.compile(
     rf"[\"'(*]*{_OPENERS}{{0,4}}"
@@ -22,7 +23,7 @@ _ACTION = re.compile(
     r".{0,40}\Z|if you need specific details|both changes? (?:are )?(?:in place|done)|no(?:w)? (?:changes|issues)\b.{0,30}\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-_GREETING = re.compile(rf"\W*{_OPENERS}+[.!:;,\s]*\Z", re.IGNORECASE)
+_GREETING = re.compile(rf"\W*(?:{_PRAISE}[\s,.!:;–—-]*|{_OPENERS})+[.!:;,\s]*\Z", re.IGNORECASE)
 _ACKNOWLEDGES = re.compile(r"\W*(?:understood|noted|agreed|got it|will do|sounds good)(?:[,.!:;]|\W*\Z)", re.IGNORECASE)
 """Says back to a person what they have just said: their own words are the evidence."""
 _GREEN = re.compile(
@@ -37,7 +38,6 @@ _SET_OFF = r"(?:\s*[,.!:;–—-]+(?:\s+|\Z)|—+)"
 _BARE = r"(?:now|so|also|and|but|then|actually|hmm)\s+(?!(?:that|far|many|much|long|known|called)\b)"
 """Openers that need no mark, for they are never part of a name; but "so that" and "so far" are words of their own."""
 
-_PRAISE = r"(?:good|great|fair|valid|nice|perfect|excellent|interesting) (?:question|point|catch|call|idea|find|insight|review)"
 LEADING = re.compile(rf"\A(?:(?:{_PRAISE}|{_OPENING}){_SET_OFF}|{_BARE})+", re.IGNORECASE)
 
 

@@ -158,6 +158,12 @@ def test_what_stands_before_a_leading_sentence_is_kept(tmp_path: Path) -> None:
     assert any(FAULT in draft.content for draft in drafted(script, tmp_path, "point"))
 
 
+@pytest.mark.parametrize("praise", ["Good review.", "Great question!", "Good point, now:"])
+def test_praise_alone_is_no_part_of_a_finding(praise: str, tmp_path: Path) -> None:
+    script = Script().user("Make the kiln driver fire at once").says(f"{praise} {FAULT}")
+    assert {draft.quote for draft in drafted(script, tmp_path, "finding")} == {FAULT}
+
+
 def test_a_fault_is_told_with_its_fix(tmp_path: Path) -> None:
     script = Script().user("Make the kiln driver fire at once").says(FAULT)
     script.says("Added `warm_up()` to `KilnDriver`, which `fire()` calls before the first command.")
