@@ -76,12 +76,18 @@ def impersonal(sentence: str) -> str:
 def _less(said: str) -> str:
     """One round: what opens, what closes and who speaks is left out; what an opener leaves gets a capital letter."""
     less = said
-    for opener in (LEADING, _PREAMBLE, _LABEL, _SHA):
-        less = opener.sub("", less, count=1)
+    while (opened := _opened(less)) != less:
+        less = opened
     less = _TAIL.sub(".", less).strip()
     if _TODO.match(less) and not CAUSE.search(less):
         return ""
     for pattern, words in _WORDS:
         less = pattern.sub(words, less)
-    opened = not said.startswith(less.partition(" ")[0])
-    return less[:1].upper() + less[1:] if opened and re.match(r"[a-z]+,? [a-z(`]", less) else less
+    begins = said.startswith(less.partition(" ")[0])
+    return less[:1].upper() + less[1:] if not begins and re.match(r"[a-z]+,? [a-z(`]", less) else less
+
+
+def _opened(said: str) -> str:
+    for opener in (LEADING, _PREAMBLE, _LABEL, _SHA):
+        said = opener.sub("", said, count=1)
+    return said.strip()

@@ -107,6 +107,16 @@ def test_nothing_is_left_to_take_out(openers: list[tuple[str, str]], said: str, 
     assert impersonal(once) == once
 
 
+@given(
+    st.lists(st.tuples(st.sampled_from(OPENERS), st.sampled_from((": ", ". ", "! "))), min_size=1, max_size=6),
+    st.sampled_from(SAYINGS),
+    st.sampled_from(TAILS),
+)
+def test_however_many_openers_leave_the_same(openers: list[tuple[str, str]], said: str, tail: str) -> None:
+    alone = impersonal(said + tail)
+    assert impersonal("".join(map("".join, openers)) + said + tail).casefold() == alone.casefold()
+
+
 @pytest.mark.parametrize("opener", OPENERS)
 @pytest.mark.parametrize("mark", [": ", ". ", "! "])
 def test_an_opener_needs_its_mark(opener: str, mark: str) -> None:
