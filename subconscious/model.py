@@ -83,7 +83,8 @@ class Turn:
     ``start`` and ``end`` are the line's byte range in ``file``.
     ``prompt_id`` is the client's id of the prompt, shared with the hook's payload; older clients have none.
     ``text`` of a tool turn is empty unless it is asked for: tool output is large and never captured outright.
-    ``commands`` are the shell commands that an assistant's turn runs, or a tool's turn answers; ``files`` likewise.
+    ``commands`` are the shell commands that an assistant's turn runs, or a tool's turn answers, less what a person
+    refused; ``files`` likewise.
     ``failed`` says that a tool's turn brings an error. ``act`` is what a person did besides typing.
     """
 

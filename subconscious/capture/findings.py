@@ -7,7 +7,8 @@ and what was taken back later is dropped (SPEC N1). What remains is weighed by t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePath
 
@@ -53,6 +54,10 @@ _GUESS = re.compile(
     r"\b(?:might be|may be|could be|probably|perhaps|maybe|possibly|i (?:think|suspect|believe|guess)|seems?|appears?|likely|suspect|hypothesis|theory)\b",
     re.IGNORECASE,
 )
+_SUSPECT = re.compile(r"\b(?:problem|cause|issue|culprit)\b", re.IGNORECASE)
+_OPENING = 300
+"""Characters at the start of a text in which it takes something back."""
+
 _EDIT = re.compile(
     r"\b(?:[Aa]dded|[Uu]pdated?|[Rr]emoved?|[Rr]eplaced?|[Rr]enamed|[Cc]hanged|[Ii]mported|[Mm]oved|Add|Import|Store|Modify|Keep|Change|"
     r"Insert|Pass|Wrap|Mirrored|Expanded)\b"
@@ -91,9 +96,29 @@ def findings(exchange: Exchange) -> Iterator[Draft]:
                 yield draft
 
 
-def spoken(exchange: Exchange) -> list[Turn]:
-    """Return the turns in which the assistant says something: its texts and its approved plan."""
-    return [turn for turn in exchange.turns if turn.text and (turn.role is Role.ASSISTANT or turn.act is Act.APPROVED)]
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """The turns in which the assistant says something, and the words of those that take something back, by place."""
+
+    turns: tuple[Turn, ...]
+    places: Mapping[str, int]
+    backs: tuple[tuple[int, frozenset[str]], ...]
+
+    def __iter__(self) -> Iterator[Turn]:
+        return iter(self.turns)
+
+
+def spoken(exchange: Exchange) -> Spoken:
+    """Return what the assistant says in an exchange: its texts and its approved plan."""
+    turns = [turn for turn in exchange.turns if turn.text and (turn.role is Role.ASSISTANT or turn.act is Act.APPROVED)]
+    places = {turn.id: at for at, turn in reversed(list(enumerate(turns)))}
+    starts = ((at, turn.text[:_OPENING]) for at, turn in enumerate(turns))
+    backs = [(at, frozenset(_lower(start))) for at, start in starts if _BACK.search(start)]
+    return Spoken(tuple(turns), places, tuple(backs))
+
+
+def _lower(text: str) -> Iterator[str]:
+    return (word.lower() for word in wording.content_words(text))
 
 
 def is_skipped(passage: Passage) -> bool:
@@ -208,19 +233,17 @@ def kind_of(turn: Turn, passage: Passage, said: str) -> str:
     return "learning"
 
 
-def taken_back(draft: Draft, said: list[Turn]) -> bool:
+def taken_back(draft: Draft, said: Spoken) -> bool:
     """Whether a guess was refuted in a later text of the same exchange: one that shares its words and takes them back."""
-    later = said[[turn.id for turn in said].index(draft.turn.id) + 1 :]
-    words = {word.lower() for word in wording.content_words(draft.quote) if wording.is_name(word)}
-    guess = bool(_GUESS.search(draft.quote)) or bool(
-        re.search(r"\b(?:problem|cause|issue|culprit)\b", draft.quote, re.IGNORECASE)
-    )
-    return guess and any(_refutes(turn.text, words) for turn in later)
+    return refuted(draft.turn, draft.quote, said)
 
 
-def _refutes(text: str, words: set[str]) -> bool:
-    start = text[:300]
-    return bool(_BACK.search(start)) and bool(words & {word.lower() for word in wording.content_words(start)})
+def refuted(turn: Turn, quote: str, said: Spoken) -> bool:
+    """Whether what a turn says is a guess that a later turn takes back."""
+    if not (said.backs and (_GUESS.search(quote) or _SUSPECT.search(quote))):
+        return False
+    words = {word.lower() for word in wording.content_words(quote) if wording.is_name(word)}
+    return any(at > said.places[turn.id] and words & back for at, back in said.backs)
 
 
 def signs(exchange: Exchange, turn: Turn, passage: Passage, said: str) -> tuple[str, ...]:

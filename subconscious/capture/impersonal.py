@@ -8,28 +8,38 @@ from __future__ import annotations
 
 import re
 
+from subconscious.capture.kernel import CAUSE
 from subconscious.capture.narration import LEADING, LONGEST
 
 _PREAMBLE = re.compile(
     r"\A(?:(?:now |so |ok(?:ay)?,? )*i(?:'ve| have)? (?:can |now |also |just |see|understand|found|identified|noticed|realized|confirmed|"
     r"have|a|the|clear|full|real|issue|problem|picture|pattern|cause|bug|what|is|happening|going on|why|it|that|exactly|,)(?:[ ,]|(?=[.:!—–-])))++"
-    r"[^.:!—–`-]{0,30}[.:!—–-]+\s*(?=\S)|\A(?:the (?:issue|problem|bug|cause|reason|fix|answer|catch|key|real issue)|"
-    r"in short|summary|verdict|bottom line|note|root cause|short answer|so yes|yes|no|exactly|correct|valid(?: catch| point)?|good catch|(?:good |great |fair |valid )?point|(?:good|great|fair) question|compiles clean|fixed|done|however|interestingly|specifically|importantly)"
-    r"(?: is)?[:.!,—–-]+\s*(?=\S)",
+    r"[^.:!—–`-]{0,30}[.:!—–-]+\s+(?=\S)|\A(?:the (?:issue|problem|bug|cause|reason|fix|answer|catch|key|real issue)|"
+    r"summary|verdict|bottom line|root cause|short answer|point)(?: is)?[:.!—–-]+\s+(?=\S)|"
+    r"\A(?:in short|note|so yes|yes|no|exactly|correct|valid|compiles clean|fixed|done|however|interestingly|specifically|importantly)"
+    r"(?: is)?[:.!,—–-]+\s+(?=\S)",
     re.IGNORECASE,
 )
+"""An opener, with its mark and a space: "No-op" and "the key-value store" are names, "the fix, which" goes on."""
+
+_LABEL = re.compile(r"\A(?:question|point|catch|call|idea|find)[!.:—–-]+(?:\s+|\Z)", re.IGNORECASE)
 _TAIL = re.compile(
-    r"(?:[,;:]|\s[—–-]+)?\s+(?:so |and |but |then )?(?:i'll|i will|i'm going to|let me|i'd|let's|want me to|should i|shall i)\b[^.]*\.?\Z",
+    r"(?:(?:[,;:]|\s?[—–]+|\s-+)\s+(?:so |and |but |then )?|\s+(?:so|and|but|then)\s+)"
+    r"(?:i'll|i will|i'm going to|let me|i'd|(?-i:let's(?! [A-Z]))|want me to|should i|shall i)\b[^.]*\.?\Z",
     re.IGNORECASE,
 )
-_PRAISE = re.compile(r"\A(?:question|point|catch|call|idea|find)[!.,:—–-]+\s*", re.IGNORECASE)
-_TODO = re.compile(r"\A(?:so |now |also |then )*it is necessary to\b", re.IGNORECASE)
-"""What an assistant set out to do: done or dropped long ago."""
+"""A clause of its own about what comes next; "Let's Encrypt" is a name."""
+
+_TODO = re.compile(r"\A(?:I(?:'ll| will)?|(?i:we)(?:'ll| will)?)(?: also| just| now)? (?:need|have) to\b")
+"""What an assistant set out to do: done or dropped long ago, but where it gives a reason; "you need to" is told a person."""
 
 _SHA = re.compile(
-    r"\b(?:fixed|done|addressed|added|updated|resolved)?\s*(?:in|by|with) (?:commit )?`?[0-9a-f]{7,40}`?\s*[-—–:.]*\s*",
+    r"\A(?:fixed|done|addressed|added|updated|resolved) (?:in|by|with) (?:commit )?"
+    r"`?(?=\w*\d)(?=\w*[a-f])[0-9a-f]{7,40}\b`?\s*(?:[-—–:.,!]+(?:\s+|\Z)|\Z)",
     re.IGNORECASE,
 )
+"""An answer to a reviewer that opens with the commit; elsewhere it is told where something stands."""
+
 _WORDS = (
     (
         re.compile(r"\b(?:I|we|you)(?:'ll| will)?(?: also| just| now)? (?:need|have) to\b", re.IGNORECASE),
@@ -37,8 +47,8 @@ _WORDS = (
     ),
     (
         re.compile(
-            r"(?<!what )(?<!that )(?<!which )(?:\bI|(?:\A|(?<=[.;:] ))we)(?:'ve| have)?(?: also| now| just)? (?=(?:add|fix|replac|renam|chang|remov|mov|extract|creat|updat|switch|us|kept|made|wrote)\w*)",
-            re.IGNORECASE,
+            r"(?:(?:\A|(?<=[.;:,—–] )|(?<=, so )|(?<=, and )|(?<=, but )|(?<= - ))I|(?:\A|(?<=[.;:] ))(?i:we))(?:'ve| have)?"
+            r"(?: also| now| just)? (?=(?:add|fix|replac|renam|chang|remov|mov|extract|creat|updat|switch|us|kept|made|wrote)\w*)",
         ),
         "",
     ),
@@ -54,16 +64,30 @@ _WORDS = (
 
 
 def impersonal(sentence: str) -> str:
-    """Return a sentence without its speaker, a capital letter first; "" for a task and what is too long."""
+    """Return a sentence without its speaker; "" for a task and what is too long."""
     said = sentence.strip()
     if len(said) > LONGEST:
         return ""
-    for _ in range(3):
-        said = _PREAMBLE.sub("", LEADING.sub("", said, count=1), count=1).strip()
-    said = _PRAISE.sub("", said, count=1)
-    said = _SHA.sub("", _TAIL.sub(".", said)).strip()
-    for pattern, words in _WORDS:
-        said = pattern.sub(words, said)
-    if _TODO.match(said):
+    while (less := _less(said)) != said:
+        said = less
+    return said
+
+
+def _less(said: str) -> str:
+    """One round: what opens, what closes and who speaks is left out; what an opener leaves gets a capital letter."""
+    less = said
+    while (opened := _opened(less)) != less:
+        less = opened
+    less = _TAIL.sub(".", less).strip()
+    if _TODO.match(less) and not CAUSE.search(less):
         return ""
-    return said[:1].upper() + said[1:] if re.match(r"[a-z]+,? [a-z(`]", said) else said
+    for pattern, words in _WORDS:
+        less = pattern.sub(words, less)
+    begins = said.startswith(less.partition(" ")[0])
+    return less[:1].upper() + less[1:] if not begins and re.match(r"[a-z]+,? [a-z(`]", less) else less
+
+
+def _opened(said: str) -> str:
+    for opener in (LEADING, _PREAMBLE, _LABEL, _SHA):
+        said = opener.sub("", said, count=1)
+    return said.strip()

@@ -12,7 +12,7 @@ from subconscious.capture.findings import changed_files, named, signs, spoken
 from subconscious.capture.impersonal import impersonal
 from subconscious.capture.kernel import is_passing, units
 from subconscious.capture.narration import is_narration
-from subconscious.capture.passages import LONGEST, Passage, passages, plain
+from subconscious.capture.passages import Passage, passages, plain
 from subconscious.capture.wording import content_words, cut_clause
 from subconscious.model import Turn
 
@@ -20,7 +20,8 @@ _PARTS = (
     (
         "Problem",
         re.compile(
-            r"(?:the |context|problem|issue|symptom|bug|before|background|motivation|current (?:state|behaviou?r))[\w ]*\W*\Z",
+            r"(?:the )?(?:context|problems?(?: statement)?|issues?|symptoms?|bugs?|before|background|motivation|"
+            r"current (?:state|behaviou?r))\W*\Z",
             re.IGNORECASE,
         ),
     ),
@@ -40,8 +41,8 @@ _PARTS = (
     ),
 )
 _FEWEST_WORDS = 5
-_SHARES = {2: 185, 3: 125}
-"""Characters of each part, by how many there are."""
+_SHARES = {2: 185, 3: 122}
+"""Characters of each part, by how many there are: with their names they fit into a statement."""
 
 
 def mended(exchange: Exchange) -> Iterator[Draft]:
@@ -51,8 +52,7 @@ def mended(exchange: Exchange) -> Iterator[Draft]:
         told = [(name, passage) for name, passage in parts.items()]
         if len(told) < 2 or "Mended by" not in parts:
             continue
-        share = min(_SHARES[len(told)], LONGEST // len(told))
-        said = [(name, _first(turn.text, passage, share)) for name, passage in told]
+        said = [(name, _first(turn.text, passage, _SHARES[len(told)])) for name, passage in told]
         if all(words for _, words in said):
             yield _draft(exchange, turn, told, said)
 
@@ -60,9 +60,8 @@ def mended(exchange: Exchange) -> Iterator[Draft]:
 def _parts(turn: Turn) -> dict[str, Passage]:
     found: dict[str, Passage] = {}
     for passage in passages(turn.text):
-        for name, pattern in _PARTS:
-            if passage.headings and pattern.match(passage.heading):
-                found.setdefault(name, passage)
+        name = next((name for name, pattern in _PARTS if pattern.match(passage.heading)), "")
+        found.setdefault(name, passage)
     return {name: found[name] for name, _ in _PARTS if name in found}
 
 

@@ -6,10 +6,12 @@ import re
 
 _SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?:…])[\"')\]*]*\s+(?=[\"'`(*]*[A-Z0-9`])")
 
-_OPENERS = (
-    r"(?:(?:ok(?:ay)?|good|great|perfect|excellent|got it|clear|right|done|all done|all clean|all passing|committed|fixed|merge complete|found it|yes|sure|absolutely|alright|now|so|"
-    r"also|next|first|then|finally|and|but|actually|hmm|wait|interesting|thanks|sorry|oops|nice|apologies)\b[\s,.!:;–—-]*)"
+_OPENING = (
+    r"(?:ok(?:ay)?|good|great|perfect|excellent|got it|clear|right|done|all done|all clean|all passing|committed|fixed|merge complete|found it|yes|sure|absolutely|alright|now|so|"
+    r"also|next|first|then|finally|and|but|actually|hmm|wait|interesting|thanks|sorry|oops|nice|apologies)\b"
 )
+_PRAISE = r"(?:good|great|fair|valid|nice|perfect|excellent|interesting) (?:question|point|catch|call|idea|find|insight|review)"
+_OPENERS = rf"(?:{_OPENING}[\s,.!:;–—-]*)"
 _ACTION = re.compile(
     rf"[\"'(*]*{_OPENERS}{{0,4}}"
     r"(?:let(?:'s| me| us)\b|i(?:'ll| will|'m going| am going|'m| am)\b|we(?:'ll| will)\b|i(?:'ve| have) (?:now )?(?:a|the|all|enough)"
@@ -21,7 +23,7 @@ _ACTION = re.compile(
     r".{0,40}\Z|if you need specific details|both changes? (?:are )?(?:in place|done)|no(?:w)? (?:changes|issues)\b.{0,30}\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-_GREETING = re.compile(rf"\W*{_OPENERS}+[.!:;,\s]*\Z", re.IGNORECASE)
+_GREETING = re.compile(rf"\W*(?:{_PRAISE}[\s,.!:;–—-]*|{_OPENERS})+[.!:;,\s]*\Z", re.IGNORECASE)
 _ACKNOWLEDGES = re.compile(r"\W*(?:understood|noted|agreed|got it|will do|sounds good)(?:[,.!:;]|\W*\Z)", re.IGNORECASE)
 """Says back to a person what they have just said: their own words are the evidence."""
 _GREEN = re.compile(
@@ -30,7 +32,13 @@ _GREEN = re.compile(
     r"\b(?:pass\w*|clean|green|succe\w+|no (?:errors|issues)|0 (?:fail|errors)\w*)\b.{0,120}\Z",
     re.IGNORECASE | re.DOTALL,
 )
-LEADING = re.compile(rf"\A(?:{_OPENERS}(?<=[\s,.!:;–—-]))+", re.IGNORECASE)
+_SET_OFF = r"(?:\s*[,.!:;–—-]+(?:\s+|\Z)|—+)"
+"""What stands behind an opener: its mark and a space. "No-op", "Next.js" and "First request" open nothing."""
+
+_BARE = r"(?:now|so|also|and|but|then|actually|hmm)\s+(?!(?:that|far|many|much|long|known|called)\b)"
+"""Openers that need no mark, for they are never part of a name; but "so that" and "so far" are words of their own."""
+
+LEADING = re.compile(rf"\A(?:(?:{_PRAISE}|{_OPENING}){_SET_OFF}|{_BARE})+", re.IGNORECASE)
 
 
 LONGEST = 1000

@@ -1,6 +1,7 @@
 """How a project's usual steps are taken, seen from single commands and edits: one test, a reply to a reviewer, a changelog.
 
-Like ``conventions``, it is told from what was run and changed; one row per practice.
+Like ``conventions``, it is told from what was run and changed; one row per practice. One run shows how a thing can be
+done, several that it is done so.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from subconscious.capture.answers import worked
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange
 from subconscious.capture.records import message
@@ -18,12 +20,16 @@ from subconscious.model import Role, Turn
 
 @dataclass(frozen=True, slots=True)
 class Practice:
-    """One row. ``run`` finds it in a command that worked, ``told`` words it around what was found."""
+    """One row. ``run`` finds it in commands that worked, ``fewest`` at least; ``told`` words it around what was found."""
 
     name: str
     run: re.Pattern[str]
     told: str
+    fewest: int = 1
 
+
+_FEWEST_RUNS = 2
+"""Runs that make a habit: once may be an exception."""
 
 PRACTICES = (
     Practice(
@@ -39,12 +45,14 @@ PRACTICES = (
     Practice(
         "tests behind a tag",
         re.compile(r"(?P<said>\bgo test\b[^|&;\n]{0,30}?-tags[= ]\w+)"),
-        "Some tests of this project stand behind a build tag: the plain `go test` leaves them out, `{said}` runs them.",
+        "Tests of this project are run with a build tag: `{said}`.",
+        _FEWEST_RUNS,
     ),
     Practice(
         "draft pull requests",
         re.compile(r"(?P<said>\bgh pr create)\b [^|]*?--draft\b", re.DOTALL),
-        "Pull requests of this project are opened as drafts from the command line, with `{said} --draft`, a title and a body.",
+        "Pull requests of this project are opened as drafts from the command line, with `{said} --draft`.",
+        _FEWEST_RUNS,
     ),
     Practice(
         "replies to a review",
@@ -56,15 +64,21 @@ PRACTICES = (
 
 _TYPED = re.compile(r"(?P<type>feat|fix|docs|chore|refactor|perf|test|ci|build)(?:\([\w/.-]+\))?!?: \S")
 _EDITS = {"Edit", "Write"}
+_CHANGELOG = "CHANGELOG.md"
+_STAGED = re.compile(
+    r"\bgit\b[^\n;&|]*?\badd\b[^\n;&|]*?(?:CHANGELOG\.md|\s(?:-A|--all|-u|\.)(?:\s|\Z))|\bgit\b[^\n;&|]*?\bcommit -\w*a"
+)
+"""What takes a changed changelog into a commit: its name, or all that has changed."""
 
 
 def practices(exchanges: Sequence[Exchange]) -> Iterator[Draft]:
     """Give the practices that a session shows, each once."""
     turns = [turn for exchange in exchanges for turn in exchange.turns]
     for row in PRACTICES:
-        shown = ((turn, row.run.search(command)) for turn in _worked(turns) for command in turn.commands)
-        turn, found = next((pair for pair in shown if pair[1]), (None, None))
-        if turn and found:
+        runs = ((turn, row.run.search(command)) for turn in _worked(turns) for command in turn.commands)
+        shown = [(turn, found) for turn, found in runs if found]
+        if len(shown) >= row.fewest:
+            turn, found = shown[0]
             yield _draft(turn, row.told.format(**found.groupdict()), found[0], row.name)
     yield from _changelog(turns)
     yield from _subjects(turns)
@@ -75,9 +89,10 @@ def _worked(turns: Sequence[Turn]) -> Iterator[Turn]:
 
 
 def _commits(turns: Sequence[Turn]) -> list[tuple[Turn, str, str]]:
-    """Return the commits that were asked for: the turn, the message as it stands in the command, and its text."""
+    """Return the commits that were made: the turn, the message as it stands in the command, and its text."""
     said = [turn for turn in turns if turn.role is Role.ASSISTANT]
-    return [(turn, *found) for turn in said for command in turn.commands if (found := message(command))]
+    asked = [(turn, command, found) for turn in said for command in turn.commands if (found := message(command))]
+    return [(turn, *found) for turn, command, found in asked if worked(turns, turn, command)]
 
 
 def _changed(turns: Sequence[Turn]) -> Iterator[tuple[Turn, PurePath]]:
@@ -86,23 +101,22 @@ def _changed(turns: Sequence[Turn]) -> Iterator[tuple[Turn, PurePath]]:
 
 
 def _changelog(turns: Sequence[Turn]) -> Iterator[Draft]:
-    """A changelog that was changed before a commit belongs to it."""
+    """A changelog that was changed, and staged for the next commit, belongs to it."""
     place = {turn.id: at for at, turn in enumerate(turns)}
-    edited = next((place[turn.id] for turn, file in _changed(turns) if file.name == "CHANGELOG.md"), None)
-    commits = [commit for commit in _commits(turns) if edited is not None and place[commit[0].id] > edited]
-    if commits:
-        turn, quote, _ = commits[0]
-        yield _draft(
-            turn,
-            "Changes of this project are noted in CHANGELOG.md, under the unreleased version, in the same commit as the change.",
-            quote,
-            "changelog",
-        )
+    edited = next((place[turn.id] for turn, file in _changed(turns) if file.name == _CHANGELOG), len(turns))
+    made = next((commit for commit in _commits(turns) if place[commit[0].id] > edited), None)
+    if made is None:
+        return
+    turn, quote, _ = made
+    ran = "\n".join(command for one in turns[edited : place[turn.id] + 1] for command in one.commands)
+    if _STAGED.search(ran):
+        text = f"Changes of this project are noted in {_CHANGELOG}, in the same commit as the change."
+        yield _draft(turn, text, quote, "changelog")
 
 
 def _subjects(turns: Sequence[Turn]) -> Iterator[Draft]:
     found = [(turn, quote, text) for turn, quote, text in _commits(turns) if _TYPED.match(text)]
-    if found and len(found) == len(_commits(turns)):
+    if len(found) >= _FEWEST_RUNS and len(found) == len(_commits(turns)):
         turn, quote, text = found[0]
         subject = text.splitlines()[0]
         yield _draft(

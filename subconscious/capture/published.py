@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from subconscious.capture.answers import worked
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange
 from subconscious.capture.findings import FEWEST_WORDS, is_changelog, is_skipped
@@ -19,8 +20,10 @@ from subconscious.capture.passages import LONGEST, Passage, passages, plain, poi
 from subconscious.capture.wording import content_words, cut_clause, tags
 from subconscious.model import Role, Turn
 
-_WRITES = re.compile(r"\bgh (?:(?:pr|issue) (?:create|edit|comment|review)|api\b[^\n]*(?:/replies|/comments))")
-_HERE = re.compile(r"<<-?\s*[\"'\\]?(?P<mark>\w+)[\"']?\n(?P<text>.*?)\n\s*(?P=mark)\b", re.DOTALL)
+_WRITES = re.compile(
+    r"\bgh (?:(?:pr|issue) (?:create|edit|comment|review)|api\b(?:(?!\bgh api\b)[^\n])*?(?:/replies|/comments))"
+)
+_HERE = re.compile(r"<<-?\s*[\"'\\]?(?P<mark>\w+)[\"']?\n")
 _BODY = re.compile(
     r"(?:--body[ =]|-b |-[fF] body=)(?:\"(?P<double>(?!\$\()(?:[^\"\\]|\\.)+)\"|'(?P<single>[^']+)')", re.DOTALL
 )
@@ -29,7 +32,7 @@ _ESCAPED = re.compile(r"\\([`\"$\\!])")
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
+class Written:
     """A text for others, as it stands in the command, and its title."""
 
     text: str
@@ -40,34 +43,50 @@ def published(exchange: Exchange) -> Iterator[Draft]:
     """Give what is stated in the texts for others that an exchange writes."""
     for turn in exchange.turns:
         for command in turn.commands if turn.role is Role.ASSISTANT else ():
-            written = _written(command)
-            if written is not None:
-                yield from _drafts(exchange, turn, written)
+            text = written(command)
+            if text is not None and worked(exchange.turns, turn, command):
+                yield from _drafts(exchange, turn, text)
 
 
-def _written(command: str) -> _Written | None:
-    found = (_HERE.search(command) or _BODY.search(command)) if _WRITES.search(command) else None
-    if found is None:
+def written(command: str) -> Written | None:
+    """Return what a command writes for others: the text behind the first ``gh`` that writes, be it inline or set in."""
+    writes = _WRITES.search(command)
+    if writes is None:
         return None
-    groups = found.groupdict()
-    title = _TITLE.search(command)
+    given = command[writes.start() :]
+    body = _BODY.search(given)
+    text = _set_in(given) or (body and (body["double"] or body["single"])) or ""
+    title = _TITLE.search(given)
     told = _ESCAPED.sub(r"\1", title["double"] or title["single"]) if title else ""
-    return _Written(groups.get("text") or groups.get("double") or groups.get("single") or "", plain(told))
+    return Written(text, plain(told)) if text else None
 
 
-def _drafts(exchange: Exchange, turn: Turn, written: _Written) -> Iterator[Draft]:
-    cuts = {(cut.start, cut.end): cut for cut in (*passages(written.text), *points(written.text))}
+def _set_in(command: str) -> str:
+    """Return the first text set into a command, up to the line that ends it; "" where there is none.
+
+    Opener and end are looked for one after the other: one pattern for both tries each end with each opener.
+    """
+    opener = _HERE.search(command)
+    if opener is None:
+        return ""
+    ends = re.compile(rf"^[ \t]*{re.escape(opener['mark'])}(?=[ \t)\"']*$)", re.MULTILINE)
+    end = ends.search(command, opener.end())
+    return command[opener.end() : end.start()].rstrip("\n") if end else ""
+
+
+def _drafts(exchange: Exchange, turn: Turn, told: Written) -> Iterator[Draft]:
+    cuts = {(cut.start, cut.end): cut for cut in (*passages(told.text), *points(told.text))}
     for passage in cuts.values():
-        said = "" if is_skipped(passage) else _said(written.text, passage)
+        said = "" if is_skipped(passage) else _said(told.text, passage)
         names = len(tags(said))
         if len(content_words(said)) < FEWEST_WORDS or said.endswith((":", "?")) or is_changelog(said):
             continue
-        about = written.title or ("" if names > 1 else exchange.topic)
+        about = told.title or ("" if names > 1 else exchange.topic)
         if not (about or names):
             continue
         content = f"{about}: {cut_clause(said, LONGEST - len(about) - 2)}" if about else cut_clause(said, LONGEST)
-        quote = written.text[passage.start : passage.end].strip()
-        sort = "body" if written.title else "answer"
+        quote = told.text[passage.start : passage.end].strip()
+        sort = "body" if told.title else "answer"
         marks = ("published", f"published:{sort}", "cut:published", f"lead:{bool(passage.lead)}")
         yield Draft(turn, "learning", content, quote, "published", signs=marks, reason="written for others to read")
 

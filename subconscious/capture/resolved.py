@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange
-from subconscious.capture.findings import changed_files, named, signs, spoken, taken_back
+from subconscious.capture.findings import changed_files, named, refuted, signs, spoken
 from subconscious.capture.impersonal import impersonal
 from subconscious.capture.kernel import is_broken, is_passing, is_trifle, leans, units
 from subconscious.capture.narration import is_narration
@@ -30,6 +30,26 @@ _FIX = re.compile(
     r"extract\w+|now|switch\w*|wrapp\w+|pass(?:es|ed|ing)?|skip\w*|check\w*|handl\w+|return\w*|set\w*)\b",
     re.IGNORECASE,
 )
+_IS_SO = frozenset(
+    "adds replaces changes moves removes renames uses updates extracts wraps checks skips passes handles returns sets".split()
+)
+_OF_CHANGES = re.compile(r"\b(?:fix|change|commit|patch|solution)\b", re.IGNORECASE)
+"""What such a word is said of tells of a change; of anything else it says how that is: "this returns early"."""
+
+_IN_VAIN = re.compile(
+    r"\bd(?:id|oes|o)(?: not|n't) (?:help|work|fix|change|solve|matter|suffice)|\bno effect\b|\bin vain\b|\bto no avail\b",
+    re.IGNORECASE,
+)
+_FAILS = re.compile(
+    r"\b(?:nothing|none|d(?:id|oes|o)(?: not|n't)|w(?:as|ere)(?: not|n't)|breaks|broke|fails|failed|crashes|crashed)\b",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(
+    r"\([^)]*\)|`[^`]*`|\b(?:so|because|since|instead of|rather than|when|if|where|(?<!, )which|that|even|like|for)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What a sentence says of something else than its outcome: names, asides, reasons and conditions."""
+
 _GUESS = re.compile(
     r"\b(?:might|may|could|would|probably|perhaps|maybe|possibly|likely|if you|should)\b", re.IGNORECASE
 )
@@ -55,17 +75,21 @@ class _Said:
     passage: Passage
     names: frozenset[str]
 
+    @property
+    def quote(self) -> str:
+        return self.turn.text[self.start : self.end].strip()
+
 
 def resolved(exchange: Exchange) -> Iterator[Draft]:
     """Give the faults that an exchange names, each with the fix that shares most names with it."""
-    turns = spoken(exchange)
-    told = [one for turn in turns for one in _sentences(turn)]
+    said = spoken(exchange)
+    told = [one for turn in said for one in _sentences(turn)]
     for at, fault in enumerate(told):
         if not _FAULT.search(fault.words) or _GUESS.search(fault.words) or _FIX.match(fault.words):
             continue
         fix = _fix(fault, told[at + 1 : at + 1 + _AHEAD])
         draft = _draft(exchange, fault, fix) if fix else None
-        if draft is not None and not taken_back(draft, turns):
+        if draft is not None and not refuted(fault.turn, fault.quote, said):
             yield draft
 
 
@@ -86,10 +110,20 @@ def _fix(fault: _Said, later: Sequence[_Said]) -> _Said | None:
     shared = [
         (len(one.names & fault.names) + (id(one) in near), one)
         for one in later
-        if _FIX.match(one.words) and not _GUESS.search(one.words) and one.names & fault.names
+        if one.names & fault.names and _mends(one.words)
     ]
     most, fix = max(shared, key=lambda pair: pair[0], default=(0, None))
     return fix if most >= _FEWEST_NAMES else None
+
+
+def _mends(words: str) -> bool:
+    """Whether a sentence tells of a change that was made, not how something is, and not of one that was in vain."""
+    told = _FIX.match(words)
+    if told is None or _GUESS.search(words):
+        return False
+    *before, verb = told[0].split()
+    is_so = bool(before) and verb.lower() in _IS_SO and not _OF_CHANGES.search(told[0])
+    return not (is_so or _IN_VAIN.search(words) or _FAILS.search(_ASIDE.sub("", words)))
 
 
 def _draft(exchange: Exchange, fault: _Said, fix: _Said) -> Draft | None:
@@ -99,9 +133,15 @@ def _draft(exchange: Exchange, fault: _Said, fix: _Said) -> Draft | None:
     content = named(replace(exchange, topic=exchange.task), fault.passage, said)
     if not content or len(said) > LONGEST:
         return None
-    quote = fault.turn.text[fault.start : fault.end].strip()
     marks = (*signs(exchange, fault.turn, fault.passage, said), "cut:resolved")
-    return Draft(fault.turn, "learning", content, quote, "resolved", signs=marks, files=changed_files(exchange))
+    quote = _quote(fault, fix)
+    return Draft(fix.turn, "learning", content, quote, "resolved", signs=marks, files=changed_files(exchange))
+
+
+def _quote(fault: _Said, fix: _Said) -> str:
+    """Return both where they stand close to each other, else the fix: the later text, and trusted no more than either."""
+    near = fault.turn.id == fix.turn.id and fix.end - fault.start <= 2 * LONGEST
+    return fix.turn.text[fault.start : fix.end].strip() if near else fix.quote
 
 
 def _ended(words: str) -> str:

@@ -13,14 +13,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 _LIGHT = frozenset(
-    "a an the this that these those which we us our i it its am is are be being do does please just really also very"
-    " quite simply actually basically of to so well ok okay too".split()
+    "a an the this that these those which we our i it its am is are be being do does please just really also very"
+    " quite simply actually basically of so well ok okay".split()
 )
 """Words without which a statement says the same."""
 
 _ALIKE = (
     "use utilise utilize employ",
-    "keep store hold",
     "must should shall",
     "run execute",
     "fix repair",
@@ -66,8 +65,9 @@ _REWRITES = tuple(
     (re.compile(pattern, re.IGNORECASE), instead)
     for pattern, instead in (
         (
-            r"^\W*(?:(?:please|remember|note|important|fyi|reminder|going forward|from now on)\b[,:]?\s*"
-            r"(?:that\b|to\b)?\s*|(?:don['\u2019]t forget|be sure|we (?:decided|agreed))\s+(?:that|to)\s+)+",
+            r"^\W*(?:(?:please|fyi|going forward|from now on)\b[,:]?\s*(?:that\b|to\b)?\s*|"
+            r"(?:remember|note|important|reminder)(?:\s*[,:]\s*(?:that\b|to\b)?|\s+(?:that|to)\b)\s*|"
+            r"(?:don['\u2019]t forget|be sure|we (?:decided|agreed))\s+(?:that|to)\s+)+",
             "",
         ),
         (r"\b(?:have|has|need|needs|ought|is supposed|are supposed) to\b", "must"),
@@ -85,9 +85,14 @@ _REWRITES = tuple(
 _NUMBERS = {word: str(value) for value, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
 
 _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n+")
-_TOKEN = re.compile(r"`[^`\n]+`|[^\s,;!()\[\]{}\"\u201c\u201d`]+")
+_TOKEN = re.compile(r"`[^`\n]+`|!?[^\s,;!()\[\]{}\"\u201c\u201d`]+")
+"""A mark of exclamation ends what is said; before a word or "=" it turns it round, as "not" does."""
+
 _CODE = re.compile(r"[a-z][A-Z]")
 _AUXILIARY = frozenset("is are be being".split())
+_BEFORE_DOING = frozenset("not never avoid no before after when while without by".split())
+"""Behind these a word in "ing" is what somebody does; elsewhere it may be a thing of that name: "staging"."""
+
 _CLIPPED = re.compile(r"[^aeiou][aeiou][^aeiouwxy]|[^aeiou]y[^aeiouwxy]")
 """Three letters that were four: of "using" and "noting"; of a verb with three the last one is doubled ("running")."""
 
@@ -123,14 +128,16 @@ def _actively(words: list[Form]) -> list[Form]:
 
 
 def _forms(sentence: str) -> Iterator[Form]:
-    auxiliary = False
+    before = ""
     for found in _TOKEN.finditer(sentence):
         token = found[0].strip("`").rstrip(".:'\u2019").lstrip("'\u2018")
+        quoted = found[0].startswith("`")
         word = token.casefold()
-        named = found[0].startswith("`") or _is_name(token, first=found.start() == 0)
-        if token and (named or word not in _LIGHT):
-            yield _form(token, word, after=auxiliary)
-        auxiliary = word in _AUXILIARY
+        if quoted and token:
+            yield token, False
+        elif token and (word not in _LIGHT or _is_name(token, first=found.start() == 0)):
+            yield _form(token, word, before)
+        before = "`" if quoted else word
 
 
 def _is_name(written: str, *, first: bool) -> bool:
@@ -138,13 +145,14 @@ def _is_name(written: str, *, first: bool) -> bool:
     return written.isupper() and written != "I" and not (first and len(written) == 1)
 
 
-def _form(token: str, word: str, *, after: bool) -> Form:
+def _form(token: str, word: str, before: str) -> Form:
     """A plain word in the form that stands for all that mean it; whatever else is written, as it is written."""
     if not word.isalpha() or _CODE.search(token) or (token.isupper() and 1 < len(token) < 4):
         return (token if _CODE.search(token) else word), False
-    passive = after and (word in _DONE or (word.endswith("ed") and len(word) > 3))
+    passive = before in _AUXILIARY and (word in _DONE or (word.endswith("ed") and len(word) > 3))
     verb = (_DONE.get(word) or _infinitive(word[:-2])) if passive else _NUMBERS.get(word, word)
-    stem = _stem(verb)
+    doing = not before or before in _BEFORE_DOING
+    stem = _stem(_infinitive(verb[:-3]) if doing and verb.endswith("ing") and len(verb) > 4 else verb)
     return _NAMES.get(stem, stem), passive
 
 
@@ -152,8 +160,6 @@ def _stem(word: str) -> str:
     """A word without the ending of its number or person; with that of its time, for what was is not what is."""
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
-    if word.endswith("ing") and len(word) > 4:
-        return _bare(_infinitive(word[:-3]))
     return _bare(word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word)
 
 

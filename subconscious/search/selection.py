@@ -97,11 +97,20 @@ def successors_first(hits: Sequence[Hit]) -> list[Hit]:
     found = {hit.memory.id: hit for hit in hits}
     placed: dict[int, Hit] = {}
     for hit in hits:
-        successors = hit.repute.superseded_by if hit.repute else ()
-        for number in (*successors, hit.memory.id):
-            if number in found:
-                placed.setdefault(number, found[number])
+        begun, waiting = set(placed), [hit.memory.id]
+        while waiting:
+            number = waiting[-1]
+            begun.add(number)  # two that took each other's place wait for one another only once
+            newer = next((one for one in _successors(found[number]) if one in found and one not in begun), None)
+            if newer is None:
+                placed.setdefault(waiting.pop(), found[number])
+            else:
+                waiting.append(newer)
     return list(placed.values())
+
+
+def _successors(hit: Hit) -> Collection[int]:
+    return hit.repute.superseded_by if hit.repute else ()
 
 
 def promoted(memory: Memory) -> bool:

@@ -153,10 +153,13 @@ class Scribe:
             self._add_typed(line, record, words, mark=":typed")
 
     def _add_results(self, line: Line, record: Record, results: list[Record], names: list[str]) -> None:
-        """Add a tool's turn: which tools answered what, and whether one failed; never what they said."""
+        """Add a tool's turn: which tools answered what, and whether one failed; never what they said.
+
+        What a person refused was never run, so nothing answers it.
+        """
         aims = [self._aims.pop(string(block, "tool_use_id"), "") for block in results]
-        told = tuple(zip(names, aims, strict=True))
-        refused = any(map(speech.is_rejection, results))
+        allowed = [not speech.is_rejection(block) for block in results]
+        told = tuple(pair for pair, ran in zip(zip(names, aims, strict=True), allowed, strict=True) if ran)
         self._add(
             line,
             record,
@@ -166,7 +169,7 @@ class Scribe:
             tools=tuple(filter(None, names)),
             files=tuple(aim for name, aim in told if aim and name in _FILE_KEYS),
             commands=tuple(aim for name, aim in told if aim and name == "Bash"),
-            failed=not refused and any(block.get("is_error") is True for block in results),
+            failed=all(allowed) and any(block.get("is_error") is True for block in results),
         )
 
     def _write_assistant(self, line: Line, record: Record) -> None:

@@ -203,8 +203,7 @@ async def test_a_folder_that_moved_leads_to_its_project_no_more(core: Core, proj
 WRITER = """
 import sys
 from pathlib import Path
-from daemon import rendered as noting
-from daemon import rendering, watching
+from daemon import rendering
 root, number = Path(sys.argv[1]), 0
 while True:
     number += 1

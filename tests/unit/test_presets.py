@@ -1,18 +1,20 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from subconscious.model import EngineHit, Hit, Memory
+from subconscious.model import EngineHit, Hit, Memory, Repute, Trust
 from subconscious.search.feedback import BEST, COMMON, FEWEST, sharpened
 from subconscious.search.fusion import Fused
 from subconscious.search.modes import ANY, NAMES, mode_of
 from subconscious.search.presets import PRESETS, Fusion
-from subconscious.search.selection import Selection, distinct, in_place, selected, stand_ins
+from subconscious.search.selection import Selection, distinct, in_place, selected, stand_ins, successors_first
 from tests.conftest import make_memory
 
 LEAST = {"execution": 0.85, "planning": 0.65, "brainstorming": 0.5}
@@ -157,3 +159,29 @@ def test_a_summing_up_stands_in_for_what_it_says_about_as_well() -> None:
 def test_decay_is_no_threshold() -> None:
     faded = Hit(make_memory(id=1), 0.9, 0.01, rank=1.0)
     assert selected([faded], Selection(relevance=0.85)) == [faded]
+
+
+def replaced(number: int, *newer: int) -> Hit:
+    return replace(hit(number), repute=Repute(Trust.HIGH, superseded_by=newer))
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=3), max_size=9), st.randoms())
+@example([[1], [2], []], Random(0))
+@example([[1], [0]], Random(0))
+def test_what_took_a_place_stands_before_it_however_long_the_chain(newer: list[list[int]], order: Random) -> None:
+    hits = [replaced(number, *(one for one in ones if one > number)) for number, ones in enumerate(newer)]
+    order.shuffle(hits)
+    places = {number: place for place, number in enumerate(ids(successors_first(hits)))}
+    assert sorted(places) == list(range(len(newer)))
+    for number, ones in enumerate(newer):
+        assert all(places[one] < places[number] for one in ones if number < one < len(newer))
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=3), max_size=9))
+def test_hits_that_took_each_others_place_are_all_shown_once(newer: list[list[int]]) -> None:
+    hits = [replaced(number, *ones) for number, ones in enumerate(newer)]
+    assert sorted(ids(successors_first(hits))) == list(range(len(newer)))
+
+
+def test_what_stands_alone_keeps_its_place() -> None:
+    assert ids(successors_first([hit(4), replaced(1, 2), hit(3), replaced(2, 5), hit(5)])) == [4, 5, 2, 1, 3]

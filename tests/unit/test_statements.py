@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.capture.draft import Draft
-from subconscious.capture.impersonal import impersonal
+from subconscious.capture.draft import Draft, candidate
+from subconscious.capture.exchange import Exchange
+from subconscious.capture.findings import refuted, spoken
 from subconscious.capture.offline import drafts
 from subconscious.capture.passages import LONGEST, plain, points
+from subconscious.capture.published import written
+from subconscious.model import Origin, Role, Turn
 from tests.unit.test_capture_structure import Script
 
 FAULT = "`fire()` fails because the relay of `KilnDriver` drops the first command that it is given."
@@ -21,23 +25,6 @@ TABLE = f"| File | Change |\n|---|---|\n| {ROW} |\n"
 
 def drafted(script: Script, folder: Path, source: str) -> list[Draft]:
     return [draft for draft in drafts(script.turns(folder)) if draft.source == source]
-
-
-@pytest.mark.parametrize(
-    ("said", "kept"),
-    [
-        ("Now I need to cast `cone` to a float.", ""),
-        ("The cone is a string, so I need to cast it.", "The cone is a string, so it is necessary to cast it."),
-        ("Good question! The relay drops the first command.", "The relay drops the first command."),
-        ("The relay is slow because we use a queue.", "The relay is slow because we use a queue."),
-        ("I've added `warm_up()` to the driver.", "Added `warm_up()` to the driver."),
-        ("Fixed in 446f931 - the relay waits now.", "The relay waits now."),
-        ("The cone is a string, so I'll cast it.", "The cone is a string."),
-        ("`cone` is read twice.", "`cone` is read twice."),
-    ],
-)
-def test_the_speaker_is_taken_out_of_a_sentence(said: str, kept: str) -> None:
-    assert impersonal(said) == kept
 
 
 @pytest.mark.parametrize(
@@ -52,11 +39,6 @@ def test_marks_go_and_globs_and_names_stay(markdown: str, words: str) -> None:
     assert plain(markdown) == words
 
 
-@given(st.text(max_size=300))
-def test_any_sentence_can_be_made_impersonal_twice(text: str) -> None:
-    assert len(impersonal(impersonal(text))) <= len(impersonal(text)) + 40
-
-
 @given(st.text(alphabet="ab .:|-*#\n`1", max_size=400))
 def test_every_cut_is_a_span_of_the_text(text: str) -> None:
     for passage in points(text):
@@ -69,12 +51,82 @@ def test_what_stands_before_a_leading_sentence_is_kept(tmp_path: Path) -> None:
     assert any(FAULT in draft.content for draft in drafted(script, tmp_path, "point"))
 
 
+@pytest.mark.parametrize("praise", ["Good review.", "Great question!", "Good point, now:"])
+def test_praise_alone_is_no_part_of_a_finding(praise: str, tmp_path: Path) -> None:
+    script = Script().user("Make the kiln driver fire at once").says(f"{praise} {FAULT}")
+    assert {draft.quote for draft in drafted(script, tmp_path, "finding")} == {FAULT}
+
+
 def test_a_fault_is_told_with_its_fix(tmp_path: Path) -> None:
     script = Script().user("Make the kiln driver fire at once").says(FAULT)
     script.says("Added `warm_up()` to `KilnDriver`, which `fire()` calls before the first command.")
     (found,) = drafted(script, tmp_path, "resolved")
     assert FAULT in found.content
     assert "Mended so: Added `warm_up()`" in found.content
+
+
+@pytest.mark.parametrize(
+    ("fix", "told"),
+    [
+        ("Added `warm_up()` to `KilnDriver`, which `fire()` calls because the relay fails without it.", True),
+        ("Each relay is now given to `KilnDriver` by `fire()` so that nothing (as one that fails) is lost.", True),
+        ("The fix removes `KilnDriver` from the path of `fire()`.", True),
+        ("Nothing was changed in `KilnDriver` since `fire()` belongs to the vendor's library.", False),
+        ("Added retries around `KilnDriver` and `fire()` did not help at all here.", False),
+        ("Added retries to `KilnDriver` and `fire()`, but that does not help.", False),
+        ("This returns early when `KilnDriver` is closed before `fire()` is called.", False),
+        ("Using `fire()` twice before `KilnDriver` is ready breaks the whole firing.", False),
+    ],
+)
+def test_a_fix_tells_of_a_change_that_held(fix: str, told: bool, tmp_path: Path) -> None:
+    script = Script().user("Make the kiln driver fire at once").says(FAULT).says(fix)
+    assert [fix in draft.content for draft in drafted(script, tmp_path, "resolved")] == [True] * told
+
+
+def test_a_fix_stands_in_its_quote(tmp_path: Path) -> None:
+    fix = "Added `warm_up()` to `KilnDriver`, which `fire()` calls before the first command."
+    apart = Script().user("Make the kiln driver fire at once").says(FAULT).runs("cat relay.md").says(fix)
+    together = Script().user("Make the kiln driver fire at once").says(f"{FAULT}\n\n{fix}")
+    (first,), (second,) = (drafted(script, tmp_path, "resolved") for script in (apart, together))
+    assert first.quote == fix
+    assert first.turn.origin is Origin.TOOL
+    assert second.quote == f"{FAULT}\n\n{fix}"
+    assert all(draft.quote in draft.turn.heard for draft in (first, second))
+
+
+def test_what_is_taken_back_is_listed_once_an_exchange() -> None:
+    """Were each later text read again for each guess, this would not end within pytest's own limit."""
+    guess = "The problem is probably `KilnDriver`."
+    turns = [
+        Turn(f"t{at}", "s", Role.ASSISTANT, Origin.ASSISTANT, f"{guess} {at}", 0, "f", 0, 9) for at in range(20_000)
+    ]
+    said = spoken(Exchange(turns=[*turns, replace(turns[0], id="last", text="Actually, `KilnDriver` is innocent.")]))
+    assert all(refuted(turn, turn.text, said) for turn in turns)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        ("Problem", "Fix", True),
+        ("The problem", "The fix", True),
+        ("Issue 1", "Solution", False),
+        ("The API", "Changes", False),
+        ("Background jobs", "Approach", False),
+        ("The fix", "Notes", False),
+    ],
+)
+def test_a_problem_is_told_where_a_heading_says_so(one: str, other: str, told: bool, tmp_path: Path) -> None:
+    text = f"## {one}\n\n{FAULT}\n\n## {other}\n\nThe driver calls `warm_up()` before it sends the first command."
+    found = drafted(Script().user("Make the kiln driver fire at once").says(text), tmp_path, "mended")
+    assert ["Mended by: The driver calls" in draft.content for draft in found] == [True] * told
+
+
+def test_three_parts_are_told_to_their_end(tmp_path: Path) -> None:
+    parts = [f"The `{name}` call " + "waits " * 60 for name in ("flush", "ready", "fire")]
+    text = "\n\n".join(f"## {name}\n\n{part}." for name, part in zip(("Problem", "Cause", "Fix"), parts, strict=True))
+    (found,) = drafted(Script().user("hello there you").says(text), tmp_path, "mended")
+    assert candidate(found, 0.5, "offline").content == found.content
+    assert "Mended by: The `fire` call waits" in found.content
 
 
 def test_code_is_never_told_as_a_line_of_words(tmp_path: Path) -> None:
@@ -91,12 +143,71 @@ def test_a_reply_to_a_reviewer_is_quoted_from_its_command(tmp_path: Path) -> Non
     assert found.quote in found.turn.heard
 
 
+BODY = "The `fire()` call waits for `KilnDriver.ready` now because the relay drops the first command."
+
+
+def test_the_text_for_others_is_the_one_that_the_command_gives_them(tmp_path: Path) -> None:
+    notes = f"cat > notes.md <<'EOF'\n{ROW.replace('|', 'is:')} because of the museum.\nEOF\n"
+    inline = f"{notes}gh pr create --title 'Warm up' --body '{BODY}'"
+    set_in = f"{notes}gh pr create --title 'Warm up' --body \"$(cat <<'EOF'\n{BODY}\nEOF\n)\""
+    for command in (inline, set_in):
+        found = drafted(Script().user("Ship it please").runs(command), tmp_path, "published")
+        assert {draft.content for draft in found} == {f"Warm up: {BODY}"}
+
+
+@pytest.mark.parametrize("refusal", ["HTTP 404", "The user doesn't want to proceed with this tool use."])
+def test_what_failed_or_was_refused_was_never_published(refusal: str, tmp_path: Path) -> None:
+    command = f"gh pr create --title 'Warm up' --body '{BODY}'"
+    script = Script().user("Ship it please").runs(command, refusal, failed=True)
+    assert not drafted(script, tmp_path, "published")
+    assert drafted(script.runs(command), tmp_path, "published")
+
+
+def test_openers_without_an_end_are_not_tried_one_by_one(tmp_path: Path) -> None:
+    """Were each tried with each line, these would not end within pytest's own limit."""
+    for shape in ("<<a\n", "gh api ", "<<a\n\n\n"):
+        command = "gh pr create " + shape * 20_000 + "\n" * 60_000
+        script = Script().user("Ship it please").runs(command[:3000])
+        assert not drafted(script, tmp_path, "published")
+        assert written(command) is None
+
+
 def test_a_practice_is_told_from_a_command_that_worked(tmp_path: Path) -> None:
     worked = Script().user("Run the ramp test").runs("go test ./ramp/... -run TestRamp")
     failed = Script().user("Run the ramp test").runs("go test ./ramp/... -run TestRamp", failed=True)
     (found,) = drafted(worked, tmp_path, "practice")
     assert "`go test ./ramp/... -run <name>`" in found.content
     assert not drafted(failed, tmp_path, "practice")
+
+
+def practised(script: Script, folder: Path) -> str:
+    return "\n".join(draft.content for draft in drafted(script, folder, "practice"))
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("go test -tags=glaze ./ramp", "Tests of this project are run with a build tag: `go test -tags=glaze`."),
+        ("gh pr create --title 'Warm up' --draft", "`gh pr create --draft`."),
+        ("git commit -m 'fix: warm up the relay'", "begin with a type (Conventional Commits)"),
+    ],
+)
+def test_a_habit_takes_more_than_one_run(command: str, told: str, tmp_path: Path) -> None:
+    once = Script().user("Ship the ramp").runs(command)
+    assert practised(once, tmp_path) == ""
+    assert practised(once.runs(command, "blocked", failed=True), tmp_path) == ""
+    assert told in practised(once.runs(command), tmp_path)
+
+
+def test_a_changelog_belongs_to_the_commit_that_takes_it_in(tmp_path: Path) -> None:
+    edit = {"file_path": "/home/dev/kiln/CHANGELOG.md", "old_string": "## 1.2.0", "new_string": "## 1.2.0\n- Warm up"}
+    noted = Script().user("Warm up the relay").uses("Edit", edit).runs("git commit -m 'Mend a typo' docs.md")
+    assert practised(noted, tmp_path) == ""
+    taken = Script().user("Warm up the relay").uses("Edit", edit)
+    taken.runs("git add ramp.py CHANGELOG.md && git commit -m 'Warm up the relay'")
+    assert practised(taken, tmp_path) == (
+        "Changes of this project are noted in CHANGELOG.md, in the same commit as the change."
+    )
 
 
 def test_nothing_is_cut_from_what_tools_and_side_chains_say(tmp_path: Path) -> None:

@@ -25,6 +25,11 @@ SAME = [
     ("Notes are kept in the repo.", "We keep notes in the repository."),
     ("The name is fixed in the config.", "Fix the name in the config."),
     ("Coding in Rust is slow.", "Code in Rust is slow."),
+    ("Avoid using globals.", "Don't use globals."),
+    ("Run the linter before committing.", "Run the linter before commit."),
+    ("Note that the ids are integers.", "The ids are integers."),
+    ("Important: back files up every night!", "Back files up every night."),
+    ("Reminder: we use `pnpm`.", "Use pnpm"),
 ]
 
 APART = [
@@ -37,6 +42,9 @@ APART = [
     ("Old backups must not be deleted.", "Old backups don't have to be deleted."),
     ("Notes hold the ids.", "Never hold the ids."),
     ("Keep note ids in the table.", "Keep no ids in the table."),
+    ("Retry while status != 200.", "Retry while status = 200."),
+    ("Retry while status!=200.", "Retry while status=200."),
+    ("Set !important on the rule.", "Set important on the rule."),
     # numbers, versions, codes
     ("Retry 3 times.", "Retry 5 times."),
     ("Python 3.11 is required.", "Python 3.12 is required."),
@@ -53,12 +61,25 @@ APART = [
     ("We chose option A.", "We chose option I."),
     ("Call `a` first.", "Call `it` first."),
     ("Deploy to the US region.", "Deploy to the region."),
+    ("`User` is cached for an hour.", "`user` is cached for an hour."),
+    ("Read `HOME` at start.", "Read `home` at start."),
+    ("Lock `users` first.", "Lock `user` first."),
     # another word for another thing
     ("Use pipe for installs.", "Use pip for installs."),
     ("We use tabs for indentation.", "We use spaces for indentation."),
     ("We use Redis for the queue.", "We use Postgres for the queue."),
     ("Enable caching in the client.", "Disable caching in the client."),
     ("The first request is slow.", "The last request is slow."),
+    ("Reminder emails are sent at noon.", "Emails are sent at noon."),
+    ("Important files are backed up every night.", "Files are backed up every night."),
+    ("Note ids are integers.", "Ids are integers."),
+    ("Remember tokens expire in an hour.", "Tokens expire in an hour."),
+    ("Hold the lock while writing.", "Store the lock while writing."),
+    ("Retries are too slow.", "Retries are slow."),
+    ("Migrate from a to b.", "Migrate from b."),
+    ("Prefer the us region.", "Prefer the region."),
+    ("Deploy to staging first.", "Deploy to stage first."),
+    ("Run the setting migration.", "Run the set migration."),
     # order
     ("Use tabs, not spaces.", "Use spaces, not tabs."),
     ("Run lint before tests.", "Run tests before lint."),
@@ -97,11 +118,22 @@ def test_twins_are_what_reads_the_same(one: str, other: str) -> None:
         assert read(one) == read(other) != ()
 
 
-WORDS = st.lists(st.sampled_from("use pnpm not tabs 3 v1.2 money.py getUser always never the we before".split()))
+NAMES = ("3", "v1.2", "money.py", "getUser", "pnpm", "`Key`")
+WORDS = st.lists(st.sampled_from((*NAMES, *"use not tabs never before staging".split())), min_size=1)
 
 
-@given(WORDS, WORDS)
-def test_a_name_or_a_number_is_in_both_or_in_neither(one: list[str], other: list[str]) -> None:
-    if twins(" ".join(one), " ".join(other)):
-        for named in ("3", "v1.2", "money.py", "getUser", "pnpm"):
-            assert one.count(named) == other.count(named)
+@given(WORDS, st.data())
+def test_a_name_or_a_number_is_in_both_or_in_neither(words: list[str], data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(words)))
+    name = data.draw(st.sampled_from(NAMES))
+    other = data.draw(st.sampled_from([one for one in (*NAMES, "4", "v1.3", "getUsers", "`key`") if one != name]))
+    said, without = [*words[:place], name, *words[place:]], " ".join(words)
+    assert not twins(" ".join(said), without)
+    assert not twins(" ".join(said), " ".join([*words[:place], other, *words[place:]]))
+
+
+@given(st.lists(st.sampled_from((*NAMES, *"use not tabs never before".split())), min_size=1), st.data())
+def test_a_light_word_more_changes_nothing(words: list[str], data: st.DataObject) -> None:
+    place = data.draw(st.integers(1, len(words)))
+    light = data.draw(st.sampled_from("the we really".split()))
+    assert twins(" ".join(words), " ".join([*words[:place], light, *words[place:]]))
