@@ -16,7 +16,7 @@ from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
 from subconscious.flow.remembering import Provenance, clean, memory_of
 from subconscious.model import Admission, Decision, Memory
-from subconscious.store import captures, consolidations, events, memories, spend
+from subconscious.store import captures, consolidations, events, memories, merges, spend
 from subconscious.store import stats as counts
 from subconscious.store.capture_rows import QUARANTINED, Place, candidate_of
 
@@ -53,12 +53,14 @@ async def carry_out(core: Core, wish: Wish) -> list[dict[str, Any]]:
     for capture_id in wish.ids:
         await captures.get(core.database, capture_id)
     async with core.database.write() as tx:
-        left = [] if await _was_done(tx, wish) else [await _do(core, tx, wish, number) for number in wish.ids]
-        gone = [memory.id for memory in left if memory is not None]
-        gone += await consolidations.fall(tx, gone, "user", "what it sums up was taken back")
-        await _forget(tx, gone)
+        undone = [] if await _was_done(tx, wish) else [await _do(core, tx, wish, number) for number in wish.ids]
+        gone = [one.left.id for one in undone if one.left is not None]
+        fallen = await consolidations.fall(tx, gone, "user", "what it sums up was taken back")
+        await _forget(tx, [*gone, *fallen])
+        back = [number for one in undone for number in one.back]
+        back += await merges.leave(tx, fallen, "user", review.UNDONE)
     if gone or wish.deed == "release":
-        await core.embedding.refresh([*gone, *await _memories_of(core, wish.ids)])
+        await core.embedding.refresh([*gone, *fallen, *back, *await _memories_of(core, wish.ids)])
     core.embedding.wake()
     await core.calibrate()
     return await captures.many(core.database, list(wish.ids))
@@ -78,8 +80,8 @@ async def _was_done(tx: aiosqlite.Connection, wish: Wish) -> bool:
     return False
 
 
-async def _do(core: Core, tx: aiosqlite.Connection, wish: Wish, capture_id: int) -> Memory | None:
-    """Decide on one capture; return the memory that has to leave the indexes, if any."""
+async def _do(core: Core, tx: aiosqlite.Connection, wish: Wish, capture_id: int) -> review.Undone:
+    """Decide on one capture; return what the undo of an earlier decision did to the memories."""
     days = core.settings.review_expiry_days
     match wish.deed:
         case "approve" | "edit":
@@ -93,7 +95,7 @@ async def _do(core: Core, tx: aiosqlite.Connection, wish: Wish, capture_id: int)
             await review.restore(tx, capture_id, days, wish.reason)
         case "undo":
             return await review.undo(tx, capture_id, days)
-    return None
+    return review.Undone()
 
 
 async def _release(core: Core, tx: aiosqlite.Connection, capture_id: int, reason: str) -> None:

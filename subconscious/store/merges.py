@@ -45,6 +45,11 @@ NOT EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id AND quarantin
   OR EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id AND status IN ('captured', 'review', 'approved')))
 """
 
+_LATER = """
+(? = 0 OR EXISTS (SELECT 1 FROM memory_merges AS g JOIN events AS e ON e.subject = 'merge'
+  AND e.subject_id = CAST(g.id AS TEXT) AND e.action IN ('merge', 'move') WHERE g.memory_id = m.id AND e.id > ?))
+"""
+
 
 async def unsearched(database: Database, model: str, limit: int) -> list[Memory]:
     """Memories with a vector of this model that were not compared with the others as they are worded now."""
@@ -167,14 +172,27 @@ async def earlier(database: Database, memory_id: int) -> list[int]:
     return [row[0] for row in rows]
 
 
-async def under(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Memory]:
-    """What was merged into these memories and would be in use without that: not taken back since, nor set apart."""
+async def under(tx: aiosqlite.Connection, ids: Sequence[int], since: int = 0) -> list[Memory]:
+    """What was merged into these memories and would be in use without that: not taken back since, nor set apart.
+
+    ``since`` is an event: what was merged before it went for that reason, or stayed away for another one.
+    """
     rows = await tx.execute_fetchall(
         f"SELECT m.* FROM memories AS m WHERE {_STANDS} AND m.id IN"  # noqa: S608
-        f" (SELECT memory_id FROM {MERGED} WHERE into_id IN ({marks(ids)})) ORDER BY m.id",
-        tuple(ids),
+        f" (SELECT memory_id FROM {MERGED} WHERE into_id IN ({marks(ids)})) AND {_LATER} ORDER BY m.id",
+        (*ids, since, since),
     )
     return [memory_from(row) for row in rows]
+
+
+async def leave(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str, since: int = 0) -> list[int]:
+    """These memories go, for they should not have been: what was merged into them says it again (SPEC N6, N10).
+
+    Not called for what a person forgets, or what fades: that was said by both. Returns what came back.
+    """
+    back = await under(tx, ids, since)
+    await give_back(tx, back, actor, reason)
+    return [memory.id for memory in back]
 
 
 async def give_back(tx: aiosqlite.Connection, back: Sequence[Memory], actor: str, reason: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 import pytest
 
-from daemon import acts, merging, phases, reviewing, watching
+from daemon import acts, merging, phases, reviewing, undoing, watching
 from daemon.core import Core
 from daemon.embedding import Embedding
 from subconscious import client
@@ -23,6 +23,7 @@ from subconscious.settings import Settings
 from subconscious.store import (
     captures,
     corrections,
+    decisions,
     embedding_queue,
     events,
     fading,
@@ -99,6 +100,23 @@ async def said(
                 await embedding_queue.mark(tx, [memory.id], "done")
     await core.embedding.refresh([*found.gone, *(memory.id for _, memory in made if memory is not None)])
     return made
+
+
+async def nothing(text: str) -> None:
+    """No embedder yet."""
+    del text
+
+
+async def embedded(core: Core, project: Project, memory_id: int) -> None:
+    async with core.database.write() as tx:
+        await vectors.save(tx, MODEL, [Row(memory_id, project.id, await at_hand(""))])
+        await embedding_queue.mark(tx, [memory_id], "done")
+    await core.embedding.refresh([memory_id])
+
+
+async def findable(core: Core, project: Project) -> list[int]:
+    assert core.embedding.index is not None
+    return [number for number, _ in await core.embedding.index.search((project.id,), await at_hand(""), 9)]
 
 
 async def now(core: Core, memory: Memory | int) -> Memory:
@@ -266,9 +284,6 @@ async def test_what_was_given_to_the_session_reinforces_nothing(core: Core, proj
 
 
 async def test_without_an_embedder_it_waits_for_the_night(core: Core, project: Project) -> None:
-    async def nothing(text: str) -> None:
-        del text
-
     old = await kept(core, project, CENTS, kind=KIND)
     core.embedding.sense.at_hand = nothing  # type: ignore[method-assign]
     ((_, made),) = await said(core, project, AGAIN)
@@ -430,7 +445,7 @@ async def test_a_session_that_is_rolled_back_gives_back_what_it_took_the_place_o
     done = await reviewing.rollback(core, "bad", "poisoned", back=False, preview=False)
     assert done["done"]
     assert await active(core) == {old.id}
-    assert [number for number, _ in await core.embedding.index.search((project.id,), await at_hand(""), 9)] == [old.id]  # type: ignore[union-attr]
+    assert await findable(core, project) == [old.id]
     await reviewing.rollback(core, "bad", "", back=True, preview=False)
     assert await active(core) == {new.id}
 
@@ -499,7 +514,66 @@ async def test_what_turns_out_to_be_poisoned_gives_back_what_it_took_the_place_o
         await alter(tx, "memories", new.id, values)
     assert await watching.look_again(core) == 1
     assert await active(core) == {old.id}
-    assert [number for number, _ in await core.embedding.index.search((project.id,), await at_hand(""), 9)] == [old.id]  # type: ignore[union-attr]
+    assert await findable(core, project) == [old.id]
+
+
+async def test_an_approval_that_is_undone_gives_back_what_it_took_the_place_of(core: Core, project: Project) -> None:
+    ((_, old),) = await said(core, project, AGAIN, session="s1")
+    ((number, _),) = await said(core, project, FLOATS, session="s2", decision=Decision.REVIEW)
+    assert old is not None
+    await reviewing.carry_out(core, reviewing.Wish("edit", (number,), wording=CENTS))
+    approved = (await captures.get(core.database, number))["memory_id"]
+    await embedded(core, project, approved)
+    assert (await night(core))["merged"] == 1
+    assert await active(core) == {approved}
+    await reviewing.carry_out(core, reviewing.Wish("undo", (number,)))
+    assert await active(core) == {old.id}
+    assert await findable(core, project) == [old.id]
+
+
+async def test_a_release_that_is_undone_gives_back_what_was_merged_since(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=KIND, origin=Origin.ASSISTANT)
+    ((number, held),) = await said(core, project, AGAIN, session="s2", origin=Origin.ASSISTANT)
+    assert held is not None
+    third = await kept(core, project, "Please store amounts as integer cents", kind=KIND, origin=Origin.ASSISTANT)
+    async with core.database.write() as tx:  # neither it nor what was merged into it is harmless
+        await decisions.quarantine(tx, await captures.held(tx, number), Verdict(level=Level.HIGH), "looked at again")
+        await memories.archive(tx, held, "daemon", "looked at again")
+    await reviewing.carry_out(core, reviewing.Wish("release", (number,)))
+    assert (await night(core))["merged"] == 1
+    assert await active(core) == {held.id}
+    await reviewing.carry_out(core, reviewing.Wish("undo", (number,)))
+    assert await active(core) == {third.id}
+    assert old.id not in await active(core)
+
+
+async def test_the_undo_of_what_made_a_memory_gives_back_what_was_merged_since(core: Core, project: Project) -> None:
+    core.embedding.sense.at_hand = nothing  # type: ignore[method-assign]
+    ((_, old),) = await said(core, project, CENTS, session="s1", origin=Origin.ASSISTANT)
+    ((_, new),) = await said(core, project, AGAIN, session="s2")
+    assert old is not None
+    assert new is not None
+    await night(core)
+    assert await active(core) == {new.id}
+    made = (await events.history(core.database, "memory", new.id))[0]
+    wish = undoing.Wish((made["id"],), preview=True)
+    for told in (await undoing.take_back(core, wish), await undoing.take_back(core, replace(wish, preview=False))):
+        assert (told["fallen"], [one["id"] for one in told["revived"]]) == ([], [old.id])
+    assert await active(core) == {old.id}
+    assert await findable(core, project) == [old.id]
+    assert (await undoing.take_back(core, undoing.Wish()))["revived"] == []
+    assert await active(core) == {new.id}
+    assert await merges.into(core.database, old.id) == new.id
+
+
+async def test_the_undo_of_bringing_back_leaves_what_was_merged_before_as_it_was(core: Core, project: Project) -> None:
+    await kept(core, project, CENTS)
+    new = await kept(core, project, AGAIN, said_at=NOON + 9)
+    await night(core)
+    await acts.set_archived(core, [new.id], True, "user", "not true any more")
+    await acts.set_archived(core, [new.id], False, "user", "")
+    await undo(core)
+    assert await active(core) == set()
 
 
 async def test_sessions_of_both_count_for_its_standing(core: Core, project: Project) -> None:

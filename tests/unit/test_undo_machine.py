@@ -272,8 +272,8 @@ class Store(RuleBasedStateMachine):
                 await vectors.activate(tx, [memory.id], True)
         elif deed == "restore":
             await review.restore(tx, number, 7, "back")
-        elif memory := await review.undo(tx, number, 7):
-            await vectors.activate(tx, [memory.id], False)
+        elif left := (await review.undo(tx, number, 7)).left:
+            await vectors.activate(tx, [left.id], False)
 
     @rule(number=st.integers(1, 12))
     def set_apart(self, number: int) -> None:
