@@ -128,7 +128,7 @@ async def rollback(core: Core, session_id: str, reason: str, *, back: bool, prev
     return {
         "session_id": session_id,
         "memories": [asdict(held[memory_id]) for memory_id in found.memories],
-        "repeated": [asdict(held[memory_id]) for memory_id in repeated],
+        "repeated": [asdict(held[memory_id]) for memory_id in repeated if held[memory_id].archived_at is None],
         "revived": [asdict(held[memory_id]) for memory_id in found.revived],
         "captures": [{"id": capture_id, "status": status} for capture_id, status in found.captures],
         "unread": found.unread,

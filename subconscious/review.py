@@ -253,13 +253,22 @@ async def _withdraw(tx: aiosqlite.Connection, done: dict[str, Any]) -> Undone:
     memory = await memories.held(tx, decided["memory_id"])
     if decided.get("merged"):
         if decided.get("counted", True):
-            await memories.recur_less(tx, memory)
+            await _count_less(tx, memory)
         return Undone()
     if memory.archived_at is not None:
+        await _count_less(tx, memory)
+        await merges.part(tx, [memory.id], "user")
         return Undone()
     await memories.archive(tx, memory, "user", UNDONE)
     await consolidations.unlink(tx, memory.id, "user", UNDONE)
     return Undone(memory, tuple(await merges.leave(tx, [memory.id], "user", UNDONE, done["id"])))
+
+
+async def _count_less(tx: aiosqlite.Connection, memory: Memory) -> None:
+    """It was not said that once, neither here nor in what this was merged into."""
+    await memories.recur_less(tx, memory)
+    for _, number in await merges.lent(tx, [memory.id]):
+        await memories.recur_less(tx, await memories.held(tx, number))
 
 
 def parts(capture: Capture, worth: float) -> dict[str, Any]:

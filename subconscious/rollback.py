@@ -6,12 +6,13 @@ Nothing is deleted. What was done stands in one event of the session, from which
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import aiosqlite
 
-from subconscious.model import Memory
+from subconscious.model import Memory, Origin
 from subconscious.store import (
     asked,
     captures,
@@ -64,31 +65,56 @@ async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
     A memory that other sessions stated as well stays: only the session's share of it goes.
     """
     brought = [one for one in await captures.of_whole_session(tx, session_id) if one["status"] in STANDING]
-    bound = Counter(one["memory_id"] for one in brought if one["memory_id"] is not None)
-    own: list[int] = []
-    repeated: list[tuple[int, int]] = []
+    said = await _said(tx, session_id, brought)
+    alone = {one.memory.id for one in said if one.alone}
+    own = [one.memory.id for one in said if one.mine and one.alone and one.memory.archived_at is None]
+    made, proposed = await consolidations.built_on(tx, own)
+    own += [number for number in made if number not in own]
+    brought += [await captures.held(tx, number) for number in proposed]
+    revived = [memory.id for memory in await merges.under(tx, own) if memory.id not in alone]
+    repeated = await _repeated(tx, said, own)
+    unread = len(await model_readings.unread(tx, session_id)) + await asked.open_of(tx, session_id)
+    statuses = tuple((one["id"], one["status"]) for one in brought)
+    linked = {link.id: link.status for link in [*await links.at_ends(tx, own), *await links.made_in(tx, session_id)]}
+    return Extent(session_id, tuple(own), repeated, statuses, unread, tuple(sorted(linked.items())), tuple(revived))
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a session has to do with a memory: whether it brought it, alone or not, and how often it counts in it."""
+
+    memory: Memory
+    mine: bool
+    alone: bool
+    times: int
+
+
+async def _said(tx: aiosqlite.Connection, session_id: str, brought: Sequence[dict[str, Any]]) -> list[_Said]:
+    bound = {one["memory_id"] for one in brought if one["memory_id"] is not None}
+    found = []
     for memory_id in sorted({*bound, *await memories.made_by(tx, session_id)}):
         memory = await memories.held(tx, memory_id)
         others = [one for one in await captures.of_memory(tx, memory_id) if one["session_id"] != session_id]
         mine = memory.session_id == session_id
-        if mine and not any(one["status"] in STANDING for one in others):
-            if memory.archived_at is None:
-                own.append(memory_id)
-        elif memory.archived_at is None:
-            # A memory's first statement is no repetition of it; here it is one of others' that counts as the first.
-            repeated.append((memory_id, bound[memory_id]))
-    lent = await merges.gained(tx, [number for number in bound if number not in own])
-    repeated += [(memory_id, times) for memory_id, times in lent if memory_id not in own]
-    revived = [memory.id for memory in await merges.under(tx, own) if memory.session_id != session_id]
-    made, proposed = await consolidations.built_on(tx, own)
-    own += [number for number in made if number not in own]
-    brought += [await captures.held(tx, number) for number in proposed]
-    unread = len(await model_readings.unread(tx, session_id)) + await asked.open_of(tx, session_id)
-    statuses = tuple((one["id"], one["status"]) for one in brought)
-    linked = {link.id: link.status for link in [*await links.at_ends(tx, own), *await links.made_in(tx, session_id)]}
-    return Extent(
-        session_id, tuple(own), tuple(repeated), statuses, unread, tuple(sorted(linked.items())), tuple(revived)
-    )
+        alone = (mine or bool(others)) and not any(one["status"] in STANDING for one in others)
+        # What is trusted less than the memory has lent it nothing (SPEC N4).
+        counted = [one for one in brought if one["memory_id"] == memory_id]
+        times = sum(Origin(one["origin"]).distrust <= memory.origin.distrust for one in counted)
+        found.append(_Said(memory, mine, alone, times))
+    return found
+
+
+async def _repeated(tx: aiosqlite.Connection, said: Sequence[_Said], own: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """How often the session counts in memories that others said too, be it by what was merged into them.
+
+    A memory's first statement is no repetition of it; here it is one of others' that counts as the first. What is
+    archived loses it as well: it may come back.
+    """
+    found = Counter({one.memory.id: one.times for one in said if not (one.mine and one.alone)})
+    times = {one.memory.id: one.times for one in said}
+    for memory_id, into_id in await merges.lent(tx, list(times)):
+        found[into_id] += 0 if into_id in own else times[memory_id]
+    return tuple((number, found[number]) for number in sorted(found) if found[number])
 
 
 async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list[Memory]:
@@ -99,8 +125,10 @@ async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list
         await memories.archive(tx, memory, "user", why)
     for memory_id in found.revived:
         await memories.unarchive(tx, await memories.held(tx, memory_id), "user", why)
-    for memory_id, times in found.repeated:
-        await memories.recur_less(tx, await memories.held(tx, memory_id), why, times)
+    fewer = [
+        (memory_id, await memories.recur_less(tx, await memories.held(tx, memory_id), why, times))
+        for memory_id, times in found.repeated
+    ]
     for capture_id, _ in found.captures:
         await decisions.decide(tx, await captures.held(tx, capture_id), "discarded", "user", why, action=DONE)
     for link_id, _ in found.links:
@@ -116,7 +144,7 @@ async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list
         actor="user",
         session_id=found.session_id,
         reason=reason,
-        before=asdict(found) | {"told": told, "waits": waits},
+        before=asdict(found) | {"repeated": fewer, "told": told, "waits": waits},
     )
     return gone
 

@@ -138,12 +138,18 @@ async def recur_more(tx: aiosqlite.Connection, memory: Memory, reason: str, time
 
 async def recur_less(
     tx: aiosqlite.Connection, memory: Memory, reason: str = "an approval was undone", times: int = 1
-) -> None:
-    """It was not said again after all; more often than it was, with less than no ``times``."""
+) -> int:
+    """It was not said again after all; more often than it was, with less than no ``times``.
+
+    Returns how often it was taken off: what is in use was said once at least.
+    """
     fewer = max(1, memory.recurrence - times)
+    if fewer == memory.recurrence:
+        return 0
     values = {"recurrence": fewer, "confidence": surer(memory.confidence, fewer - memory.recurrence)}
     before, after = await alter(tx, "memories", memory.id, values)
     await events.record(tx, "recur", "memory", memory.id, actor="user", reason=reason, before=before, after=after)
+    return memory.recurrence - fewer
 
 
 async def made_by(tx: aiosqlite.Connection, session_id: str) -> list[int]:

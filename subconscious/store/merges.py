@@ -103,7 +103,7 @@ async def fold(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: fl
     links are copied, so that it has its own when it comes back. The vectors are seen to by the caller.
     """
     reason = f"merged into memory {stays.id}, which says the same (cosine {cosine:.2f})"
-    lends = gone.origin.distrust <= stays.origin.distrust
+    lends = _lends(gone.origin, stays.origin)
     await memories.archive(tx, gone, actor, reason)
     await _put_down(tx, gone, stays, cosine, actor)
     if lends:
@@ -215,13 +215,17 @@ async def part(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: st
         await events.record(tx, "part", "merge", row[0], actor=actor, before=before, after=after, act=act)
 
 
-async def gained(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
-    """Which memories have gained by merges of these, and how often these had been said."""
+async def lent(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
+    """Which of these memories lent what they had to which other, by a merge."""
     rows = await tx.execute_fetchall(
-        "SELECT g.into_id, m.recurrence, m.origin, s.origin AS stays FROM"  # noqa: S608
+        "SELECT g.memory_id, g.into_id, m.origin, s.origin AS stays FROM"  # noqa: S608
         f" {MERGED} AS g JOIN memories AS m ON m.id = g.memory_id JOIN memories AS s ON s.id = g.into_id"
-        f" WHERE s.archived_at IS NULL AND g.memory_id IN ({marks(ids)}) ORDER BY g.memory_id",
+        f" WHERE g.memory_id IN ({marks(ids)}) ORDER BY g.memory_id",
         tuple(ids),
     )
-    lent = [row for row in rows if Origin(row["origin"]).distrust <= Origin(row["stays"]).distrust]
-    return [(row["into_id"], row["recurrence"]) for row in lent]
+    return [(row["memory_id"], row["into_id"]) for row in rows if _lends(Origin(row["origin"]), Origin(row["stays"]))]
+
+
+def _lends(gone: Origin, stays: Origin) -> bool:
+    """Whether what goes counts for what stays: nobody lends anything who is trusted less (SPEC N4)."""
+    return gone.distrust <= stays.distrust

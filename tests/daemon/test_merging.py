@@ -85,7 +85,7 @@ async def said(
     core: Core, project: Project, text: str, session: str = "s2", decision: Decision = Decision.AUTO, **changes: Any
 ) -> list[tuple[int, Memory | None]]:
     """A session says something; what is kept of it."""
-    level = changes.pop("level", Level.NONE)
+    level, verified = changes.pop("level", Level.NONE), changes.pop("verified", False)
     candidate = replace(of(text, Origin.USER), time=NOON + 9, **changes)
     candidate = replace(candidate, evidence=replace(candidate.evidence, turn_id=f"{session}-{text}"))
     judged = [(candidate, Admission(decision, 0.9, "said", Verdict(level=level)))]
@@ -93,7 +93,7 @@ async def said(
     found = await repeated(mind, judged, project.id)
     async with core.database.write() as tx:
         await sessions.note(tx, session, project.id, 1.0, transcript="", cwd="")
-        made = await keep(mind, tx, judged, Provenance(Place(project.id, session)), found)
+        made = await keep(mind, tx, judged, Provenance(Place(project.id, session), verified=verified), found)
         for _, memory in made:
             if memory is not None:
                 await vectors.save(tx, MODEL, [Row(memory.id, project.id, await at_hand(text))])
@@ -460,6 +460,70 @@ async def test_a_session_that_is_rolled_back_takes_back_what_it_lent(core: Core,
     assert not (await reviewing.rollback(core, "bad", "", back=False, preview=False))["done"]
     await reviewing.rollback(core, "bad", "", back=True, preview=False)
     assert await now(core, new) == before
+
+
+@pytest.mark.parametrize("back", ["ts", "st"])
+async def test_each_session_takes_back_its_share_alone_and_gives_just_that_back(
+    core: Core, project: Project, back: str
+) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="s")
+    await said(core, project, CENTS, session="t")
+    ((_, new),) = await said(core, project, AGAIN, session="u")
+    assert old is not None
+    assert new is not None
+    before = [await now(core, one) for one in (old, new)]
+    assert [one.recurrence for one in before] == [2, 3]
+    counts = []
+    for session in "ts":
+        await reviewing.rollback(core, session, "", back=False, preview=False)
+        counts.append((await now(core, new)).recurrence)
+    assert counts == [2, 1]
+    for session in back:
+        await reviewing.rollback(core, session, "", back=True, preview=False)
+    assert [await now(core, one) for one in (old, new)] == before
+
+
+async def test_what_comes_back_does_not_count_a_session_that_was_rolled_back(core: Core, project: Project) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="good")
+    await said(core, project, CENTS, session="bad")
+    await said(core, project, CENTS, session="worse")
+    await said(core, project, AGAIN, session="bad")
+    assert old is not None
+    for session, recurrence in (("worse", 2), ("bad", 1)):
+        await reviewing.rollback(core, session, "", back=False, preview=False)
+        assert (await now(core, old)).recurrence == recurrence
+    assert await active(core) == {old.id}
+
+
+async def test_who_lent_nothing_takes_nothing_back(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=KIND, recurrence=3, session_id="good")
+    await said(core, project, CENTS, session="bad", origin=Origin.ASSISTANT)
+    assert (await reviewing.rollback(core, "bad", "", back=False, preview=False))["done"]
+    assert (await now(core, old)).recurrence == 3
+
+
+async def test_what_others_said_too_comes_back_though_the_session_was_the_first(core: Core, project: Project) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="bad")
+    await said(core, project, CENTS, session="good")
+    await said(core, project, AGAIN, session="bad")
+    assert old is not None
+    await reviewing.rollback(core, "bad", "", back=False, preview=False)
+    assert await active(core) == {old.id}
+    assert (await now(core, old)).recurrence == 1
+
+
+async def test_an_approval_that_is_undone_lends_nothing_and_comes_back_no_more(core: Core, project: Project) -> None:
+    ((number, _),) = await said(core, project, CENTS, session="s1", decision=Decision.REVIEW)
+    await reviewing.carry_out(core, reviewing.Wish("approve", (number,)))
+    ((_, new),) = await said(core, project, AGAIN, session="s2", verified=True)
+    assert new is not None
+    approved = (await captures.get(core.database, number))["memory_id"]
+    assert (await active(core), (await now(core, new)).recurrence) == ({new.id}, 2)
+    await reviewing.carry_out(core, reviewing.Wish("undo", (number,)))
+    assert (await now(core, new)).recurrence == 1
+    assert await merges.into(core.database, approved) is None
+    await reviewing.rollback(core, "s2", "", back=False, preview=False)
+    assert await active(core) == set()
 
 
 async def test_what_was_rolled_back_before_is_not_given_back(core: Core, project: Project) -> None:
