@@ -150,14 +150,21 @@ async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory, actor: st
 
 
 async def _copy_links(tx: aiosqlite.Connection, gone: Memory, stays: Memory, *, lends: bool, actor: str) -> None:
-    """Give what stays the links of what goes; those of a less trusted origin are only proposed to it."""
-    for link in await links.at_ends(tx, [gone.id]):
-        if stays.id in (link.source_id, link.target_id):
-            continue
+    """Give what stays the links of what goes; those of a less trusted origin are only proposed to it.
+
+    A copy belongs to the session that made the link, and goes with it. What stands between the two already, be it
+    refused, is left as it is.
+    """
+    found = [link for link in await links.at_ends(tx, [gone.id]) if stays.id not in (link.source_id, link.target_id)]
+    others = {end for link in found for end in (link.source_id, link.target_id)} - {gone.id}
+    known = {other for other in others if await links.between(tx, stays.id, other)}
+    for link in found:
         source, target = (stays.id if end == gone.id else end for end in (link.source_id, link.target_id))
+        if known & {source, target}:
+            continue
         counts = lends or link.created_by == "user"
-        status = link.status if counts else "proposed"
-        await links.add(tx, replace(link, source_id=source, target_id=target, status=status), actor)
+        copy = replace(link, source_id=source, target_id=target, status=link.status if counts else "proposed")
+        await links.add(tx, copy, actor, session_id=await links.session_of(tx, link.id))
 
 
 async def into(database: Database, memory_id: int) -> int | None:

@@ -326,6 +326,34 @@ async def test_the_merged_one_counts_on(core: Core, project: Project) -> None:
     assert [one.status for one in await links.of(core.database, [new.id], links.SHOWN)] == []
 
 
+async def test_a_copied_link_goes_with_the_session_that_made_it(core: Core, project: Project) -> None:
+    old, other = await kept(core, project, CENTS, session_id="good"), await kept(core, project, FLOATS)
+    new = await kept(core, project, AGAIN, said_at=NOON + 9, session_id="good")
+    async with core.database.write() as tx:
+        await sessions.note(tx, "bad", project.id, 1.0, transcript="", cwd="")
+        said_so = Link(0, old.id, other.id, "SUPPORTS", "active", 0.9, "assistant", "so", 1.0)
+        await links.add(tx, said_so, "assistant", session_id="bad")
+    await night(core)
+    (copy,) = await links.of(core.database, [new.id])
+    assert (copy.source_id, copy.target_id) == (new.id, other.id)
+    assert len((await reviewing.rollback(core, "bad", "", back=False, preview=False))["links"]) == 2
+    assert await links.of(core.database, [new.id], links.SHOWN) == []
+    await reviewing.rollback(core, "bad", "", back=True, preview=False)
+    assert await links.of(core.database, [new.id]) == [copy]
+
+
+@pytest.mark.parametrize("status", ["refused", "withdrawn", "active"])
+async def test_where_a_link_stands_already_none_is_copied(core: Core, project: Project, status: str) -> None:
+    old, other = await kept(core, project, CENTS), await kept(core, project, FLOATS)
+    new = await kept(core, project, AGAIN, said_at=NOON + 9)
+    async with core.database.write() as tx:
+        await links.add(tx, Link(0, new.id, other.id, "EXTENDS", status, 0.9, "rules", "so", 1.0), "daemon")
+        await links.add(tx, Link(0, old.id, other.id, "SUPPORTS", "proposed", 0.5, "rules", "so", 1.0), "daemon")
+    assert (await night(core))["merged"] == 1
+    every = await links.of(core.database, [new.id], ("active", "proposed", "refused", "withdrawn"))
+    assert [(one.type, one.status) for one in every] == [("EXTENDS", status)]
+
+
 async def test_what_was_put_apart_again_stays_apart(core: Core, project: Project) -> None:
     old = await kept(core, project, CENTS)
     new = await kept(core, project, AGAIN, said_at=NOON + 9)
