@@ -119,6 +119,12 @@ async def findable(core: Core, project: Project) -> list[int]:
     return [number for number, _ in await core.embedding.index.search((project.id,), await at_hand(""), 9)]
 
 
+async def purged(core: Core, session: str) -> None:
+    doomed = await purge.of_sessions(core.database, [session])
+    async with core.database.write() as tx:
+        await purge.purge(tx, core.database, doomed, "a session")
+
+
 async def now(core: Core, memory: Memory | int) -> Memory:
     return await memories.get(core.database, memory if isinstance(memory, int) else memory.id)
 
@@ -581,19 +587,24 @@ async def test_a_purged_session_gives_back_what_others_said(core: Core, project:
     ((_, old),) = await said(core, project, CENTS, session="s1")
     await said(core, project, AGAIN, session="s2")
     assert old is not None
-    doomed = await purge.of_sessions(core.database, ["s2"])
-    async with core.database.write() as tx:
-        await purge.purge(tx, core.database, doomed, "a session")
+    await purged(core, "s2")
     assert await active(core) == {old.id}
+
+
+async def test_a_purge_does_not_give_back_what_a_person_forgot(core: Core, project: Project) -> None:
+    await said(core, project, CENTS, session="s1")
+    ((_, new),) = await said(core, project, AGAIN, session="s2")
+    assert new is not None
+    await acts.set_archived(core, [new.id], True, "user", "not true any more")
+    await purged(core, "s2")
+    assert await active(core) == set()
 
 
 async def test_a_purge_does_not_give_back_what_was_rolled_back(core: Core, project: Project) -> None:
     await said(core, project, CENTS, session="bad")
     await said(core, project, AGAIN, session="worse")
     assert (await reviewing.rollback(core, "bad", "", back=False, preview=False))["done"]
-    doomed = await purge.of_sessions(core.database, ["worse"])
-    async with core.database.write() as tx:
-        await purge.purge(tx, core.database, doomed, "a session")
+    await purged(core, "worse")
     assert await active(core) == set()
 
 
