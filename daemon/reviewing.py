@@ -117,8 +117,6 @@ async def rollback(core: Core, session_id: str, reason: str, *, back: bool, prev
             found = await withdrawal.extent(tx, session_id)
             changed = [] if preview or found.empty else await withdrawal.withdraw(tx, found, clean(reason))
         await vectors.activate(tx, [memory.id for memory in changed], back)
-        if not preview:
-            await vectors.activate(tx, found.revived, not back)
     if changed:
         await core.embedding.refresh([*(memory.id for memory in changed), *found.revived])
         core.embedding.wake()

@@ -123,8 +123,7 @@ async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list
     gone = [await memories.held(tx, memory_id) for memory_id in found.memories]
     for memory in gone:
         await memories.archive(tx, memory, "user", why)
-    for memory_id in found.revived:
-        await memories.unarchive(tx, await memories.held(tx, memory_id), "user", why)
+    await merges.give_back(tx, [await memories.held(tx, memory_id) for memory_id in found.revived], "user", why)
     fewer = [
         (memory_id, await memories.recur_less(tx, await memories.held(tx, memory_id), why, times))
         for memory_id, times in found.repeated
@@ -159,9 +158,7 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[Extent, l
     why = f"rollback of session {session_id} undone"
     for memory in back:
         await memories.unarchive(tx, memory, "user", why)
-    revived = tuple(before.get("revived", []))
-    for memory_id in revived:
-        await memories.archive(tx, await memories.held(tx, memory_id), "user", why)
+    revived = tuple(await merges.join(tx, before.get("revived", []), "user", why))
     for memory_id, times in before["repeated"]:
         await memories.recur_more(tx, await memories.held(tx, memory_id), why, times)
     for capture_id, status in before["captures"]:

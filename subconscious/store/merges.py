@@ -208,11 +208,38 @@ async def give_back(tx: aiosqlite.Connection, back: Sequence[Memory], actor: str
 
     for memory in back:
         await memories.unarchive(tx, memory, actor, reason)
-    await vectors.activate(tx, [memory.id for memory in back], True)
+    ids = [memory.id for memory in back]
+    await part(tx, ids, actor)
+    await vectors.activate(tx, ids, True)
+
+
+async def join(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str) -> list[int]:
+    """Take what was given back out of use again, where what it was merged into says it once more; which of them went.
+
+    Not what a person has pinned or rated since, as at night.
+    """
+    from subconscious.store import vectors  # as above
+
+    rows = await tx.execute_fetchall(
+        f"SELECT g.id AS merge, gone.* FROM {TABLE} AS g JOIN memories AS gone ON gone.id = g.memory_id"  # noqa: S608
+        " JOIN memories AS stays ON stays.id = g.into_id WHERE gone.archived_at IS NULL AND NOT gone.pinned"
+        f" AND stays.archived_at IS NULL AND g.memory_id IN ({marks(ids)}) ORDER BY g.memory_id",
+        tuple(ids),
+    )
+    rated = await chosen(tx, ids)
+    again = {row["merge"]: memory_from(row) for row in rows if row["id"] not in rated}
+    for number, memory in again.items():
+        await memories.archive(tx, memory, actor, reason)
+        before, after = await alter(tx, TABLE, number, {"undone_at": None})
+        if after:  # what was given back by an older version was not parted
+            await events.record(tx, "join", "merge", number, actor=actor, reason=reason, before=before, after=after)
+    gone = [memory.id for memory in again.values()]
+    await vectors.activate(tx, gone, False)
+    return gone
 
 
 async def part(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: str = "") -> None:
-    """A person brought these back: they are no longer what another one says, also when they go for another reason."""
+    """These came back: they are no longer what another one says, also when they go for another reason."""
     rows = await tx.execute_fetchall(
         f"SELECT id FROM {TABLE} WHERE undone_at IS NULL AND memory_id IN ({marks(ids)})",  # noqa: S608
         tuple(ids),

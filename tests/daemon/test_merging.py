@@ -709,6 +709,42 @@ async def test_what_a_person_forgets_later_is_not_taken_for_merged(core: Core, p
     assert await active(core) == set()
 
 
+async def test_what_a_person_forgets_after_it_was_given_back_is_not_taken_for_merged(
+    core: Core, project: Project
+) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="good")
+    ((_, new),) = await said(core, project, AGAIN, session="bad")
+    assert old is not None
+    assert new is not None
+    await reviewing.rollback(core, "bad", "", back=False, preview=False)
+    await acts.set_archived(core, [old.id], True, "user", "not true any more")
+    assert await merges.into(core.database, old.id) is None
+    assert (await purge.of_memories(core.database, [new.id])).memories == (new.id,)
+    await reviewing.rollback(core, "bad", "", back=True, preview=False)
+    await reviewing.rollback(core, "bad", "", back=False, preview=False)
+    assert await active(core) == set()
+    await purged(core, "bad")
+    assert await active(core) == set()
+
+
+async def test_what_is_given_back_is_merged_again_as_often_as_the_rollback_is_undone(
+    core: Core, project: Project
+) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="good")
+    ((_, new),) = await said(core, project, AGAIN, session="bad")
+    assert old is not None
+    assert new is not None
+    for _ in range(2):
+        await reviewing.rollback(core, "bad", "", back=False, preview=False)
+        assert await merges.into(core.database, old.id) is None
+        assert await findable(core, project) == [old.id]
+        await reviewing.rollback(core, "bad", "", back=True, preview=False)
+        assert await merges.into(core.database, old.id) == new.id
+        assert await findable(core, project) == [new.id]
+    await undo(core)
+    assert await active(core) == {old.id}
+
+
 async def test_what_was_brought_back_is_merged_again_by_an_undo(core: Core, project: Project) -> None:
     ((_, old),) = await said(core, project, CENTS)
     ((_, new),) = await said(core, project, AGAIN)

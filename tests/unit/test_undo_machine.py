@@ -302,7 +302,6 @@ class Store(RuleBasedStateMachine):
                 found = await rollback.extent(tx, session)
                 changed = [] if found.empty else await rollback.withdraw(tx, found, "")
             await vectors.activate(tx, [memory.id for memory in changed], back)
-            await vectors.activate(tx, found.revived, not back)
 
         self.act(work)
 
