@@ -149,39 +149,61 @@ async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list
 
 
 async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[Extent, list[Memory]]:
-    """Undo the latest rollback of a session; return what came back, and its memories. Empty if there was none."""
+    """Undo the latest rollback of a session; return what came back, and its memories. Empty if there was none.
+
+    What was purged since is left out; what a person has pinned or rated since stays beside what it was merged into.
+    """
     done = await events.latest(tx, "session", session_id)
     if done is None or done["action"] != DONE:
         return Extent(session_id), []
     before = done["before"]
-    back = [await memories.held(tx, memory_id) for memory_id in before["memories"]]
+    found = [await memories.found(tx, memory_id) for memory_id in before["memories"]]
+    back = [memory for memory in found if memory is not None]
     why = f"rollback of session {session_id} undone"
     for memory in back:
         await memories.unarchive(tx, memory, "user", why)
     revived = tuple(await merges.join(tx, before.get("revived", []), "user", why))
-    for memory_id, times in before["repeated"]:
-        await memories.recur_more(tx, await memories.held(tx, memory_id), why, times)
-    for capture_id, status in before["captures"]:
-        await decisions.decide(tx, await captures.held(tx, capture_id), status, "user", why, action=UNDONE)
-    linked = before.get("links", [])  # a rollback of before there were links has none
-    await _link_again(tx, linked, why)
+    repeated = await _say_again(tx, before["repeated"], why)
+    decided = await _decide_again(tx, before["captures"], why)
+    linked = await _link_again(tx, before.get("links", []), why)  # a rollback of before there were links has none
     await sessions.retell(tx, session_id, before["told"])
     await model_readings.put_back(tx, before.get("waits", []))
     await asked.put_back(tx, session_id, _unasked(session_id))
     await events.record(tx, UNDONE, "session", session_id, actor="user", session_id=session_id)
-    repeated, statuses, again = (
-        tuple((one, two) for one, two in rows) for rows in (before["repeated"], before["captures"], linked)
-    )
-    unread = before.get("unread", 0)
-    return Extent(session_id, tuple(before["memories"]), repeated, statuses, unread, again, revived), back
+    own, unread = tuple(memory.id for memory in back), before.get("unread", 0)
+    return Extent(session_id, own, repeated, decided, unread, linked, revived), back
 
 
-async def _link_again(tx: aiosqlite.Connection, linked: Iterable[tuple[int, str]], why: str) -> None:
-    """Put links back as they were; one that a person has decided on since, or that was purged, stays as it is."""
+Numbered = Iterable[tuple[int, Any]]
+"""As an event keeps them: ids, each with a count or a status."""
+
+
+async def _say_again(tx: aiosqlite.Connection, repeated: Numbered, why: str) -> tuple[tuple[int, int], ...]:
+    done = []
+    for memory_id, times in repeated:
+        if (memory := await memories.found(tx, memory_id)) is not None:
+            await memories.recur_more(tx, memory, why, times)
+            done.append((memory_id, times))
+    return tuple(done)
+
+
+async def _decide_again(tx: aiosqlite.Connection, decided: Numbered, why: str) -> tuple[tuple[int, str], ...]:
+    done = []
+    for capture_id, status in decided:
+        if (capture := await captures.found(tx, capture_id)) is not None:
+            await decisions.decide(tx, capture, status, "user", why, action=UNDONE)
+            done.append((capture_id, status))
+    return tuple(done)
+
+
+async def _link_again(tx: aiosqlite.Connection, linked: Numbered, why: str) -> tuple[tuple[int, str], ...]:
+    """Put links back as they were; one that a person has decided on since stays as it is."""
+    done = []
     for link_id, status in linked:
-        link = await links.found(tx, link_id)
-        if link is not None and link.status == WITHDRAWN:
+        if (link := await links.found(tx, link_id)) is not None and link.status == WITHDRAWN:
             await links.change(tx, link, "user", why, status=status)
+            done.append((link_id, status))
+    return tuple(done)
 
 
 def _unasked(session_id: str) -> str:

@@ -44,10 +44,16 @@ async def get(database: Database, memory_id: int) -> Memory:
 
 async def held(tx: aiosqlite.Connection, memory_id: int) -> Memory:
     """One memory as the running transaction sees it. Raises NotFoundError."""
-    rows = list(await tx.execute_fetchall("SELECT * FROM memories WHERE id = ?", (memory_id,)))
-    if not rows:
+    memory = await found(tx, memory_id)
+    if memory is None:
         raise NotFoundError(f"there is no memory {memory_id}", "`subconscious list` shows those that exist")
-    return memory_from(rows[0])
+    return memory
+
+
+async def found(tx: aiosqlite.Connection, memory_id: int) -> Memory | None:
+    """One memory as the running transaction sees it, unless it was purged."""
+    rows = await tx.execute_fetchall("SELECT * FROM memories WHERE id = ?", (memory_id,))
+    return next((memory_from(row) for row in rows), None)
 
 
 async def get_many(database: Database, ids: Sequence[int], which: Filter | None = None) -> dict[int, Memory]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 import pytest
 
-from daemon import acts, merging, phases, reviewing, undoing, watching
+from daemon import acts, correcting, merging, phases, reviewing, undoing, watching
 from daemon.core import Core
 from daemon.embedding import Embedding
 from subconscious import client
@@ -558,6 +558,47 @@ async def test_an_approval_that_is_undone_lends_nothing_and_comes_back_no_more(c
     assert await merges.into(core.database, approved) is None
     await reviewing.rollback(core, "s2", "", back=False, preview=False)
     assert await active(core) == set()
+
+
+@pytest.mark.parametrize("how", ["pin", "rate"])
+async def test_what_a_person_chose_since_stays_when_the_rollback_is_undone(
+    core: Core, project: Project, how: str
+) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="good")
+    ((_, new),) = await said(core, project, AGAIN, session="bad")
+    assert old is not None
+    assert new is not None
+    await reviewing.rollback(core, "bad", "", back=False, preview=False)
+    await (correcting.pin(core, [old.id], pinned=True) if how == "pin" else correcting.rate(core, [old.id], "critical"))
+    done = await reviewing.rollback(core, "bad", "", back=True, preview=False)
+    assert (done["done"], done["revived"]) == (True, [])
+    assert await active(core) == {old.id, new.id}
+    assert sorted(await findable(core, project)) == [old.id, new.id]
+
+
+async def test_a_rollback_can_be_undone_though_what_it_gave_back_was_purged(core: Core, project: Project) -> None:
+    await said(core, project, CENTS, session="good")
+    ((_, new),) = await said(core, project, AGAIN, session="bad")
+    assert new is not None
+    await reviewing.rollback(core, "bad", "", back=False, preview=False)
+    await purged(core, "good")
+    assert (await reviewing.rollback(core, "bad", "", back=True, preview=False))["done"]
+    assert await active(core) == {new.id}
+
+
+async def test_what_was_given_back_stays_where_what_it_was_merged_into_was_purged(core: Core, project: Project) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="good")
+    ((_, new),) = await said(core, project, AGAIN, session="bad")
+    ((_, more),) = await said(core, project, FLOATS, session="bad")
+    assert old is not None
+    assert new is not None
+    assert more is not None
+    await reviewing.rollback(core, "bad", "", back=False, preview=False)
+    async with core.database.write() as tx:
+        await purge.purge(tx, core.database, await purge.of_memories(core.database, [new.id]), "memories")
+    done = await reviewing.rollback(core, "bad", "", back=True, preview=False)
+    assert ([one["id"] for one in done["memories"]], len(done["captures"])) == ([more.id], 1)
+    assert await active(core) == {old.id, more.id}
 
 
 async def test_what_was_rolled_back_before_is_not_given_back(core: Core, project: Project) -> None:
