@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from daemon import acts, correcting, merging, phases, reviewing, undoing, watchi
 from daemon.core import Core
 from daemon.embedding import Embedding
 from subconscious import client
+from subconscious.capture.twins import twins
 from subconscious.flow.merging import repeated
 from subconscious.flow.recalling import recall
 from subconscious.flow.remembering import Provenance, keep
@@ -274,6 +276,27 @@ async def test_what_was_worded_anew_meanwhile_is_said_no_more(core: Core, projec
         await captures.change(tx, "edit", waits, {"content": FLOATS})
         ((number, _),) = await keep(core.mind(), tx, judged, Provenance(Place(project.id, None)), found)
     assert (await captures.get(core.database, number))["status"] == "review"
+
+
+async def test_others_are_heard_while_statements_are_compared(
+    core: Core, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = await kept(core, project, CENTS, kind=KIND)
+    waits = of("Please store amounts as integer cents", Origin.USER)
+    judged = [(waits, Admission(Decision.REVIEW, 0.8, "said", Verdict()))]
+    async with core.database.write() as tx:
+        ((number, _),) = await keep(core.mind(), tx, judged, Provenance(Place(project.id, None)))
+    threads = []
+
+    def compared(one: str, other: str) -> bool:
+        threads.append(threading.get_ident())
+        return twins(one, other)
+
+    monkeypatch.setattr("subconscious.flow.merging.twins", compared)
+    found = await repeated(core.mind(), [(of(AGAIN, Origin.USER), judged[0][1])], project.id)
+    assert (found.memories[AGAIN][0], found.captures[AGAIN]) == (old.id, number)
+    assert len(threads) == 2
+    assert threading.get_ident() not in threads
 
 
 async def test_what_was_given_to_the_session_reinforces_nothing(core: Core, project: Project) -> None:
