@@ -123,18 +123,19 @@ async def weighed(
 ) -> Admission:
     """What the gate says of a candidate when it is known what says the same; ``given`` is what its session was given.
 
-    A memory that was given reinforces nothing (SPEC N2). What would wait need not, beside what is known, or waits, from
-    as trusted an origin.
+    A memory that was given reinforces nothing (SPEC N2), but who is trusted more than it says so of their own. What
+    would wait need not, beside what is known, or waits, from as trusted an origin.
     """
     candidate, admission = judged
     if admission.decision not in KEPT or is_flagged(admission):
         return admission
     memory = await _known(tx, candidate, found)
-    if memory is not None and memory.content_hash in given:
+    as_trusted = memory is not None and memory.origin.distrust <= candidate.origin.distrust
+    if memory is not None and as_trusted and memory.content_hash in given:
         return replace(admission, decision=Decision.DISCARD, reason=ECHO)
     if admission.decision is Decision.AUTO:
         return admission
-    if memory is not None and memory.origin.distrust <= candidate.origin.distrust:
+    if memory is not None and as_trusted:
         return replace(admission, decision=Decision.DISCARD, reason=f"says what memory {memory.id} says")
     return await _beside_waiting(mind, tx, judged, found)
 

@@ -16,6 +16,7 @@ from daemon.core import Core
 from daemon.embedding import Embedding
 from subconscious import client
 from subconscious.capture.twins import twins
+from subconscious.flow.giving import Start, surface_start
 from subconscious.flow.merging import repeated
 from subconscious.flow.recalling import recall
 from subconscious.flow.remembering import Provenance, keep
@@ -300,16 +301,51 @@ async def test_others_are_heard_while_statements_are_compared(
 
 
 async def test_what_was_given_to_the_session_reinforces_nothing(core: Core, project: Project) -> None:
-    from subconscious.flow.giving import Start, surface_start
-
     old = await kept(core, project, CENTS, kind=KIND)
-    async with core.database.write() as tx:
-        await sessions.note(tx, "s2", project.id, 1.0, transcript="", cwd="")
-    assert (await surface_start(core.mind(), Start("s2", project.id, "start/startup"))).hits
+    await given(core, project, "s2")
     uses = await now(core, old)
     ((number, _),) = await said(core, project, AGAIN)
     assert (await captures.get(core.database, number))["status"] == "discarded"
     assert await now(core, old) == uses
+
+
+async def given(core: Core, project: Project, session: str) -> None:
+    """A session starts, and is told what is known."""
+    async with core.database.write() as tx:
+        await sessions.note(tx, session, project.id, 1.0, transcript="", cwd="")
+    assert (await surface_start(core.mind(), Start(session, project.id, "start/startup"))).hits
+
+
+async def asked_for(core: Core, project: Project, text: str, session: str) -> dict[str, Any]:
+    """A person asks for it to be remembered, in a session."""
+    told = acts.Telling(text, Origin.USER, f"told-{text}", NOON + 9)
+    where = Provenance(Place(project.id, session), actor="user", verified=True)
+    return await acts.remember(core, core.mind(), told, where)
+
+
+async def test_a_person_who_asks_for_it_means_it_though_the_session_was_given_it(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=acts.Telling(AGAIN, Origin.USER, "", NOON).candidate().kind)
+    await given(core, project, "s2")
+    capture = await asked_for(core, project, AGAIN, "s2")
+    assert capture["status"] == "captured"
+    assert await active(core) == {capture["memory_id"]} != {old.id}
+    assert (await now(core, capture["memory_id"])).verified
+
+
+async def test_a_person_may_ask_for_the_very_words_that_the_session_was_given(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=acts.Telling(CENTS, Origin.USER, "", NOON).candidate().kind)
+    await given(core, project, "s2")
+    capture = await asked_for(core, project, CENTS, "s2")
+    assert (capture["status"], capture["memory_id"]) == ("captured", old.id)
+
+
+async def test_who_is_trusted_more_than_what_was_given_does_not_only_give_it_back(core: Core, project: Project) -> None:
+    await kept(core, project, CENTS, kind=KIND, origin=Origin.ASSISTANT)
+    await given(core, project, "s2")
+    ((_, made),) = await said(core, project, AGAIN)
+    assert made is not None
+    assert await active(core) == {made.id}
+    assert (await now(core, made)).recurrence == 1
 
 
 async def test_without_an_embedder_it_waits_for_the_night(core: Core, project: Project) -> None:
