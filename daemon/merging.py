@@ -36,16 +36,25 @@ class Pair:
     cosine: float
 
 
-async def portion(core: Core) -> tuple[int, int]:
-    """Compare some memories that were not compared yet; how many those were, and how many merges it came to."""
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How many memories were compared, how many merges that came to, and the id to go on behind."""
+
+    compared: int = 0
+    merged: int = 0
+    last: int = 0
+
+
+async def portion(core: Core, after: int = 0) -> Done:
+    """Compare some memories that were not compared yet, behind an id."""
     if not await _may(core):
-        return 0, 0
+        return Done()
     model = core.embedding.sense.model
-    batch = await merges.unsearched(core.database, model, PORTION)
+    batch = await merges.unsearched(core.database, model, PORTION, after)
     merged = 0
     for memory in batch:
         merged += await _compare(core, memory, model)
-    return len(batch), merged
+    return Done(len(batch), merged, batch[-1].id if batch else after)
 
 
 async def _may(core: Core) -> bool:

@@ -25,7 +25,8 @@ MERGED = (
 
 MOST_FILES = 20
 
-# Not what holds no longer, is kept apart, was flagged, or is part of a summing up; nor what somebody brought back.
+# Not what holds no longer, is kept apart, was flagged, or is part of a summing up; nor what somebody brought back. What
+# is CROSS JOINed is walked in that order: SQLite would rather begin with all captures that wait, for each memory anew.
 _FREE = """
 m.archived_at IS NULL AND m.kind <> 'meta'
  AND NOT EXISTS (SELECT 1 FROM memory_merges WHERE memory_id = m.id)
@@ -34,7 +35,7 @@ m.archived_at IS NULL AND m.kind <> 'meta'
  AND NOT EXISTS (SELECT 1 FROM memory_links AS l JOIN memories AS s ON s.id = l.source_id
   WHERE l.target_id = m.id AND l.status = 'active' AND s.archived_at IS NULL
    AND l.type IN ('SUPERSEDES', 'CONSOLIDATES'))
- AND NOT EXISTS (SELECT 1 FROM consolidations AS c JOIN implicit_captures AS i ON i.id = c.capture_id
+ AND NOT EXISTS (SELECT 1 FROM consolidations AS c CROSS JOIN implicit_captures AS i ON i.id = c.capture_id
   WHERE c.memory_id = m.id AND i.status = 'review')
 """
 
@@ -51,14 +52,18 @@ _LATER = """
 """
 
 
-async def unsearched(database: Database, model: str, limit: int) -> list[Memory]:
-    """Memories with a vector of this model that were not compared with the others as they are worded now."""
+async def unsearched(database: Database, model: str, limit: int, after: int = 0) -> list[Memory]:
+    """Memories with a vector of this model that were not compared with the others as they are worded now, by their ids.
+
+    ``after`` is the id to go on behind.
+    """
     rows = await database.rows(
-        "SELECT m.* FROM memories AS m JOIN embeddings AS e ON e.memory_id = m.id AND e.model = ?1 AND e.active"
+        "SELECT m.* FROM memories AS m NOT INDEXED CROSS JOIN embeddings AS e"
+        " ON e.memory_id = m.id AND e.model = ?1 AND e.active"
         " LEFT JOIN merge_searches AS s ON s.memory_id = m.id AND s.model = ?1 AND s.content_hash = m.content_hash"
-        " WHERE s.memory_id IS NULL AND m.archived_at IS NULL AND m.embedding_status <> 'pending'"
+        " WHERE s.memory_id IS NULL AND m.archived_at IS NULL AND m.embedding_status <> 'pending' AND m.id > ?3"
         " ORDER BY m.id LIMIT ?2",
-        (model, limit),
+        (model, limit, after),
     )
     return [memory_from(row) for row in rows]
 
@@ -75,7 +80,8 @@ async def note(tx: aiosqlite.Connection, memory: Memory, model: str) -> None:
 async def free(tx: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, Memory]:
     """Those of these memories that may be merged, as the running transaction sees them."""
     rows = await tx.execute_fetchall(
-        f"SELECT m.* FROM memories AS m WHERE {_FREE} AND m.id IN ({marks(ids)})",  # noqa: S608
+        # By id: of ten and more SQLite would rather walk through all that are in use.
+        f"SELECT m.* FROM memories AS m NOT INDEXED WHERE {_FREE} AND m.id IN ({marks(ids)})",  # noqa: S608
         tuple(ids),
     )
     return {row["id"]: memory_from(row) for row in rows}

@@ -524,6 +524,15 @@ async def test_a_night_is_bounded_and_the_next_goes_on(
     assert await night(core) == {"compared": 1}
 
 
+async def test_a_run_goes_on_behind_what_it_has_looked_at(core: Core, project: Project) -> None:
+    ids = [(await kept(core, project, f"Fact {number}.")).id for number in range(2)]
+    assert (await merging.portion(core, ids[0])).compared == 1
+    step = await phases.merge(core, replace(NIGHT, cursor="7"))  # as an older version left it
+    assert (step.cursor, step.done) == (f"8 {ids[0]}", {"compared": 1})
+    over = await phases.merge(core, replace(NIGHT, cursor=f"8 {ids[1]}"))
+    assert (over.cursor, over.done) == (None, {})
+
+
 # What goes, goes
 
 
