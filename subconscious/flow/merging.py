@@ -34,7 +34,8 @@ ECHO = "repeats a memory that was given to this session"
 
 KEPT = (Decision.AUTO, Decision.REVIEW)
 
-Known = TypeVar("Known", Memory, Waiting)
+Said = TypeVar("Said")
+Known = TypeVar("Known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +78,18 @@ async def _memory(mind: Mind, candidate: Candidate, project_id: str) -> tuple[in
     place = project_id if candidate.scope is Scope.PROJECT else full_text.USER_WIDE
     near = await full_text.search(mind.database, terms(candidate.content), (place,), NEIGHBOURS)
     known = await memories.get_many(mind.database, [number for number, _ in near]) if near else {}
-    for memory in await asyncio.to_thread(_of_those, is_twin, candidate, known.values()):
+    for memory in await twins_of(candidate, known.values()):
         if (cosine := await _cosine(mind, candidate, memory)) is not None:
             return memory.id, cosine
     return None
 
 
-def _of_those(akin: Callable[[Candidate, Known], bool], said: Candidate, known: Iterable[Known]) -> list[Known]:
+async def twins_of(said: Candidate | Memory, known: Iterable[Memory]) -> list[Memory]:
+    """Those of many memories that say what was said."""
+    return await asyncio.to_thread(_of_those, is_twin, said, known)
+
+
+def _of_those(akin: Callable[[Said, Known], bool], said: Said, known: Iterable[Known]) -> list[Known]:
     """Which of many say what was said. CPU-bound, half a millisecond each: run it in a thread."""
     return [one for one in known if akin(said, one)]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from time import time
@@ -13,7 +12,7 @@ from subconscious.decay import surer
 from subconscious.model import Memory, Origin
 from subconscious.store import events, full_text, links, memories
 from subconscious.store.connect import Database
-from subconscious.store.rows import alter, insertion, marks, memory_from
+from subconscious.store.rows import alter, insertion, marks, memory_from, stored
 
 TABLE = "memory_merges"
 
@@ -24,6 +23,7 @@ MERGED = (
 """SQL: what was merged and is out of use since, with what says it now."""
 
 MOST_FILES = 20
+LENT = ("recurrence", "confidence", "said_at", "files")
 
 # Not what holds no longer, is kept apart, was flagged, or is part of a summing up; nor what somebody brought back. What
 # is CROSS JOINed is walked in that order: SQLite would rather begin with all captures that wait, for each memory anew.
@@ -128,16 +128,23 @@ async def _put_down(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosin
     await events.record(tx, "merge", "merge", int(done.lastrowid or 0), actor=actor, after=values | {"undone_at": None})
 
 
+def whole(gone: Memory, stays: Memory) -> Memory:
+    """What stays, with what the one that goes lends it."""
+    if not _lends(gone.origin, stays.origin):
+        return stays
+    return replace(
+        stays,
+        recurrence=stays.recurrence + gone.recurrence,
+        confidence=surer(stays.confidence, gone.recurrence),
+        said_at=max(stays.said_at, gone.said_at),
+        files=tuple(dict.fromkeys((*stays.files, *gone.files)))[: max(MOST_FILES, len(stays.files))],
+    )
+
+
 async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory, actor: str) -> None:
-    files = tuple(dict.fromkeys((*stays.files, *gone.files)))[: max(MOST_FILES, len(stays.files))]
-    values = {
-        "recurrence": stays.recurrence + gone.recurrence,
-        "confidence": surer(stays.confidence, gone.recurrence),
-        "said_at": max(stays.said_at, gone.said_at),
-        "files": json.dumps(list(files), ensure_ascii=False),
-    }
-    before, after = await alter(tx, "memories", stays.id, values)
-    await full_text.reindex(tx, replace(stays, files=files))
+    kept = whole(gone, stays)
+    before, after = await alter(tx, "memories", stays.id, {name: stored(kept)[name] for name in LENT})
+    await full_text.reindex(tx, kept)
     await events.record(
         tx,
         "merge",

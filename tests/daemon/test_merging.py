@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,7 @@ from tests.unit.test_poisoning_rules import of
 MODEL = "m"
 CENTS = "Amounts are stored as integer cents."
 AGAIN = "We store amounts as integer cents."
+PLEASE = "Please store amounts as integer cents"
 FLOATS = "Amounts are stored as binary floats."
 NIGHT = Run(1, "nightly", "running", "merge", "", NOON, None)
 
@@ -283,7 +284,7 @@ async def test_others_are_heard_while_statements_are_compared(
     core: Core, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = await kept(core, project, CENTS, kind=KIND)
-    waits = of("Please store amounts as integer cents", Origin.USER)
+    waits = of(PLEASE, Origin.USER)
     judged = [(waits, Admission(Decision.REVIEW, 0.8, "said", Verdict()))]
     async with core.database.write() as tx:
         ((number, _),) = await keep(core.mind(), tx, judged, Provenance(Place(project.id, None)))
@@ -431,10 +432,7 @@ async def test_what_was_put_apart_again_stays_apart(core: Core, project: Project
 
 
 async def test_of_three_one_is_left_and_each_is_found(core: Core, project: Project) -> None:
-    ids = [
-        (await kept(core, project, text, said_at=NOON + at)).id
-        for at, text in enumerate([CENTS, AGAIN, "Please store amounts as integer cents"])
-    ]
+    ids = [(await kept(core, project, text, said_at=NOON + at)).id for at, text in enumerate([CENTS, AGAIN, PLEASE])]
     assert (await night(core))["merged"] == 2
     assert await active(core) == {ids[2]}
     assert [await merges.into(core.database, number) for number in ids] == [ids[2], ids[2], None]
@@ -511,6 +509,44 @@ async def test_a_preview_changes_nothing(core: Core, project: Project) -> None:
     for _ in range(2):
         assert [(one.gone.id, one.stays.id) for one in await merging.preview(core, project.id, 9)] == [(old.id, new.id)]
     assert await active(core) == {old.id, new.id}
+
+
+@pytest.mark.parametrize(
+    ("changes", "opposed", "expected"),
+    [
+        (({}, {}, {}), None, [(1, 2), (2, 3)]),
+        (({"verified": True}, {}, {}), None, [(2, 1), (3, 1)]),
+        (({}, {"pinned": True}, {}), None, [(1, 2), (3, 2)]),
+        (({}, {}, {}), (1, 3), [(1, 2)]),  # with the first one's links the second one is opposed, too
+        (({}, {}, {"pinned": True}), (1, 3), [(1, 2)]),
+        # What the first lends the second makes that the fresher one.
+        (({"said_at": NOON + 9}, {"verified": True}, {"verified": True}), None, [(1, 2), (3, 2)]),
+    ],
+)
+async def test_a_preview_shows_what_the_night_does(
+    core: Core,
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: Sequence[dict[str, Any]],
+    opposed: tuple[int, int] | None,
+    expected: list[tuple[int, int]],
+) -> None:
+    for at, text in enumerate([CENTS, AGAIN, PLEASE]):
+        await kept(core, project, text, **({"said_at": NOON + at} | changes[at]))
+    if opposed is not None:
+        async with core.database.write() as tx:
+            await links.add(
+                tx, Link(0, opposed[0], opposed[1], "CONTRADICTS", "proposed", 0.8, "rules", "so", 1.0), "daemon"
+            )
+    with monkeypatch.context() as patch:
+        patch.setattr(core.database, "write", None)  # nor does it keep anybody from writing
+        shown = [(one.gone.id, one.stays.id) for one in await merging.preview(core, project.id, 9)]
+    await night(core)
+    done = await core.database.rows(
+        "SELECT json_extract(after, '$.memory_id'), json_extract(after, '$.into_id') FROM events"
+        " WHERE subject = 'merge' AND action = 'merge' ORDER BY id"
+    )
+    assert shown == [tuple(row) for row in done] == expected
 
 
 async def test_a_night_is_bounded_and_the_next_goes_on(
@@ -747,7 +783,7 @@ async def test_a_release_that_is_undone_gives_back_what_was_merged_since(core: C
     old = await kept(core, project, CENTS, kind=KIND, origin=Origin.ASSISTANT)
     ((number, held),) = await said(core, project, AGAIN, session="s2", origin=Origin.ASSISTANT)
     assert held is not None
-    third = await kept(core, project, "Please store amounts as integer cents", kind=KIND, origin=Origin.ASSISTANT)
+    third = await kept(core, project, PLEASE, kind=KIND, origin=Origin.ASSISTANT)
     async with core.database.write() as tx:  # neither it nor what was merged into it is harmless
         await decisions.quarantine(tx, await captures.held(tx, number), Verdict(level=Level.HIGH), "looked at again")
         await memories.archive(tx, held, "daemon", "looked at again")
