@@ -102,30 +102,33 @@ async def opposed(tx: aiosqlite.Connection, one: int, other: int) -> bool:
     return any(link.type in links.BEARING and link.status in links.SHOWN for link in found)
 
 
-async def fold(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float, actor: str = "daemon") -> None:
+async def fold(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float) -> None:
     """Archive what says the same as another memory, and let that one have what it had.
 
     Of a less trusted origin it lends the other neither recurrence nor confidence, freshness or use (SPEC N4). Its
     links are copied, so that it has its own when it comes back. The vectors are seen to by the caller.
+
+    All of it is the daemon's deed, also where a person has said it again: that the other wording goes is only what
+    follows, and tells nothing of how well it was captured.
     """
     reason = f"merged into memory {stays.id}, which says the same (cosine {cosine:.2f})"
     lends = _lends(gone.origin, stays.origin)
-    await memories.archive(tx, gone, actor, reason)
-    await _put_down(tx, gone, stays, cosine, actor)
+    await memories.archive(tx, gone, "daemon", reason)
+    await _put_down(tx, gone, stays, cosine)
     if lends:
-        await _lend(tx, gone, stays, actor)
-    await _copy_links(tx, gone, stays, lends=lends, actor=actor)
+        await _lend(tx, gone, stays)
+    await _copy_links(tx, gone, stays, lends=lends)
 
 
-async def _put_down(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float, actor: str) -> None:
+async def _put_down(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float) -> None:
     """Note the merge; what was merged into what goes now is found by what stays."""
     before = await tx.execute_fetchall(f"SELECT id FROM {TABLE} WHERE into_id = ?", (gone.id,))  # noqa: S608
     for row in list(before):
         diff = await alter(tx, TABLE, row[0], {"into_id": stays.id})
-        await events.record(tx, "move", "merge", row[0], actor=actor, before=diff[0], after=diff[1])
+        await events.record(tx, "move", "merge", row[0], before=diff[0], after=diff[1])
     values = {"memory_id": gone.id, "into_id": stays.id, "cosine": round(cosine, 4), "merged_at": time()}
     done = await tx.execute(*insertion(TABLE, values))
-    await events.record(tx, "merge", "merge", int(done.lastrowid or 0), actor=actor, after=values | {"undone_at": None})
+    await events.record(tx, "merge", "merge", int(done.lastrowid or 0), after=values | {"undone_at": None})
 
 
 def whole(gone: Memory, stays: Memory) -> Memory:
@@ -141,7 +144,7 @@ def whole(gone: Memory, stays: Memory) -> Memory:
     )
 
 
-async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory, actor: str) -> None:
+async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory) -> None:
     kept = whole(gone, stays)
     before, after = await alter(tx, "memories", stays.id, {name: stored(kept)[name] for name in LENT})
     await full_text.reindex(tx, kept)
@@ -150,7 +153,6 @@ async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory, actor: st
         "merge",
         "memory",
         stays.id,
-        actor=actor,
         session_id=gone.session_id,
         reason=f"said before in memory {gone.id}",
         before=before,
@@ -162,7 +164,7 @@ async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory, actor: st
     )
 
 
-async def _copy_links(tx: aiosqlite.Connection, gone: Memory, stays: Memory, *, lends: bool, actor: str) -> None:
+async def _copy_links(tx: aiosqlite.Connection, gone: Memory, stays: Memory, *, lends: bool) -> None:
     """Give what stays the links of what goes; those of a less trusted origin are only proposed to it.
 
     A copy belongs to the session that made the link, and goes with it. What stands between the two already, be it
@@ -177,7 +179,7 @@ async def _copy_links(tx: aiosqlite.Connection, gone: Memory, stays: Memory, *, 
             continue
         counts = lends or link.created_by == "user"
         copy = replace(link, source_id=source, target_id=target, status=link.status if counts else "proposed")
-        await links.add(tx, copy, actor, session_id=await links.session_of(tx, link.id))
+        await links.add(tx, copy, "daemon", session_id=await links.session_of(tx, link.id))
 
 
 async def into(database: Database, memory_id: int) -> int | None:
