@@ -210,7 +210,8 @@ async def under(tx: aiosqlite.Connection, ids: Sequence[int], since: int = 0) ->
 async def leave(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str, since: int = 0) -> list[int]:
     """These memories go, for they should not have been: what was merged into them says it again (SPEC N6, N10).
 
-    Not called for what a person forgets, or what fades: that was said by both. Returns what came back.
+    Not called where a person forgets one, or it fades: that is meant of what it says, in whatever words. Returns what
+    came back.
     """
     back = await under(tx, ids, since)
     await give_back(tx, back, actor, reason)
