@@ -22,7 +22,7 @@ from time import perf_counter
 from bench.capture_detectors import correction, judged, record
 from subconscious.capture import stated
 from subconscious.capture.draft import Draft
-from subconscious.capture.offline import drafts, extract
+from subconscious.capture.offline import distinct, drafts, extract
 from subconscious.flow.remembering import clean
 from subconscious.model import Candidate, Decision, Origin, Role, Turn
 from subconscious.transcripts import read_turns
@@ -73,10 +73,7 @@ class Sessions:
 
     @cache  # noqa: B019
     def drafts(self, session: str) -> list[Draft]:
-        found: dict[str, Draft] = {}
-        for draft in drafts(self.turns(session)):
-            found.setdefault(draft.content.casefold(), draft)
-        return list(found.values())
+        return distinct(drafts(self.turns(session)))
 
 
 def cue_words(text: str) -> list[str]:

@@ -25,26 +25,28 @@ import numpy
 
 from bench.capture import CAP, QUEUED, Sessions, content_words, coverage, digest, read_labels
 from subconscious.capture import budget
-from subconscious.capture.draft import Draft
+from subconscious.capture.draft import Draft, candidate
+from subconscious.capture.exchange import numbered
+from subconscious.capture.gathered import Weighed, gather
 from subconscious.capture.linear import SIGNS, SIGNS_COUNT, SIZE, WORDS, places, words_and_pairs
 from subconscious.capture.looks import looks
 from subconscious.capture.passages import LONGEST
-from subconscious.capture.weighing import DECIDED, confidence, lifted, signs
+from subconscious.capture.weighing import DECIDED, QUEUE, climb, confidence, lifted, signs
 
 WEIGHTS = Path(__file__).parent.parent / "subconscious" / "capture" / "weights.npz"
 WORTH = Path(__file__).parent / "data" / "worth.tsv"
 FOLDS = 6
-WORTH_STRENGTH = 1.0
+WORTH_STRENGTH = 0.5
 SENTENCE_STRENGTH = {"decision": 8.0}
 SESSION_FOLDS = 12
-THRESHOLDS = (0.25, 0.31, 0.37, 0.40, 0.45, 0.50, 0.55, 0.60)
+THRESHOLDS = (0.25, QUEUE, 0.33, 0.37, 0.41, 0.45, 0.50)
 LOOKS_COUNT, TOLD_COUNT = 0.05, 0.1
 """How much the looks count before anything is learned."""
 
-TOLD_STRENGTH, TOLD_WEIGHT, TOLD_RARE = 0.3, 1.5, 0.833
-TOGETHER = 1.9
-"""What a summary says too weighs one and a half times what the readers said; it is rarer, and both are brought back to
-the size of one."""
+TOLD_STRENGTH, TOLD_WEIGHT, TOLD_RARE = 0.3, 0.75, 0.833
+TOGETHER = 1.45
+"""What a summary says too weighs three quarters of what the readers said; it is rarer, and both are brought back to the
+size of one."""
 
 _UNWEIGHED = {"answer", "approved", "correction"}
 HAND = read_labels(WORTH)
@@ -230,17 +232,18 @@ def unseen(rows: Sequence[Row], model: Worth, fold: dict[str, str]) -> numpy.nda
 
 def told(sessions: Sessions, rows: Sequence[Row], chances: numpy.ndarray, low: float) -> dict[str, list[Kept]]:
     """What would be kept of each session if the queue began at a chance of ``low``."""
-    found: defaultdict[str, list[tuple[float, str]]] = defaultdict(list)
+    found: defaultdict[str, list[Weighed]] = defaultdict(list)
     for row, chance in zip(rows, chances, strict=True):
         weighed = row.draft.source not in _UNWEIGHED
-        sure = queue(lifted(row.draft, float(chance)), low) if weighed else confidence(row.draft)
-        found[row.session].append((sure, row.draft.content[:LONGEST]))
-    return {session: kept(found[session]) for session in sessions.all()}
+        sure = climb(lifted(row.draft, float(chance)), low) if weighed else confidence(row.draft)
+        found[row.session].append((row.draft, sure))
+    return {session: gathered(sessions, session, found[session]) for session in sessions.all()}
 
 
-def queue(chance: float, low: float) -> float:
-    """A confidence that ranks as the ladder does, and reaches the queue from ``low`` on."""
-    return QUEUED + 0.19 * (chance - low) / (1 - low) if chance >= low else 0.0
+def gathered(sessions: Sessions, session: str, weighed: Sequence[Weighed]) -> list[Kept]:
+    """What would be kept of a session, each with its companion."""
+    whole = gather(weighed, numbered(sessions.turns(session)))
+    return kept([(sure, candidate(draft, sure, "").content) for draft, sure in whole])
 
 
 def report(sessions: Sessions, name: str, told: dict[str, list[Kept]]) -> None:

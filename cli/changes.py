@@ -114,9 +114,9 @@ def _preview(found: dict[str, Any]) -> None:
         print(f"What {ACTORS.get(act['actor'], act['actor'])} did {screen.when(act['at'])}:")
         for step in act["steps"]:
             _tell_step(step)
-    for one in found["fallen"]:
+    for one in found.get("fallen", ()):  # a daemon of before knows neither
         print(screen.wrapped(f"archive of {_memory(one)}, which sums up what goes", 4, "  -"))
-    for one in found.get("revived", ()):  # a daemon of before knows none
+    for one in found.get("revived", ()):
         print(screen.wrapped(f"unarchive of {_memory(one)}, which was merged into what goes", 4, "  -"))
     if not sys.stdin.isatty():
         print("Nothing was changed. Add --yes to take it back.")

@@ -32,11 +32,11 @@ from subconscious.surfacing.files import Touched
 from . import typed
 from .core import Core
 from .entry import Entry
-from .learn import NOT_TYPED, Source, learn
+from .learn import Source, learn
 from .output import output
 from .rendered import made_up
 from .spool import Spool
-from .vouching import vouch
+from .vouching import NOT_TYPED
 from .work import FORGETFUL, note
 
 CATCH_UP = 0.3
@@ -74,17 +74,17 @@ class Answers:
         self._core = core
         self._spool = spool
 
-    async def answer(self, entry: Entry, caller: int) -> bytes:
-        """The bytes a hook prints, none for silence; ``caller`` is the hook's process."""
+    async def answer(self, entry: Entry, doubt: str) -> bytes:
+        """The bytes a hook prints, none for silence; ``doubt`` says why a prompt's hook is not believed, or ""."""
         compose = ANSWERS.get(entry.event)
         if compose is None:
             return b""
         project = await self._core.project_of(entry.folder)
         self._core.standings.want(project.id, entry.folder)
-        return await compose(self, entry, project, caller)
+        return await compose(self, entry, project, doubt)
 
-    async def _start(self, entry: Entry, project: Project, caller: int) -> bytes:
-        del caller
+    async def _start(self, entry: Entry, project: Project, doubt: str) -> bytes:
+        del doubt
         session_id, source = entry.payload.session_id, entry.payload.source
         async with self._core.database.write() as tx:
             await note(tx, entry, project)
@@ -159,10 +159,9 @@ class Answers:
         seen = "`subconscious decay --log` shows which and why, `subconscious unarchive ID` brings one back"
         return f"Subconscious: {gone} {what} archived ({seen})."
 
-    async def _prompt(self, entry: Entry, project: Project, caller: int) -> bytes:
+    async def _prompt(self, entry: Entry, project: Project, doubt: str) -> bytes:
         """Carry out a command of ours; give a session what it starts with, should that not have reached it."""
-        doubt = await vouch(self._core, entry, caller)
-        text, message = await typed.answer(self._core, entry, project, caller, doubt)
+        text, message = await typed.answer(self._core, entry, project, doubt)
         if not text and self._core.mind(entry.options).settings.surface:
             text = await self._late_greeting(entry, project) or await self._fitting(entry, project)
         return output("UserPromptSubmit", text, message)
@@ -203,11 +202,11 @@ class Answers:
         self._core.withheld.note(session_id, event, context.held)
         return context.text
 
-    async def _file(self, entry: Entry, project: Project, caller: int) -> bytes:
+    async def _file(self, entry: Entry, project: Project, doubt: str) -> bytes:
         """What is bound to the file that a tool was used on; or, where the tool says that it failed, what knows why."""
         mind, payload = self._core.mind(entry.options), entry.payload
         if payload.error:
-            return await self._error(entry, project, caller)
+            return await self._error(entry, project, doubt)
         if not _listens(entry) or not (mind.settings.surface and mind.settings.surface_files):
             return b""
         root, path = await asyncio.to_thread(within, payload.file, entry.folder)
@@ -217,9 +216,9 @@ class Answers:
         context = await surface_file(mind, await _occasion(entry, project, TOUCHED), touched)
         return output(entry.event, self._told(payload.session_id, TOUCHED, context), "")
 
-    async def _error(self, entry: Entry, project: Project, caller: int) -> bytes:
+    async def _error(self, entry: Entry, project: Project, doubt: str) -> bytes:
         """What knows the error that a tool met."""
-        del caller
+        del doubt
         mind, payload = self._core.mind(entry.options), entry.payload
         if not payload.error or payload.agent_id or not (mind.settings.surface and mind.settings.surface_errors):
             return b""
@@ -244,9 +243,9 @@ class Answers:
             await surfaces.take_back(tx, before.session_id, before.newest)
             await sessions.ungreet(tx, before.session_id, before.greeted_at)
 
-    async def _compaction(self, entry: Entry, project: Project, caller: int) -> bytes:
+    async def _compaction(self, entry: Entry, project: Project, doubt: str) -> bytes:
         """Tell the compaction what must survive: what this session decided, and what is pinned."""
-        del caller
+        del doubt
         mind = self._core.mind(entry.options)
         if not mind.settings.surface:
             return b""
@@ -267,7 +266,7 @@ class Answers:
         await learn(self._core, self._core.mind(entry.options), source)
 
 
-ANSWERS: dict[str, Callable[[Answers, Entry, Project, int], Awaitable[bytes]]] = {
+ANSWERS: dict[str, Callable[[Answers, Entry, Project, str], Awaitable[bytes]]] = {
     "SessionStart": Answers._start,
     "UserPromptSubmit": Answers._prompt,
     "PostToolUse": Answers._file,

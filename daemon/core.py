@@ -87,8 +87,8 @@ class Core:
     # How many starts wait for what other sessions have just handed over: the work on that steps aside for nobody.
     awaited: int = 0
 
-    # The projects that a later look has flagged memories of, None for the user's own: no event tells of it, and what is
-    # rendered of them is to be rendered anew.
+    # The projects of whose memories a later look or a model thinks otherwise than before, None for the user's own: no
+    # event tells of it. And those that could not be rendered. What is rendered of them is to be rendered anew.
     flagged: set[str | None] = field(default_factory=set)
     # One job of maintenance at a time, whoever wants it.
     maintaining: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -11,7 +11,8 @@ from subconscious.store.projects import Project, confirm
 
 from . import rendered, typed
 from .feedback import judge
-from .learn import Source, expect, learn, learn_unwritten
+from .learn import Source, learn
+from .unwritten import expect, learn_unwritten
 from .work import FORGETFUL, Work, note
 
 CALM_LOOK = 20.0

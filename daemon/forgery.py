@@ -15,7 +15,7 @@ from subconscious.store import events
 from subconscious.store.rows import content_hash
 
 from .core import Core
-from .vouching import VOUCHED
+from .vouching import COMMANDED, VOUCHED
 
 HOOK_SECONDS = 2.0
 """Time that a prompt's hook has to hand over what the client has just written down: longer than any hook waits."""
@@ -36,7 +36,8 @@ async def doubted(core: Core, session_id: str, turns: Sequence[Turn], *, first: 
     """The ids of the turns that nobody vouches for, in a session in which hooks do vouch.
 
     Of the ``first`` that are read of a session, what stands before the first prompt that was handed over is believed:
-    there was no daemon yet. What was chosen in a dialog is no prompt, and no hook hears of it.
+    there was no daemon yet. Unless that was a command, of which no line tells where it stood. What was chosen in a
+    dialog is no prompt, and no hook hears of it.
     """
     told = await _vouched_texts(core, session_id)
     typed = [turn for turn in turns if turn.act is Act.NONE and turn.origin is Origin.USER and turn.text]
@@ -47,13 +48,14 @@ async def doubted(core: Core, session_id: str, turns: Sequence[Turn], *, first: 
     ]
     if not (told or known):
         return set()
-    begin = known[0] if first and known else 0
+    begin = known[0] if first and known and COMMANDED not in told else 0
     return {turn.id for at, turn in enumerate(typed) if at >= begin and at not in known}
 
 
 def fresh(turns: Sequence[Turn]) -> set[str]:
     """The ids of the turns that were typed a moment ago: who vouches for them may be on the way."""
-    return {turn.id for turn in turns if turn.time > time() - HOOK_SECONDS}
+    now = time()
+    return {turn.id for turn in turns if now - HOOK_SECONDS < turn.time <= now}
 
 
 async def _vouched_texts(core: Core, session_id: str) -> set[str]:

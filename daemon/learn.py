@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic, time
+from typing import NamedTuple
 
 from subconscious.capture.corrects import LETTERS
 from subconscious.capture.offline import Meanings
@@ -16,35 +17,26 @@ from subconscious.embeddings.local import LocalEmbedder
 from subconscious.flow import merging
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Judged, Provenance, clean, judge, keep
-from subconscious.model import Decision, Level, Origin, Role, Turn
+from subconscious.model import Decision, Level, Origin, Turn
 from subconscious.poisoning import check_text
 from subconscious.projects import head
 from subconscious.redaction import ledger
 from subconscious.sources import AGENT_FILE
-from subconscious.store import events, fading, sessions
+from subconscious.store import fading, sessions
 from subconscious.store.capture_rows import Place
-from subconscious.store.rows import content_hash
 from subconscious.summaries import Sketch, read_deeds, tell
 from subconscious.transcripts import Reading, State, read_turns
 
 from . import refining
 from .core import Core
-from .entry import Entry
 from .fading import touched
 from .forgery import HOOK_SECONDS, doubted, fresh, hold, vouching_began, waiting
-from .vouching import VOUCHED
-
-NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
-"""How prompts begin that no line of a person's words will follow: commands, and what the client itself puts in."""
 
 LATE = "it was written when its session was over"
 """Why words wait that anybody could have added to a transcript."""
 
 LOOK_SECONDS = 0.1
 """Between two looks at a prompt whose hook may be on the way."""
-
-UNWRITTEN = "its prompt stands in no transcript"
-"""Why words wait that could be another's."""
 
 MOST_MEANINGS = 100
 """Prompts of one batch that are embedded: more interrupts than that are no person's."""
@@ -58,7 +50,8 @@ class Source:
     """Which transcript is read, and for whom.
 
     ``watched`` says that it is being written: what it gains is for the model too, where there is one. ``late``: it was
-    written when its session was over, so that it waits for a person.
+    written when its session was over, so that it waits for a person. ``settled``: what is told of the session stays as
+    it is.
     """
 
     session_id: str
@@ -67,6 +60,7 @@ class Source:
     folder: str = ""
     watched: bool = False
     late: bool = False
+    settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +77,7 @@ async def learn(core: Core, mind: Mind, source: Source, *, final: bool = False) 
 
     ``final`` says that no more will be written, so that a last line without an end counts too.
     """
-    if not source.path or not _is_file(source.path):
+    if not source.path or not is_file(source.path):
         return []
     new: list[int] = []
     more = True
@@ -115,7 +109,7 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
     meanings = await _meanings(core, reading.turns)
     judged = await asyncio.to_thread(judge, reading.turns, mind.settings, mind.calibration, meanings)
     judged = waiting([hold(one, LATE) for one in judged] if source.late else judged, doubtful)
-    heard = replace(reading, turns=tuple(turn for turn in reading.turns if turn.id not in doubtful))
+    heard = _heard(source, reading, doubtful)
     where = await _provenance(mind, source, reading)
     repeats = await merging.repeated(mind, judged, source.project_id)
     story = await _tell(mind, source, 0 if reading.restarted else place.position, heard, judged)
@@ -129,7 +123,7 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         prompts = [turn.text[:PROMPT_LENGTH] for turn in _spoken(heard.turns)] if mind.settings.capture else []
         await sessions.written(tx, source.session_id, [turn.prompt_id for turn in spoken if turn.prompt_id])
         await sessions.written_as(tx, source.session_id, [turn.text for turn in spoken if not turn.prompt_id])
-        await sessions.progress(tx, source.session_id, branch=reading.branch, prompts=prompts)
+        await sessions.progress(tx, source.session_id, branch=heard.branch, prompts=prompts)
         new = sessions.Position(source.path, source.session_id, reading.offset, json.dumps(reading.state.to_json()))
         await sessions.advance(tx, new, time())
         if source.watched:
@@ -150,27 +144,50 @@ async def _read_and_doubted(
     until = monotonic() + HOOK_SECONDS
     while True:
         doubting = (source.watched or source.late) and await vouching_began(core, source.session_id)
+        size = _size(source.path)
         reading = await asyncio.to_thread(_read, source.path, place, final)
         if not doubting:
             return reading, set()
-        session = await sessions.get(core.database, source.session_id)
-        first = session is None or not session.first_prompt
-        doubtful = await doubted(core, source.session_id, reading.turns, first=first)
-        if not (doubtful if first else doubtful & fresh(reading.turns)) or monotonic() > until:
-            return reading, doubtful
-        await asyncio.sleep(LOOK_SECONDS)
+        while (doubtful := await _doubtful(core, source, reading)).unsettled and monotonic() < until:
+            await asyncio.sleep(LOOK_SECONDS)
+            if _size(source.path) != size:
+                break
+        else:
+            return reading, doubtful.turns
+
+
+class _Doubtful(NamedTuple):
+    """Turns that nobody vouches for; ``unsettled``: somebody still may."""
+
+    turns: set[str]
+    unsettled: bool
+
+
+async def _doubtful(core: Core, source: Source, reading: Reading) -> _Doubtful:
+    session = await sessions.get(core.database, source.session_id)
+    first = session is None or not session.first_prompt
+    found = await doubted(core, source.session_id, reading.turns, first=first)
+    return _Doubtful(found, bool(found if first else found & fresh(reading.turns)))
+
+
+def _heard(source: Source, reading: Reading, doubtful: set[str]) -> Reading:
+    """What a session may be told from: nothing that nobody vouches for, and nothing where that is settled."""
+    if source.settled:
+        return replace(reading, turns=(), branch="")
+    return replace(reading, turns=tuple(turn for turn in reading.turns if turn.id not in doubtful))
 
 
 async def _tell(
     mind: Mind, source: Source, begin: int, reading: Reading, judged: Sequence[Judged]
 ) -> sessions.Told | None:
-    """Tell the session anew; None where summaries are off, and for the lines of a sub-agent."""
-    if not (mind.settings.capture and mind.settings.summaries) or Path(source.path).name.startswith(AGENT_FILE):
+    """Tell the session anew; None where summaries are off or it is settled, and for the lines of a sub-agent."""
+    told_of = mind.settings.capture and mind.settings.summaries and not source.settled
+    if not told_of or Path(source.path).name.startswith(AGENT_FILE):
         return None
     before = Sketch.from_json(await sessions.sketch(mind.database, source.session_id))
     known = Sketch() if begin == 0 else before
     deeds = await asyncio.to_thread(read_deeds, Path(source.path), begin, reading.offset, known.deeds, clean)
-    sketch = known.after(reading.turns, _stated(judged), stopped=reading.state.interrupted)
+    sketch = known.after(reading.turns, stated(judged), stopped=reading.state.interrupted)
     return told(replace(sketch, deeds=deeds))
 
 
@@ -185,63 +202,13 @@ def _harmless(text: str) -> str:
     return "" if check_text(text).level.rank >= Level.MEDIUM.rank else text
 
 
-def _stated(judged: Sequence[Judged]) -> list[str]:
+def stated(judged: Sequence[Judged]) -> list[str]:
     """The user's statements that are kept or wait: what they decided, want, or corrected."""
     return [
         candidate.content
         for candidate, admission in judged
         if candidate.origin is Origin.USER and admission.decision is not Decision.DISCARD
     ]
-
-
-async def expect(core: Core, entry: Entry) -> None:
-    """Keep what was typed until it stands in the transcript: a client that is killed may never write it there."""
-    if not core.mind(entry.options).settings.capture or not entry.payload.prompt_id:
-        return
-    with ledger.reading(f"session/{entry.payload.session_id}"):
-        text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()
-    if not text or text.startswith(NOT_TYPED):
-        return
-    branch, _ = head(entry.folder)
-    prompt = sessions.Prompt(entry.payload.session_id, entry.payload.prompt_id, text, min(entry.at, time()), branch)
-    async with core.database.write() as tx:
-        await sessions.expect(tx, prompt)
-
-
-async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
-    """A session is over: learn from the prompts that its transcript does not hold.
-
-    Without a transcript there is nothing to learn: the person told the client to keep none.
-    """
-    heard = [
-        Turn(p.prompt_id, p.session_id, Role.USER, Origin.USER, p.text, p.at, source.path, 0, 0, p.branch)
-        for p in (await sessions.unwritten(mind.database, source.session_id) if _is_file(source.path) else [])
-    ]
-    judged = await asyncio.to_thread(judge, heard, mind.settings, mind.calibration)
-    persons = {turn.text for turn in heard if await _is_vouched_for(core, source, turn)}
-    judged = [one if _words(one, heard) in persons else hold(one, UNWRITTEN) for one in judged]
-    sketch = Sketch.from_json(await sessions.sketch(mind.database, source.session_id)).after(heard, _stated(judged))
-    repeats = await merging.repeated(mind, judged, source.project_id)
-    async with mind.database.write() as tx:
-        if heard and mind.settings.capture and mind.settings.summaries:
-            await sessions.summarise(tx, source.session_id, told(sketch))
-        await keep(mind, tx, judged, Provenance(Place(source.project_id, source.session_id)), repeats)
-        prompts = [turn.text[:PROMPT_LENGTH] for turn in heard]
-        await sessions.progress(tx, source.session_id, branch="", prompts=prompts)
-        await sessions.forget_prompts(tx, source.session_id)
-    await core.embedding.refresh(repeats.gone)
-    core.embedding.wake()
-
-
-async def _is_vouched_for(core: Core, source: Source, turn: Turn) -> bool:
-    """Whether a hook of a person's client handed a prompt over, to this daemon or to one before."""
-    known_of = await events.history(core.database, "prompt", f"{source.session_id}/{turn.id}")
-    known = any(event["action"] == VOUCHED and event["reason"] == content_hash(turn.text) for event in known_of)
-    return known or core.vouched.stored(source.session_id, turn.id, turn.text)
-
-
-def _words(judged: Judged, heard: Sequence[Turn]) -> str:
-    return next((turn.text for turn in heard if turn.id == judged[0].evidence.turn_id), "")
 
 
 def _read(path: str, place: sessions.Position, final: bool) -> Reading:
@@ -273,7 +240,14 @@ def _spoken(turns: tuple[Turn, ...] | list[Turn]) -> list[Turn]:
     return [turn for turn in turns if turn.origin is Origin.USER and turn.text]
 
 
-def _is_file(path: str) -> bool:
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0
+
+
+def is_file(path: str) -> bool:
     """A transcript is a regular file: opening a pipe would wait for ever."""
     try:
         return stat.S_ISREG(Path(path).stat().st_mode)

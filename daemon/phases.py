@@ -189,7 +189,7 @@ async def clusters(core: Core, run: Run) -> Step:
 
 
 async def summaries(core: Core, run: Run) -> Step:
-    """Tell the sessions whose end was not read, or that were never told (SPEC D19): one after the other."""
+    """Tell the sessions that were never read or never told, read on those that grew (SPEC D19): one a step."""
     done = await retelling.following(core, run.cursor)
     if done is None:
         return Step(None)

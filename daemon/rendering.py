@@ -15,7 +15,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import time
@@ -28,7 +28,7 @@ from subconscious.model import Memory, Session
 from subconscious.projects import head
 from subconscious.promote import FLAGGED, Standing
 from subconscious.standings import standings
-from subconscious.store import renderable, sessions
+from subconscious.store import events, renderable, sessions
 from subconscious.store.projects import Project
 
 from .aside import QUIET, aside
@@ -62,8 +62,8 @@ async def run(core: Core) -> None:
     try:
         met = done.event
         while True:
-            await asyncio.sleep(PAUSE)
-            newest = await renderable.newest_event(core.database)
+            await asyncio.sleep(LONGEST_WAIT if done.failed else PAUSE)
+            newest = await events.newest(core.database)
             # While one change follows the other it is waited, but not for long.
             if newest == met or time() - done.at > LONGEST_WAIT:
                 done = await _attempt(core, done)
@@ -78,36 +78,48 @@ async def run(core: Core) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """Up to which event, and when, everything was rendered."""
+    """Up to which event, and when, everything was rendered; ``failed``: the latest attempt to go on was in vain."""
 
     event: int
     at: float
+    failed: bool = False
 
 
 async def _attempt(core: Core, before: _Done | None) -> _Done:
-    now = _Done(await renderable.newest_event(core.database), time())
+    now = _Done(await events.newest(core.database), time())
     try:
         if before is None:
             await anew(core)
         else:
-            await _round(core, now, before)
+            now = replace(now, failed=not await _round(core, now, before))
     except Exception:
-        # What can't be rendered now, on a full disk say, is rendered with the next change.
+        # What can't be rendered now, whatever the matter, is rendered later: nothing counts as done.
         log.exception("memories can't be rendered")
+        return replace(before or _Done(0, 0.0), failed=True)
     return now
 
 
-async def _round(core: Core, now: _Done, before: _Done) -> None:
-    lively = await renderable.active(core.database, before.at)
-    changed = await renderable.changed(core.database, before.event) if now.event != before.event else set()
+async def _round(core: Core, now: _Done, before: _Done) -> bool:
+    """Render what has changed since; whether all of it could be. What could not is left to the next round."""
     flagged, core.flagged = core.flagged, set()
-    changed |= flagged
+    try:
+        return await _render_changed(core, now, before, flagged)
+    except BaseException:
+        core.flagged |= flagged  # also when cancelled: the last look is still to come
+        raise
+
+
+async def _render_changed(core: Core, now: _Done, before: _Done, flagged: set[str | None]) -> bool:
+    all_could = True
+    lively = await renderable.active(core.database, before.at)
+    changed = flagged | (await renderable.changed(core.database, before.event) if now.event != before.event else set())
     for project in await renderable.projects(core.database) if lively | changed else ():
         whole = project.id in changed or (None in changed and folder(core, project).exists())
         if whole or project.id in lively:
             await aside(core, QUIET, LONGEST_WAIT)
             async with core.rendering:
-                await _try(core, project, RECENT_DAYS, whole=whole)
+                all_could &= await _try(core, project, RECENT_DAYS, whole=whole)
+    return all_could
 
 
 def folder(core: Core, project: Project) -> Path:
@@ -139,11 +151,14 @@ async def render_all(core: Core) -> int:
     return len(found)
 
 
-async def _try(core: Core, project: Project, days: int, *, whole: bool = True) -> None:
+async def _try(core: Core, project: Project, days: int, *, whole: bool = True) -> bool:
     try:
         await _render(core, project, days, whole=whole)
     except OSError:
         log.exception("project %s can't be rendered", project.id)  # the others still can
+        core.flagged.add(project.id)
+        return False
+    return True
 
 
 def clear(core: Core) -> None:

@@ -19,8 +19,9 @@ from . import redacting, watching
 from .aside import QUIET, aside
 from .core import Core
 from .feedback import judge
-from .learn import Source, learn, learn_unwritten
+from .learn import Source, learn
 from .spool import Spool
+from .unwritten import learn_unwritten
 
 log = logging.getLogger("subconscious.daemon")
 

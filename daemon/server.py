@@ -145,29 +145,30 @@ class Server:
                 return
         if secrets and not await asyncio.to_thread(doubt_of_hook, _caller(writer)):
             self._core.adopt(dict(entry.options) | parse_secrets(secrets[0]))
-        typed = entry.event == "UserPromptSubmit"
-        if typed:
-            # At once: when its turn comes the hook may have given up, and what was typed is a person's all the same.
-            await vouch(self._core, entry, _caller(writer))
+        if entry.event != "UserPromptSubmit":
+            await self._tell(entry, "", reader, writer)
+            return
+        # At once: when its turn comes the hook may have given up, and what was typed is a person's all the same.
+        doubt = await vouch(self._core, entry, _caller(writer))
         try:
-            async with self._core.answering[entry.payload.session_id]:
-                await self._tell(entry, reader, writer)
+            await self._tell(entry, doubt, reader, writer)
         finally:
-            if typed:
-                await write_down(self._core, entry)
+            await write_down(self._core, entry)
 
-    async def _tell(self, entry: Entry, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        HURRIED.set(True)  # of this connection's own task
-        before = await self._answers.before(entry.payload.session_id)
-        try:
-            answer = await self._answers.answer(entry, _caller(writer))
-            # Between the ledger and the hook lies its deadline: a hook that has given up closed its end, and what it
-            # was to print is not in anybody's context.
-            await _send(writer, frame(answer), reader)
-        except Exception:
-            # Whatever went wrong, the hook printed nothing.
-            await self._answers.take_back(before)
-            raise
+    async def _tell(self, entry: Entry, doubt: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        session_id = entry.payload.session_id
+        async with self._core.answering[session_id]:
+            HURRIED.set(True)  # of this connection's own task
+            before = await self._answers.before(session_id)
+            try:
+                answer = await self._answers.answer(entry, doubt)
+                # Between the ledger and the hook lies its deadline: a hook that has given up closed its end, and what
+                # it was to print is not in anybody's context.
+                await _send(writer, frame(answer), reader)
+            except Exception:
+                # Whatever went wrong, the hook printed nothing.
+                await self._answers.take_back(before)
+                raise
 
 
 async def _short_line(reader: asyncio.StreamReader) -> bytes:

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from subconscious.embeddings import FALLBACK, model_of
 from subconscious.errors import EmbedderError
@@ -19,6 +20,9 @@ from subconscious.store.models import Known
 
 from .chain import Chain, Opened
 from .sense import Manners, Sense
+
+if TYPE_CHECKING:
+    from subconscious.store.vectors import VectorIndex
 
 log = logging.getLogger("subconscious.daemon")
 
@@ -44,13 +48,14 @@ class Serving:
         self._on_trouble = on_trouble
         self._tidy = False
         self._retiring = 0
-        self._missed: set[int] | None = None
+        # What changes while an index is being opened, for each that is.
+        self._missed: dict[int, set[int]] = {}
         self._retirements: set[asyncio.Task[None]] = set()
 
     async def refresh(self, ids: Sequence[int]) -> None:
         """Tell the indexes which memories have changed."""
-        if self._missed is not None:
-            self._missed.update(ids)
+        for missed in self._missed.values():
+            missed.update(ids)
         for sense in (self.sense, self.coming):
             if sense is not None and sense.index is not None:
                 await sense.index.refresh(ids)
@@ -82,13 +87,13 @@ class Serving:
         """A model's index, opened, without its embedder."""
         from subconscious.store import vectors
 
-        self._missed = set()
-        index = await vectors.open_index(self._database, model.name, model.dim)
-        # What changed while it was opened may be missing from it.
-        while self._missed:
-            ids, self._missed = list(self._missed), set()
-            await index.refresh(ids)
-        self._missed = None
+        missed: set[int] = set()
+        self._missed[id(missed)] = missed
+        try:
+            index = await vectors.open_index(self._database, model.name, model.dim)
+            await _catch_up(index, missed)
+        finally:
+            del self._missed[id(missed)]
         return Sense(model.name, index, self._manners)
 
     def write_with(self, opened: Opened | None) -> None:
@@ -130,10 +135,10 @@ class Serving:
             if before is not None and before is not writer.embedder:
                 before.close()
             return
-        coming = await self.sense_of(writer.model)
+        # It comes from now on, so that it hears of what changes while the old one is looked at.
+        self.coming = coming = await self.sense_of(writer.model)
         self._awake(coming, writer)
         if await self._old_still_answers():
-            self.coming = coming
             log.info("%d memories are embedded anew for %s; %s serves", waiting, writer.model.name, self.sense.model)
         else:
             await self.serve(coming)
@@ -209,3 +214,15 @@ class Serving:
         self._let_go_of(self.writer)
         await self._drop_coming()
         await self.sense.close()
+
+
+async def _catch_up(index: VectorIndex, missed: set[int]) -> None:
+    """What changed while an index was opened may be missing from it; one that can't take it over is closed."""
+    try:
+        while missed:
+            ids = list(missed)
+            missed.clear()
+            await index.refresh(ids)
+    except BaseException:  # also when cancelled: nobody else knows of it yet
+        await index.close()
+        raise

@@ -48,8 +48,8 @@ Change = Callable[[Core, Entry, Project, str, str], Awaitable[str]]
 """The last is why the command is not taken for a person's, or ""."""
 
 
-async def answer(core: Core, entry: Entry, project: Project, caller: int, doubt: str) -> Said:
-    """Carry out the command that a prompt is, if it is one, for the hook that waits: process ``caller``.
+async def answer(core: Core, entry: Entry, project: Project, doubt: str) -> Said:
+    """Carry out the command that a prompt is, if it is one, for the hook that waits.
 
     ``doubt`` says why the hook is not taken for one of a person's session, or "".
     """
@@ -60,7 +60,7 @@ async def answer(core: Core, entry: Entry, project: Project, caller: int, doubt:
     HURRIED.set(False)  # a command is waited for; what it asks of the store may be much, and holds up nobody else
     try:
         if match["verb"] == REVIEW:
-            return await typed_review.answer(core, entry, project, text, caller)
+            return await typed_review.answer(core, entry, project, text, doubt)
         if match["verb"] in CHANGING:
             return Said(await CHANGING[match["verb"]](core, entry, project, text, doubt))
         return Said(await VERBS[match["verb"]](core, entry, project, text))

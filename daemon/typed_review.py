@@ -7,7 +7,6 @@ the client's own transcript holds the prompt.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 from typing import Any, NamedTuple
@@ -21,7 +20,6 @@ from subconscious.store.projects import Project
 
 from .core import Core
 from .entry import Entry
-from .peers import doubt_of_hook
 from .reviewing import Wish, carry_out, looked_at
 from .vouching import is_a_persons
 
@@ -49,7 +47,7 @@ class Said(NamedTuple):
     message: str = ""
 
 
-async def answer(core: Core, entry: Entry, project: Project, text: str, caller: int) -> Said:
+async def answer(core: Core, entry: Entry, project: Project, text: str, doubt: str) -> Said:
     """Answer the hook that handed the prompt over: the list, or what became of the decision."""
     if not text:
         return await _listing(core, project)
@@ -57,7 +55,7 @@ async def answer(core: Core, entry: Entry, project: Project, text: str, caller: 
         return await _held_listing(core, project)
     if (wish := await _wish(core, entry, project, text)) is None:
         return Said(f"Subconscious did not understand: {within_quotes(text, 200)}. {USAGE}")
-    if doubt := await asyncio.to_thread(doubt_of_hook, caller):
+    if doubt:
         await refuse(core, entry, doubt)
         return Said(f"Subconscious did nothing: a person decides on captures, and {doubt}.")
     return Said(_told(wish, await carry_out(core, wish)))

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 VOUCHED = "vouched"
 """The event by which a prompt is a person's, whichever daemon heard of it."""
 
+COMMANDED = "a command"
+"""What is on record of a vouched prompt that no line of a person's words will follow."""
+
+NOT_TYPED = ("/", "<task-notification>", "<local-command", "<command-")
+"""How such prompts begin: commands, and what the client itself puts in."""
+
 REMEMBERED = 10_000
 """Prompts whose voucher is kept: more than are typed while one daemon lives."""
 
@@ -89,8 +95,6 @@ def _mark(session_id: str, prompt_id: str, text: str) -> Mark:
 
 async def vouch(core: Core, entry: Entry, caller: int) -> str:
     """Look at the hook that hands a prompt over: why it is doubted, or "", and then the prompt is vouched for."""
-    if entry in core.vouched:
-        return ""
     doubt = await asyncio.to_thread(doubt_of_hook, caller)
     if not doubt:
         core.vouched.add(entry)
@@ -111,7 +115,8 @@ async def write_down(core: Core, entry: Entry) -> None:
     core.vouched.add_stored(entry, text)
     number = f"{entry.payload.session_id}/{entry.payload.prompt_id}"
     async with core.database.write() as tx:
-        await events.record(tx, VOUCHED, "prompt", number, reason=content_hash(text))
+        reason = COMMANDED if text.startswith(NOT_TYPED) else content_hash(text)
+        await events.record(tx, VOUCHED, "prompt", number, reason=reason)
 
 
 async def is_a_persons(core: Core, entry: Entry, verb: str, text: str) -> bool | None:

@@ -44,24 +44,29 @@ async def look_again(core: Core) -> int:
     for start in range(0, len(found), CHECKED_AT_ONCE):
         await aside(core, QUIET, LONGEST_ASIDE)
         judged = await asyncio.to_thread(_judge, found[start : start + CHECKED_AT_ONCE])
+        changed: set[str | None] = set()
         async with core.database.write() as tx:
             for memory, verdict in judged:
-                left = await _note(tx, memory, verdict)
+                left, otherwise = await _note(tx, memory, verdict)
                 gone += left
                 apart += bool(left)
-        core.flagged |= {memory.project_id for memory, verdict in judged if verdict.level is Level.MEDIUM}
+                changed |= {memory.project_id} if otherwise else set()
+        core.flagged |= changed
     if gone:
         await core.embedding.refresh(gone)
         log.warning("%d memories were set apart: `subconscious review --status quarantined`", apart)
     return apart
 
 
-async def _note(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> list[int]:
-    """Put a check on record; which memories leave or come back with the one that it sets apart, that one among them."""
+async def _note(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> tuple[list[int], bool]:
+    """Put a check on record; which memories leave or come back with the one that it sets apart, that one among them.
+
+    And whether more or less was found than before: no event tells of that.
+    """
     left = await _set_apart(tx, memory, verdict) if verdict.level in HELD else []
     # A check that failed has no rules; it must not be tried in every round.
-    await poison.note_checked(tx, memory.id, replace(verdict, rules=verdict.rules or rules_version()))
-    return left
+    otherwise = await poison.note_checked(tx, memory.id, replace(verdict, rules=verdict.rules or rules_version()))
+    return left, otherwise
 
 
 def _judge(found: Sequence[Memory]) -> list[tuple[Memory, Verdict]]:
@@ -142,7 +147,8 @@ async def _ask_about_stored(core: Core, ask: Ask) -> int:
             if verdict.level in HELD and (left := await _set_apart(tx, memory, verdict)):
                 gone += left
                 apart += 1
-            await poison.note_seconded(tx, memory.id, verdict.level.value, VERSION)
+            otherwise = await poison.note_seconded(tx, memory.id, verdict.level.value, VERSION)
+        core.flagged |= {memory.project_id} if otherwise else set()
     if gone:
         await core.embedding.refresh(gone)
     return apart

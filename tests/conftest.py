@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from subconscious.home import Home
 from subconscious.model import Memory, Origin, Scope
@@ -15,6 +16,10 @@ from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.projects import Project, settle
 from subconscious.store.rows import content_hash
+
+# A busy machine may stop for a second in the middle of an example; how long a test may take is said by its time-out.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 NOON = 1_790_000_000.0
 

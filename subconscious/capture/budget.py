@@ -17,6 +17,9 @@ REPEATED = "says what another one of its session says"
 _SAME = 0.7
 """Share of the shorter one's words from which two say the same."""
 
+TOLD = 0.2
+"""Confidence that one loses whose words another one has all said."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -31,22 +34,31 @@ class Entry:
 def settle(entries: Iterable[Entry], cap: int) -> dict[Hashable, str]:
     """Return the keys of those that find no place, with the reason: the weakest, and those that repeat a stronger.
 
-    Among equals the earlier one stays: what waits already comes first.
+    What says in part what another one says goes after what says something else. Among equals the earlier one stays:
+    what waits already comes first.
     """
     ranked = sorted(entries, key=lambda entry: (not entry.fixed, -entry.confidence))
+    words = {entry.key: _words(entry.content) for entry in ranked}
+    told = dict.fromkeys(words, 0.0)
     kept: list[frozenset[str]] = []
     out: dict[Hashable, str] = {}
-    for entry in ranked:
-        said = _words(entry.content)
-        if entry.fixed:
-            kept.append(said)
-        elif any(_repeats(said, other) for other in kept):
+    while ranked:
+        entry = max(ranked, key=lambda one: (one.fixed, one.confidence - TOLD * told[one.key]))
+        ranked.remove(entry)
+        said = words[entry.key]
+        if not entry.fixed and any(_repeats(said, other) for other in kept):
             out[entry.key] = REPEATED
-        elif len(kept) >= cap:
+        elif not entry.fixed and len(kept) >= cap:
             out[entry.key] = DISPLACED
         else:
             kept.append(said)
+            told = {one.key: max(told[one.key], _share(words[one.key], said)) for one in ranked}
     return out
+
+
+def _share(said: frozenset[str], other: frozenset[str]) -> float:
+    """Return how much of what one says another one says too."""
+    return len(said & other) / max(len(said), 1)
 
 
 def _words(text: str) -> frozenset[str]:

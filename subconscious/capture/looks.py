@@ -80,9 +80,9 @@ _SENTENCE = re.compile(r"[.!?](?:\s|\Z)")
 _ENDED = re.compile(r"[.!)]\Z")
 _SOURCES = (
     "answer,approved,commit,commit point,convention,finding,mended,plan,point,practice,published,reply,resolved,sentence,"
-    "stretch,struggle"
+    "struggle"
 ).split(",")
-_CUTS = ("point", "sentence", "stretch", "finding", "plan")
+_CUTS = ("point", "sentence", "finding", "plan")
 _SIGNS = (
     "place:plan,place:last,place:amid,heading,lead,cause,guess,did,will,is,first person,pointing,explains,alone,"
     "cause and is,edit alone,doubt:skipped,doubt:passing,doubt:trifle,doubt:speaker,doubt:wants,told,"

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from subconscious.capture import stated
 from subconscious.capture.chosen import answers, corrections, plans
 from subconscious.capture.conventions import conventions
 from subconscious.capture.draft import Draft, candidate
-from subconscious.capture.exchange import Exchange, exchanges
+from subconscious.capture.exchange import Exchange, exchanges, numbered
 from subconscious.capture.findings import findings
+from subconscious.capture.gathered import gather
 from subconscious.capture.mended import mended
 from subconscious.capture.obstacles import obstacles
 from subconscious.capture.passages import plain
@@ -43,8 +44,9 @@ EXTRACTOR = "offline-2"
 def extract(turns: Sequence[Turn], meanings: Meanings = NO_MEANINGS) -> list[Candidate]:
     """Return what the turns are worth remembering for, each statement once: the strongest reading of it."""
     found: dict[str, Candidate] = {}
-    weighed = (candidate(draft, confidence(draft, meanings.get(draft.turn.id)), EXTRACTOR) for draft in drafts(turns))
-    for one in (*stated.extract(turns), *weighed):
+    weighed = [(draft, confidence(draft, meanings.get(draft.turn.id))) for draft in distinct(drafts(turns))]
+    gathered = (candidate(*one, EXTRACTOR) for one in gather(weighed, numbered(turns)))
+    for one in (*stated.extract(turns), *gathered):
         if not one.content or not one.evidence.quote.strip():
             continue
         known = found.get(one.content.casefold())
@@ -80,6 +82,14 @@ def drafts(turns: Sequence[Turn]) -> Iterator[Draft]:
         yield from published(exchange)
     yield from conventions(found)
     yield from practices(found)
+
+
+def distinct(found: Iterable[Draft]) -> list[Draft]:
+    """Return the drafts without those that are worded as one before them."""
+    first: dict[str, Draft] = {}
+    for draft in found:
+        first.setdefault(draft.content.casefold(), draft)
+    return list(first.values())
 
 
 def _told(exchange: Exchange) -> list[Draft]:

@@ -26,7 +26,6 @@ _LINE_MARK = re.compile(r"^[ \t]*(?:[-*•+]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 _CHECKBOX = re.compile(r"\[[ xX]\] ")
 _NUMBER = re.compile(r"\A(?:(?:step|phase|issue|task|fix|file|part|change) )?#?\d+[.):]?[ :—-]*", re.IGNORECASE)
 _LONGEST_TEXT = 120_000
-_MOST_TOGETHER = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,36 +93,6 @@ def _unled(text: str, block: _Block) -> _Block:
         return block
     gaps = [gap for gap in _SENTENCE_END.finditer(text, block.start, block.end) if gap.end() < block.end]
     return replace(block, end=gaps[-1].start() if gaps else block.start)
-
-
-def stretches(text: str, longest: int = LONGEST) -> list[Passage]:
-    """Return what stands together under one heading: from each paragraph on, and from where such a stretch ended.
-
-    A stretch has as many whole blocks as fit, two at least.
-    """
-    text = text[:_LONGEST_TEXT]
-    blocks = list(_blocks(text))
-    found, goes_on = [], 0
-    for at, first in enumerate(blocks):
-        if first.bullet and at and blocks[at - 1].bullet and at != goes_on:
-            continue
-        together = [first]
-        for block in blocks[at + 1 : at + _MOST_TOGETHER]:
-            ended = first.bullet and block.bullet and block.depth < first.depth
-            if (
-                ended
-                or _fenced(text, together[-1], block)
-                or block.headings != first.headings
-                or len(plain(text[first.start : block.end])) > longest
-            ):
-                break
-            together.append(block)
-        goes_on = at + len(together)
-        while len(together) > 1 and text[together[-1].start : together[-1].end].rstrip(" *_").endswith(":"):
-            together.pop()  # it leads into what did not fit
-        if len(together) > 1:
-            found.append(_passage(text, first.start, together[-1].end, first))
-    return [replace(passage, index=at, count=len(found)) for at, passage in enumerate(found)]
 
 
 def plain(text: str) -> str:

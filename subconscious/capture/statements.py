@@ -1,4 +1,4 @@
-"""Statements cut closely: one point, a sentence with those it leans on, a stretch under one heading.
+"""Statements cut closely: one point, a sentence with those it leans on.
 
 ``findings`` packs as many points as fit; here each stands alone, with the names it needs and without its speaker, so
 that what is weighed says one thing. Both readings of a text are weighed, and the session's cap takes the stronger.
@@ -28,7 +28,7 @@ from subconscious.capture.findings import (
 from subconscious.capture.impersonal import impersonal
 from subconscious.capture.kernel import CAUSE, is_broken, is_passing, is_trifle, leans, units
 from subconscious.capture.narration import is_narration, sentence_spans
-from subconscious.capture.passages import LONGEST, Passage, plain, points, stretches
+from subconscious.capture.passages import LONGEST, Passage, plain, points
 from subconscious.capture.wording import content_words, files, tags
 from subconscious.model import Turn
 
@@ -71,7 +71,6 @@ def _cuts(text: str) -> Iterator[tuple[str, Passage]]:
     alone = points(text)[:_MOST]
     yield from (("point", passage) for passage in alone)
     yield from (("sentence", close) for passage in alone for close in _close(text, passage))
-    yield from (("stretch", passage) for passage in stretches(text)[:_MOST])
 
 
 def _close(text: str, passage: Passage) -> Iterator[Passage]:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 _SETTLED = {"answer", "approved"}
 """What a person settled by an act: the model has no say in it."""
 
-_LADDER = ((0.0, 0.3), (0.25, 0.55), (0.31, 0.70), (0.60, 0.75), (0.72, 0.80), (0.90, 0.86), (1.0, 0.89))
+QUEUE = 0.29
+"""Probability from which what the model weighs waits for a person."""
+
+_BELOW, _ABOVE = ((0.0, 0.3), (0.2, 0.5)), ((0.60, 0.75), (0.72, 0.80), (0.90, 0.86), (1.0, 0.89))
 """From the model's probability to the confidence: ends just below what is stored at once."""
 
 _STRUGGLE = 0.9
@@ -66,9 +69,10 @@ def decided(sentence: str) -> float:
     return 0.7 + 0.19 * (chance - DECIDED) / (1 - DECIDED) if chance >= DECIDED else 0.69 * chance / DECIDED
 
 
-def climb(chance: float) -> float:
-    """Map a probability to a confidence, along the ladder's straight pieces."""
-    for (low, bottom), (high, top) in pairwise(_LADDER):
+def climb(chance: float, queue: float = QUEUE) -> float:
+    """Map a probability to a confidence, along the ladder's straight pieces; the queue begins at ``queue``."""
+    ladder = (*_BELOW, (queue, 0.70), *_ABOVE)
+    for (low, bottom), (high, top) in pairwise(ladder):
         if chance <= high:
             return bottom + (top - bottom) * (chance - low) / (high - low)
-    return _LADDER[-1][1]
+    return ladder[-1][1]

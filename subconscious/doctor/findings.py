@@ -55,7 +55,7 @@ def sh(path: Path | str) -> str:
     return shlex.quote(str(path))
 
 
-def limits(home: Home) -> Settings:
+def settings_of(home: Home) -> Settings:
     """The settings; where they can't be read, which is told already, those that they begin with."""
     try:
         return load_settings(home.root)

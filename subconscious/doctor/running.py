@@ -8,7 +8,7 @@ from typing import Any
 
 from subconscious import __version__
 from subconscious.client import AbsentError, call, hello, last_words, newer
-from subconscious.doctor.findings import FIX, Finding, Patient, fault, fine, limits, sh
+from subconscious.doctor.findings import FIX, Finding, Patient, fault, fine, settings_of, sh
 from subconscious.errors import DaemonError, SubconsciousError
 from subconscious.store.check import UPDATE
 
@@ -73,7 +73,7 @@ def _version(running: str) -> Finding:
 
 def provider(patient: Patient) -> Iterator[Finding]:
     """Ask the daemon to try the keys and models, at no cost; without a daemon say what is set."""
-    settings = limits(patient.home)
+    settings = settings_of(patient.home)
     try:
         found = call(patient.home, "provider", {"check": True}, PROVIDER_SECONDS)
     except SubconsciousError as error:

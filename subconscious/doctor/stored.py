@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from subconscious.doctor.findings import DRAIN, FIX, WAITING, Finding, Patient, fault, fine, limits, sh
+from subconscious.doctor.findings import DRAIN, FIX, WAITING, Finding, Patient, fault, fine, settings_of, sh
 from subconscious.errors import StoreError
 from subconscious.store.backups import listing
 from subconscious.store.check import Health, check
@@ -38,7 +38,7 @@ def _leftovers(patient: Patient, health: Health) -> Iterator[Finding]:
         detail = f"{health.buried} given up: {'; '.join(health.buried_reasons)}"
         yield fault("jobs", detail, f"less {sh(patient.home.log / 'daemon.log')} # entries: {patient.home.buried}")
     since = health.pending_since
-    wanted = limits(patient.home).embedder != "none"
+    wanted = settings_of(patient.home).embedder != "none"
     if wanted and since is not None and patient.now - since > WAITING:
         detail = f"memories without an embedding: {health.pending}, the oldest for more than a day"
         yield fault("embeddings", detail, FIX)
@@ -74,7 +74,7 @@ def _backup(patient: Patient, health: Health) -> Iterator[Finding]:
 def spool(patient: Patient) -> Iterator[Finding]:
     """Whether what was handed over is taken up."""
     sizes, oldest = _entries(patient)
-    limit = limits(patient.home).spool_max_mb
+    limit = settings_of(patient.home).spool_max_mb
     detail = f"entries: {len(sizes)}, {sum(sizes) / 2**20:.1f} of {limit} MB"
     note = patient.home.run / "spool-full"
     if note.exists():

@@ -13,7 +13,7 @@ from time import monotonic
 from subconscious.search.fusion import Fused
 
 SECONDS = 180.0
-"""Time that a question may be held: its words are a person's."""
+"""Time for which the same question gets the same answer."""
 MOST = 100
 """Questions held at once, those that were asked last."""
 

@@ -204,7 +204,7 @@ async def had_faded(tx: aiosqlite.Connection, memory_id: int) -> bool:
 
 async def gone_since(database: Database, project_id: str, since: float) -> int:
     """How many of a project's memories, and of the user's own, have faded since then and are still archived."""
-    rows = await database.rows(f"SELECT count(*) {_GONE}", (since, project_id))
+    rows = await database.rows(f"SELECT count(*) {_GONE}", (since, project_id), long=True)
     return int(rows[0][0])
 
 

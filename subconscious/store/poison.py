@@ -37,14 +37,21 @@ async def unchecked(database: Database, rules: str, limit: int) -> list[Memory]:
     return [memory_from(row) for row in rows]
 
 
-async def note_checked(tx: aiosqlite.Connection, memory_id: int, verdict: Verdict) -> None:
-    """A memory was looked at."""
+async def _level(tx: aiosqlite.Connection, memory_id: int) -> str:
+    rows = list(await tx.execute_fetchall("SELECT level FROM memory_checks WHERE memory_id = ?", (memory_id,)))
+    return str(rows[0][0]) if rows else Level.NONE.value
+
+
+async def note_checked(tx: aiosqlite.Connection, memory_id: int, verdict: Verdict) -> bool:
+    """A memory was looked at; whether more or less was found than before."""
+    before = await _level(tx, memory_id)
     await tx.execute(
         "INSERT INTO memory_checks (memory_id, rules, level, checked_at) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (memory_id) DO UPDATE SET rules = excluded.rules, level = excluded.level,"
         " checked_at = excluded.checked_at",
         (memory_id, verdict.rules, verdict.level.value, time()),
     )
+    return before != verdict.level.value
 
 
 async def flagged(database: Database, prompt: int, limit: int) -> list[Memory]:
@@ -68,11 +75,13 @@ async def levels(database: Database, ids: Sequence[int]) -> dict[int, Level]:
     return {row["memory_id"]: Level(row["level"]) for row in rows}
 
 
-async def note_seconded(tx: aiosqlite.Connection, memory_id: int, level: str, prompt: int) -> None:
-    """A model was asked about a memory."""
+async def note_seconded(tx: aiosqlite.Connection, memory_id: int, level: str, prompt: int) -> bool:
+    """A model was asked about a memory; whether it holds more or less of it than was found before."""
+    before = await _level(tx, memory_id)
     await tx.execute(
         "UPDATE memory_checks SET level = ?, seconded_with = ? WHERE memory_id = ?", (level, prompt, memory_id)
     )
+    return before != level
 
 
 async def learn(tx: aiosqlite.Connection, capture_id: int, prints: Sequence[int], threat: str) -> int:

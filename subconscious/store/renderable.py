@@ -8,12 +8,6 @@ from subconscious.store.projects import Project
 from subconscious.store.rows import memory_from, session_from
 
 
-async def newest_event(database: Database) -> int:
-    """The number of the latest change."""
-    rows = await database.rows("SELECT max(id) FROM events")
-    return int(rows[0][0] or 0)
-
-
 async def changed(database: Database, after: int) -> set[str | None]:
     """The projects that changes after one event are about; None where it may be any (of a link, say)."""
     rows = await database.rows(

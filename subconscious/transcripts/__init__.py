@@ -1,6 +1,6 @@
 """Claude Code's transcripts: JSONL lines in, turns with the origin of their words out (SPEC N4a, A8)."""
 
-from subconscious.transcripts.reading import Reading, read_turns
+from subconscious.transcripts.reading import BATCH_BYTES, Reading, read_turns
 from subconscious.transcripts.state import State
 
-__all__ = ["Reading", "State", "read_turns"]
+__all__ = ["BATCH_BYTES", "Reading", "State", "read_turns"]

@@ -8,19 +8,21 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 from time import time
+from typing import Any
 
 import pytest
 
 from daemon.core import Core
 from daemon.embedding import Embedding
 from daemon.entry import Entry, Payload
-from daemon.learn import Source, learn
-from daemon.vouching import write_down
+from daemon.learn import Source, _read, learn
+from daemon.vouching import vouch, write_down
 from subconscious.home import Home
 from subconscious.settings import Settings
 from subconscious.store import captures, sessions
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
+from subconscious.transcripts import Reading
 
 FIRST = "We decided to keep all amounts in integer cents."
 SECOND = "From now on, run the linter before every commit."
@@ -66,6 +68,14 @@ async def kept(core: Core, source: Source) -> dict[str, str]:
     return {row["content"].split()[0]: row["status"] for row in await captures.listing(core.database)}
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hook that comes may take as long as a busy machine needs."""
+    monkeypatch.setattr("daemon.learn.HOOK_SECONDS", 30.0)
+    monkeypatch.setattr("daemon.forgery.HOOK_SECONDS", 30.0)
+
+
+@pytest.mark.usefixtures("patient")
 async def test_a_prompt_whose_hook_is_on_its_way_is_a_persons(core: Core, source: Source) -> None:
     write(source, "1", FIRST)
     await hand_over(core, "1", FIRST)
@@ -95,6 +105,7 @@ async def test_what_was_typed_before_there_was_a_daemon_is_believed(core: Core, 
     assert await kept(core, source) == {"We": "captured", "From": "captured"}
 
 
+@pytest.mark.usefixtures("patient")
 async def test_the_line_of_the_first_vouched_prompt_may_come_after_its_hook(core: Core, source: Source) -> None:
     write(source, "1", FIRST, ago=9)
     await hand_over(core, "2", SECOND)
@@ -129,3 +140,48 @@ async def test_what_was_added_behind_the_first_prompts_waits(core: Core, source:
     write(source, "3", "Go on.", ago=7)
     await hand_over(core, "3", "Go on.")
     assert await kept(core, source) == {"We": "captured", "From": "review"}
+
+
+async def test_what_was_added_behind_a_command_waits(core: Core, source: Source) -> None:
+    """A command is no words of a person's: which lines stood before it can't be told."""
+    await hand_over(core, "1", "/init")
+    write(source, "1", "<command-message>init</command-message>\n<command-name>/init</command-name>", ago=60)
+    assert await kept(core, source) == {}
+    write(source, "9", FIRST, ago=30)
+    write(source, "2", "Go on.", ago=9)
+    await hand_over(core, "2", "Go on.")
+    assert await kept(core, source) == {"We": "review"}
+
+
+async def test_a_time_to_come_is_not_waited_for(core: Core, source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(source, "1", FIRST)
+    await hand_over(core, "1", FIRST)
+    assert await kept(core, source) == {"We": "captured"}
+    write(source, "2", SECOND, ago=-900)
+    monkeypatch.setattr("daemon.learn.asyncio.sleep", None)  # nobody may wait
+    assert await kept(core, source) == {"We": "captured", "From": "review"}
+
+
+async def test_what_was_read_is_read_again_only_if_more_was_written(
+    core: Core, source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("daemon.learn.HOOK_SECONDS", 0.5)
+    await hand_over(core, "1", FIRST)
+    write(source, "2", SECOND)
+    times: list[str] = []
+
+    def read_and_tell(path: str, *given: Any) -> Reading:
+        times.append(path)
+        return _read(path, *given)
+
+    monkeypatch.setattr("daemon.learn._read", read_and_tell)
+    assert await kept(core, source) == {"From": "review"}
+    assert len(times) == 1
+
+
+async def test_each_caller_is_looked_at(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever hands over again what a person typed is not believed for that."""
+    monkeypatch.setattr("daemon.vouching.doubt_of_hook", lambda process: "" if process == 1 else "no hook")
+    entry = Entry("e", "UserPromptSubmit", time(), "/", "", "", {}, Payload("s", prompt="/subconscious:forget 1"))
+    assert await vouch(core, entry, 1) == ""
+    assert await vouch(core, entry, 2) == "no hook"

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -23,10 +25,10 @@ from daemon.embedding import Embedding
 from daemon.entry import parse_entry
 from subconscious import client
 from subconscious.home import Home
-from subconscious.model import Link, Origin
+from subconscious.model import Level, Link, Origin, Verdict
 from subconscious.projects import Identity
 from subconscious.settings import Settings
-from subconscious.store import captures, links, memories, sessions, surfaces
+from subconscious.store import captures, links, memories, poison, renderable, sessions, surfaces
 from subconscious.store.connect import Database, open_database
 from subconscious.store.projects import Project, settle
 from tests.conftest import make_memory
@@ -136,6 +138,44 @@ async def test_what_a_later_look_has_flagged_is_left_out_though_no_session_begin
         loop.cancel()  # and it looks once more, before it leaves
         await asyncio.wait({loop})
     assert not any(b"pkg.example-drop.net" in content for content in files(core.home).values())
+
+
+async def test_what_could_not_be_rendered_is_rendered_later(core: Core, project: Project) -> None:
+    await kept(core, project, OTHER)
+    done = await rendering._attempt(core, None)
+    place = rendering.folder(core, project)
+    shutil.rmtree(place)
+    place.write_text("in the way", encoding="utf-8")
+    await kept(core, project, DECISION)
+    done = await rendering._attempt(core, done)
+    assert done.failed
+    place.unlink()
+    done = await rendering._attempt(core, done)
+    assert not done.failed
+    assert MARK.encode() in files(core.home)[f"{project.id}/knowledge.md"]
+
+
+async def test_what_was_lost_with_a_round_is_rendered_in_the_next(
+    core: Core, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await kept(core, project, OTHER)
+    old = await kept(core, project, DECISION)
+    done = await rendering._attempt(core, None)
+    async with core.database.write() as tx:
+        await poison.note_checked(tx, old, Verdict(level=Level.MEDIUM, rules="these"))
+    core.flagged.add(project.id)
+
+    async def broken(database: Database) -> list[Project]:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with monkeypatch.context() as broken_store:
+        broken_store.setattr(renderable, "projects", broken)
+        done = await rendering._attempt(core, done)
+    assert done.failed
+    assert MARK.encode() in files(core.home)[f"{project.id}/knowledge.md"]
+    await rendering._attempt(core, done)
+    assert MARK.encode() not in files(core.home)[f"{project.id}/knowledge.md"]
+    assert core.flagged == set()
 
 
 async def test_without_the_setting_there_is_nothing(core: Core, project: Project) -> None:

@@ -154,7 +154,17 @@ def test_a_session_never_asks_for_more_than_its_cap(rows: list[tuple[float, str,
     assert len([entry for entry in kept if not entry.fixed]) <= cap
     weakest = min((entry.confidence for entry in kept if not entry.fixed), default=1.0)
     displaced = [entry for entry in entries if out.get(entry.key) == budget.DISPLACED]
-    assert all(entry.confidence <= weakest for entry in displaced)
+    assert all(entry.confidence <= weakest + budget.TOLD for entry in displaced)
+
+
+def test_what_says_something_else_goes_before_what_says_half_again() -> None:
+    said = [
+        "The kiln controller drops its first command when the relay is cold",
+        "The kiln controller never drops cones of porcelain that are named in glaze.toml by shelf",
+        "Ramps of porcelain are read from shelf twelve",
+    ]
+    assert budget.choose([0.8, 0.78, 0.72], said, 2) == [0, 2]
+    assert budget.choose([0.8, 0.78, 0.72], said, 3) == [0, 1, 2]
 
 
 def test_a_number_that_differs_makes_two_of_them() -> None:

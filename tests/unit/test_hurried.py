@@ -11,12 +11,15 @@ from typing import Any
 
 import pytest
 
-from subconscious.store import full_text, jobs, sessions
+from subconscious.store import fading, full_text, jobs, sessions
 from subconscious.store.connect import HURRIED, Database, open_database
 from subconscious.store.migrate import migrate
 
 LONG = 5.0
 """Seconds that a question waits for everybody else to be heard, in vain where they can't be."""
+
+LONG_ONES = ("memories_fts MATCH", "LIKE 'faded%'")
+"""What is in the questions that look through all that is remembered, or that was archived."""
 
 
 @pytest.fixture
@@ -27,7 +30,7 @@ def hurried() -> Iterator[None]:
 
 
 class Slow:
-    """Connections whose questions of the full text are answered only once somebody else was heard."""
+    """Connections whose long questions are answered only once somebody else was heard."""
 
     def __init__(self) -> None:
         self.heard = Event()
@@ -39,12 +42,12 @@ class Slow:
         return connection
 
     def _trace(self, sql: str) -> None:
-        if "memories_fts MATCH" in sql and sql.startswith("SELECT"):
+        if any(part in sql for part in LONG_ONES) and sql.startswith("SELECT"):
             self.waited.append(self.heard.wait(LONG))
 
 
 @pytest.mark.usefixtures("hurried")
-async def test_others_are_heard_while_a_hook_has_the_words_searched(tmp_path: Path) -> None:
+async def test_others_are_heard_while_a_hook_has_everything_looked_through(tmp_path: Path) -> None:
     slow = Slow()
     database = await open_database(tmp_path / "memory.db", slow.connect)
     try:
@@ -52,16 +55,17 @@ async def test_others_are_heard_while_a_hook_has_the_words_searched(tmp_path: Pa
         asked: Sequence[Awaitable[Any]] = (
             full_text.search(database, ["cents"], ["p"], 5),
             full_text.naming(database, "ledger.py", ["p"], 5),
+            fading.gone_since(database, "p", 0.0),
         )
         for question in asked:
             slow.heard.clear()
             answer = asyncio.ensure_future(question)
             await asyncio.sleep(0)
             slow.heard.set()
-            assert await answer == []
+            assert not await answer
     finally:
         await database.close()
-    assert slow.waited == [True, True]
+    assert slow.waited == [True, True, True]
 
 
 async def test_what_every_start_asks_passes_over_what_is_long_done(

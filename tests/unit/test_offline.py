@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -215,7 +215,7 @@ def test_any_text_gives_sound_candidates(text: str, after: bool) -> None:
 )
 def test_hostile_text_costs_little(unit: str) -> None:
     text = unit * (200_000 // len(unit))
-    began = time.perf_counter()
+    began = process_time()
     said = replace(turn(text), id="said", role=Role.ASSISTANT, origin=Origin.ASSISTANT)
     extract([turn(text), said])
-    assert time.perf_counter() - began < 3
+    assert process_time() - began < 3

@@ -1,4 +1,4 @@
-"""Statements cut closely: what a point, a sentence, a stretch or a text for others gives, and what none of them may."""
+"""Statements cut closely: what a point, a sentence or a text for others gives, and what none of them may."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from subconscious.capture.draft import Draft
 from subconscious.capture.impersonal import impersonal
 from subconscious.capture.offline import drafts
-from subconscious.capture.passages import LONGEST, plain, points, stretches
+from subconscious.capture.passages import LONGEST, plain, points
 from tests.unit.test_capture_structure import Script
 
 FAULT = "`fire()` fails because the relay of `KilnDriver` drops the first command that it is given."
@@ -59,7 +59,7 @@ def test_any_sentence_can_be_made_impersonal_twice(text: str) -> None:
 
 @given(st.text(alphabet="ab .:|-*#\n`1", max_size=400))
 def test_every_cut_is_a_span_of_the_text(text: str) -> None:
-    for passage in (*points(text), *stretches(text)):
+    for passage in points(text):
         assert 0 <= passage.start < passage.end <= len(text)
         assert text[passage.start : passage.end].strip()
 
@@ -105,7 +105,7 @@ def test_nothing_is_cut_from_what_tools_and_side_chains_say(tmp_path: Path) -> N
     assert all("relay" not in draft.content for draft in drafts(script.turns(tmp_path)))
 
 
-@pytest.mark.parametrize("source", ["point", "sentence", "stretch", "resolved", "mended", "published"])
+@pytest.mark.parametrize("source", ["point", "sentence", "resolved", "mended", "published"])
 def test_each_cut_quotes_its_turn_and_keeps_its_length(source: str, tmp_path: Path) -> None:
     long = " ".join(
         f"The cone {number} is read from `glaze{number}.toml` because the flag is wrong." for number in range(40)
