@@ -158,10 +158,10 @@ class Life:
 
     async def _merge(self) -> None:
         """The nightly merges; what was merged is known by what says it now."""
-        compared = 1
-        while compared:
-            compared, merged = await merging.portion(self.core)
-            self.tally.merged += merged
+        done = merging.Done(compared=1)
+        while done.compared:
+            done = await merging.portion(self.core, done.last)
+            self.tally.merged += done.merged
         rows = await self.core.database.rows(f"SELECT memory_id, into_id FROM {merges.MERGED}")
         into = {row[0]: row[1] for row in rows}
         self._ids = {number: into.get(known, known) for number, known in self._ids.items()}

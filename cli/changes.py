@@ -78,7 +78,7 @@ def undo(options: Namespace) -> None:
     asked: dict[str, Any] = {"reason": options.reason, "origin": "user"}
     found = ask("undo_acts", ids=options.event, limit=options.number, daemon=options.daemon, preview=True, **asked)
     if not options.json and (not options.yes or not found["acts"]):
-        _preview(found["acts"], found.get("fallen", []))
+        _preview(found)
     if not _wanted(options, found["acts"]):
         if options.json:
             screen.as_json(found)
@@ -106,19 +106,24 @@ def _wanted(options: Namespace, acts: list[dict[str, Any]]) -> bool:
         return False
 
 
-def _preview(acts: list[dict[str, Any]], fallen: list[dict[str, Any]]) -> None:
-    if not acts:
+def _preview(found: dict[str, Any]) -> None:
+    if not found["acts"]:
         print("There is nothing to take back.\n  what the daemon did by itself: subconscious undo --daemon")
         return
-    for act in acts:
+    for act in found["acts"]:
         print(f"What {ACTORS.get(act['actor'], act['actor'])} did {screen.when(act['at'])}:")
         for step in act["steps"]:
             _tell_step(step)
-    for one in fallen:
-        thing = _thing({"subject": "memory", "subject_id": one["id"], "about": one["about"]})
-        print(screen.wrapped(f"archive of {thing}, which sums up what goes", 4, "  -"))
+    for one in found.get("fallen", ()):  # a daemon of before knows neither
+        print(screen.wrapped(f"archive of {_memory(one)}, which sums up what goes", 4, "  -"))
+    for one in found.get("revived", ()):
+        print(screen.wrapped(f"unarchive of {_memory(one)}, which was merged into what goes", 4, "  -"))
     if not sys.stdin.isatty():
         print("Nothing was changed. Add --yes to take it back.")
+
+
+def _memory(one: dict[str, Any]) -> str:
+    return _thing({"subject": "memory", "subject_id": one["id"], "about": one["about"]})
 
 
 def _tell_step(step: dict[str, Any]) -> None:

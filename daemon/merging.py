@@ -6,12 +6,13 @@ repeats nothing. What a merge did is one act: whoever takes it back leaves the t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import aiosqlite
 
-from subconscious.flow.merging import NEIGHBOURS, fold, is_twin, staying
+from subconscious.flow.merging import NEIGHBOURS, fold, staying, twins_of
 from subconscious.model import Memory
 from subconscious.store import memories, merges
 
@@ -36,16 +37,25 @@ class Pair:
     cosine: float
 
 
-async def portion(core: Core) -> tuple[int, int]:
-    """Compare some memories that were not compared yet; how many those were, and how many merges it came to."""
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How many memories were compared, how many merges that came to, and the id to go on behind."""
+
+    compared: int = 0
+    merged: int = 0
+    last: int = 0
+
+
+async def portion(core: Core, after: int = 0) -> Done:
+    """Compare some memories that were not compared yet, behind an id."""
     if not await _may(core):
-        return 0, 0
+        return Done()
     model = core.embedding.sense.model
-    batch = await merges.unsearched(core.database, model, PORTION)
+    batch = await merges.unsearched(core.database, model, PORTION, after)
     merged = 0
     for memory in batch:
         merged += await _compare(core, memory, model)
-    return len(batch), merged
+    return Done(len(batch), merged, batch[-1].id if batch else after)
 
 
 async def _may(core: Core) -> bool:
@@ -55,23 +65,61 @@ async def _may(core: Core) -> bool:
 
 
 async def _compare(core: Core, memory: Memory, model: str) -> int:
-    """Merge one memory with what says the same; what stays is compared on with the rest."""
+    """Merge one memory with what says the same; how many merges that came to."""
     near = await nearest(core, memory)
-    gone: list[int] = []
     async with core.database.write() as tx:
-        known = await merges.free(tx, [memory.id, *near])
-        held = known.pop(memory.id, None)
-        for other in known.values() if held is not None else ():
-            if held is None or not is_twin(held, other) or await merges.opposed(tx, held.id, other.id):
-                continue
-            pair = _pair(held, other, near[other.id], await merges.chosen(tx, [held.id, other.id]))
-            if pair is not None:
-                await fold(tx, pair.gone, pair.stays, pair.cosine)
-                gone.append(pair.gone.id)
-                held = await memories.held(tx, pair.stays.id)
+        pairs = await _pairs(tx, memory, near, Outlook())
+        for pair in pairs:
+            gone, stays = [await memories.held(tx, one.id) for one in (pair.gone, pair.stays)]
+            await fold(tx, gone, stays, pair.cosine)
         await merges.note(tx, memory, model)
-    await core.embedding.refresh(gone)
-    return len(gone)
+    await core.embedding.refresh([pair.gone.id for pair in pairs])
+    return len(pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """How memories will stand after merges that were found and not yet done: what goes into what, and what stays."""
+
+    into: dict[int, int] = field(default_factory=dict)
+    stays: dict[int, Memory] = field(default_factory=dict)
+
+    def add(self, pair: Pair) -> Memory:
+        """Count on one more; what stays, as it will be."""
+        self.into[pair.gone.id] = pair.stays.id
+        self.stays[pair.stays.id] = merges.whole(pair.gone, pair.stays)
+        return self.stays[pair.stays.id]
+
+    def of(self, memory: Memory | None) -> Memory | None:
+        """A memory as it will be; None for one that goes."""
+        return None if memory is None or memory.id in self.into else self.stays.get(memory.id, memory)
+
+    def behind(self, number: int) -> set[int]:
+        """A memory with all that will have been merged into it: it will have their links, too."""
+        return {number, *(one for gone, stays in self.into.items() if stays == number for one in self.behind(gone))}
+
+
+async def _pairs(tx: aiosqlite.Connection, memory: Memory, near: dict[int, float], outlook: Outlook) -> list[Pair]:
+    """The merges that one memory comes to, in their order: what stays is compared on with the rest."""
+    known = await merges.free(tx, [memory.id, *near])
+    chosen = await merges.chosen(tx, list(known))
+    held = outlook.of(known.pop(memory.id, None))
+    if held is None:
+        return []
+    found: list[Pair] = []
+    for one in await twins_of(held, known.values()):
+        other = outlook.of(one)
+        if other is None or await _opposed(tx, outlook.behind(held.id), outlook.behind(other.id)):
+            continue
+        pair = _pair(held, other, near[other.id], chosen)
+        if pair is not None:
+            held = outlook.add(pair)
+            found.append(pair)
+    return found
+
+
+async def _opposed(tx: aiosqlite.Connection, ones: Collection[int], others: Collection[int]) -> bool:
+    return any([await merges.opposed(tx, one, other) for one in ones for other in others])
 
 
 def _pair(one: Memory, other: Memory, cosine: float, chosen: set[int]) -> Pair | None:
@@ -102,24 +150,11 @@ async def preview(core: Core, project_id: str | None, limit: int) -> list[Pair]:
     if not await _may(core):
         return []
     found: list[Pair] = []
-    gone: set[int] = set()
+    outlook = Outlook()
     for memory in await merges.unsearched(core.database, core.embedding.sense.model, A_NIGHT):
-        if memory.id in gone or (project_id and memory.project_id not in (None, project_id)):
+        if memory.id in outlook.into or (project_id and memory.project_id not in (None, project_id)):
             continue
-        near = await nearest(core, memory)
-        async with core.database.write() as tx:
-            found += [pair for pair in await _pairs(tx, memory, near) if pair.gone.id not in gone]
-        gone.update(pair.gone.id for pair in found)
+        found += await _pairs(core.database.reader, memory, await nearest(core, memory), outlook)
         if len(found) >= limit:
             break
     return found[:limit]
-
-
-async def _pairs(tx: aiosqlite.Connection, memory: Memory, near: dict[int, float]) -> list[Pair]:
-    known = await merges.free(tx, [memory.id, *near])
-    chosen = await merges.chosen(tx, list(known))
-    if known.pop(memory.id, None) is None:
-        return []
-    twins = [one for one in known.values() if is_twin(memory, one) and not await merges.opposed(tx, memory.id, one.id)]
-    pairs = [_pair(memory, one, near[one.id], chosen) for one in twins]
-    return [pair for pair in pairs if pair is not None]

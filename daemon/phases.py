@@ -159,11 +159,12 @@ async def report(core: Core, run: Run) -> Step:
 
 async def merge(core: Core, run: Run) -> Step:
     """Merge what was said twice (SPEC D12): so many memories a night, each compared once."""
-    before = int(run.cursor or 0)
-    compared, merged = await merging.portion(core)
-    over = compared == 0 or before + compared >= merging.A_NIGHT
-    told = {"compared": compared, "merged": merged}
-    return Step(None if over else str(before + compared), {name: count for name, count in told.items() if count})
+    before, _, after = run.cursor.partition(" ")
+    done = await merging.portion(core, int(after or 0))
+    so_far = int(before or 0) + done.compared
+    over = done.compared == 0 or so_far >= merging.A_NIGHT
+    told = {"compared": done.compared, "merged": done.merged}
+    return Step(None if over else f"{so_far} {done.last}", {name: count for name, count in told.items() if count})
 
 
 async def decay(core: Core, run: Run) -> Step:

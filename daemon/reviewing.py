@@ -16,7 +16,7 @@ from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
 from subconscious.flow.remembering import Provenance, clean, memory_of
 from subconscious.model import Admission, Decision, Memory
-from subconscious.store import captures, consolidations, events, memories, spend
+from subconscious.store import captures, consolidations, events, memories, merges, spend
 from subconscious.store import stats as counts
 from subconscious.store.capture_rows import QUARANTINED, Place, candidate_of
 
@@ -53,12 +53,14 @@ async def carry_out(core: Core, wish: Wish) -> list[dict[str, Any]]:
     for capture_id in wish.ids:
         await captures.get(core.database, capture_id)
     async with core.database.write() as tx:
-        left = [] if await _was_done(tx, wish) else [await _do(core, tx, wish, number) for number in wish.ids]
-        gone = [memory.id for memory in left if memory is not None]
-        gone += await consolidations.fall(tx, gone, "user", "what it sums up was taken back")
-        await _forget(tx, gone)
+        undone = [] if await _was_done(tx, wish) else [await _do(core, tx, wish, number) for number in wish.ids]
+        gone = [one.left.id for one in undone if one.left is not None]
+        fallen = await consolidations.fall(tx, gone, "user", "what it sums up was taken back")
+        await _forget(tx, [*gone, *fallen])
+        back = [number for one in undone for number in one.back]
+        back += await merges.leave(tx, fallen, "user", review.UNDONE)
     if gone or wish.deed == "release":
-        await core.embedding.refresh([*gone, *await _memories_of(core, wish.ids)])
+        await core.embedding.refresh([*gone, *fallen, *back, *await _memories_of(core, wish.ids)])
     core.embedding.wake()
     await core.calibrate()
     return await captures.many(core.database, list(wish.ids))
@@ -78,8 +80,8 @@ async def _was_done(tx: aiosqlite.Connection, wish: Wish) -> bool:
     return False
 
 
-async def _do(core: Core, tx: aiosqlite.Connection, wish: Wish, capture_id: int) -> Memory | None:
-    """Decide on one capture; return the memory that has to leave the indexes, if any."""
+async def _do(core: Core, tx: aiosqlite.Connection, wish: Wish, capture_id: int) -> review.Undone:
+    """Decide on one capture; return what the undo of an earlier decision did to the memories."""
     days = core.settings.review_expiry_days
     match wish.deed:
         case "approve" | "edit":
@@ -93,7 +95,7 @@ async def _do(core: Core, tx: aiosqlite.Connection, wish: Wish, capture_id: int)
             await review.restore(tx, capture_id, days, wish.reason)
         case "undo":
             return await review.undo(tx, capture_id, days)
-    return None
+    return review.Undone()
 
 
 async def _release(core: Core, tx: aiosqlite.Connection, capture_id: int, reason: str) -> None:
@@ -115,8 +117,6 @@ async def rollback(core: Core, session_id: str, reason: str, *, back: bool, prev
             found = await withdrawal.extent(tx, session_id)
             changed = [] if preview or found.empty else await withdrawal.withdraw(tx, found, clean(reason))
         await vectors.activate(tx, [memory.id for memory in changed], back)
-        if not preview:
-            await vectors.activate(tx, found.revived, not back)
     if changed:
         await core.embedding.refresh([*(memory.id for memory in changed), *found.revived])
         core.embedding.wake()
@@ -126,7 +126,7 @@ async def rollback(core: Core, session_id: str, reason: str, *, back: bool, prev
     return {
         "session_id": session_id,
         "memories": [asdict(held[memory_id]) for memory_id in found.memories],
-        "repeated": [asdict(held[memory_id]) for memory_id in repeated],
+        "repeated": [asdict(held[memory_id]) for memory_id in repeated if held[memory_id].archived_at is None],
         "revived": [asdict(held[memory_id]) for memory_id in found.revived],
         "captures": [{"id": capture_id, "status": status} for capture_id, status in found.captures],
         "unread": found.unread,

@@ -42,9 +42,11 @@ async def take_back(core: Core, wish: Wish) -> dict[str, Any]:
     if not wish.preview:
         await _let_know(core, done)
     known = await titles.of_events(core.database, [step.event for step in done])
+    followed = _followed(acts, done, known)
     return {
         "acts": [_told(act, done, known) for act in acts],
-        "fallen": _fallen(acts, done, known),
+        "fallen": [one for one, step in followed if (step.after or {}).get("archived_at") is not None],
+        "revived": [one for one, step in followed if (step.after or {}).get("archived_at") is None],
         "done": not wish.preview and bool(done),
     }
 
@@ -65,16 +67,14 @@ def _told(
     return {name: first[name] for name in ("id", "at", "actor", "reason")} | {"steps": steps}
 
 
-def _fallen(
+def _followed(
     acts: Sequence[Sequence[Mapping[str, Any]]], done: Sequence[Step], known: Mapping[tuple[str, str], str]
-) -> list[dict[str, Any]]:
-    """What sums up something that went, and went with it."""
+) -> list[tuple[dict[str, Any], Step]]:
+    """What went with something that it sums up, or came back since what it was merged into went."""
     ids = {event["id"] for act in acts for event in act}
-    events = [step.event for step in done if step.event["id"] not in ids]
-    return [
-        {"id": int(event["subject_id"]), "about": known.get((event["subject"], event["subject_id"]), "")}
-        for event in events
-    ]
+    steps = [step for step in done if step.event["id"] not in ids]
+    about = [known.get((step.event["subject"], step.event["subject_id"]), "") for step in steps]
+    return [({"id": int(step.event["subject_id"]), "about": one}, step) for step, one in zip(steps, about, strict=True)]
 
 
 async def _let_know(core: Core, done: Sequence[Step]) -> None:

@@ -18,7 +18,7 @@ import aiosqlite
 from subconscious.errors import TranscriptError
 from subconscious.model import Level, Memory, Origin, Threat
 from subconscious.poisoning.context import prints
-from subconscious.store import captures, consolidations, decisions, events, memories, poison
+from subconscious.store import captures, consolidations, decisions, events, memories, merges, poison
 from subconscious.store.capture_rows import QUARANTINED
 from subconscious.transcripts import read_turns
 
@@ -74,6 +74,14 @@ class Proposal:
     sort: str
     decision: str
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What the undo of a decision did to the memories: which one left the active ones, and what it gave back."""
+
+    left: Memory | None = None
+    back: tuple[int, ...] = ()
 
 
 # What tries to steer whoever reads it, rather than to state something.
@@ -223,34 +231,44 @@ async def restore(tx: aiosqlite.Connection, capture_id: int, expiry_days: float,
         await decisions.reopen(tx, capture, back, expiry_days, "restored", reason)
 
 
-async def undo(tx: aiosqlite.Connection, capture_id: int, expiry_days: float) -> Memory | None:
-    """Take the latest decision on a capture back; return the memory that has to leave the active ones, if any."""
+async def undo(tx: aiosqlite.Connection, capture_id: int, expiry_days: float) -> Undone:
+    """Take the latest decision on a capture back; the caller sees to the vectors of the memory that left, if any."""
     capture = await captures.held(tx, capture_id)
     done = await events.latest(tx, "capture", capture_id, but="judged")
     if done is None or done["action"] not in UNDOABLE or done["actor"] != "user":
-        return None
+        return Undone()
     bound = done["action"] in ("approved", "released") and done["after"].get("memory_id") is not None
-    left = await _withdraw(tx, done["after"]) if bound else None
+    undone = await _withdraw(tx, done) if bound else Undone()
     await decisions.reopen(tx, capture, done["before"]["status"], expiry_days, "undone", f"was {done['action']}")
     if done["action"] == "released":
         await decisions.release(tx, capture_id, None)
     for lesson in await poison.of_capture(tx, capture_id):
         await poison.forget(tx, lesson, "what taught it was undone")
-    return left
+    return undone
 
 
-async def _withdraw(tx: aiosqlite.Connection, decided: dict[str, Any]) -> Memory | None:
+async def _withdraw(tx: aiosqlite.Connection, done: dict[str, Any]) -> Undone:
     """Undo what an approval did to the memories."""
+    decided = done["after"]
     memory = await memories.held(tx, decided["memory_id"])
     if decided.get("merged"):
         if decided.get("counted", True):
-            await memories.recur_less(tx, memory)
-        return None
+            await _count_less(tx, memory)
+        return Undone()
     if memory.archived_at is not None:
-        return None
+        await _count_less(tx, memory)
+        await merges.part(tx, [memory.id], "user")
+        return Undone()
     await memories.archive(tx, memory, "user", UNDONE)
     await consolidations.unlink(tx, memory.id, "user", UNDONE)
-    return memory
+    return Undone(memory, tuple(await merges.leave(tx, [memory.id], "user", UNDONE, done["id"])))
+
+
+async def _count_less(tx: aiosqlite.Connection, memory: Memory) -> None:
+    """It was not said that once, neither here nor in what this was merged into."""
+    await memories.recur_less(tx, memory)
+    for _, number in await merges.lent(tx, [memory.id]):
+        await memories.recur_less(tx, await memories.held(tx, number))
 
 
 def parts(capture: Capture, worth: float) -> dict[str, Any]:

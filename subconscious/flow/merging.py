@@ -8,9 +8,10 @@ at night.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import aiosqlite
 
@@ -32,6 +33,9 @@ ECHO = "repeats a memory that was given to this session"
 """Why a candidate that a session only gives back is discarded (SPEC N2)."""
 
 KEPT = (Decision.AUTO, Decision.REVIEW)
+
+Said = TypeVar("Said")
+Known = TypeVar("Known")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +78,20 @@ async def _memory(mind: Mind, candidate: Candidate, project_id: str) -> tuple[in
     place = project_id if candidate.scope is Scope.PROJECT else full_text.USER_WIDE
     near = await full_text.search(mind.database, terms(candidate.content), (place,), NEIGHBOURS)
     known = await memories.get_many(mind.database, [number for number, _ in near]) if near else {}
-    for memory in known.values():
-        if is_twin(candidate, memory) and (cosine := await _cosine(mind, candidate, memory)) is not None:
+    for memory in await twins_of(candidate, known.values()):
+        if (cosine := await _cosine(mind, candidate, memory)) is not None:
             return memory.id, cosine
     return None
+
+
+async def twins_of(said: Candidate | Memory, known: Iterable[Memory]) -> list[Memory]:
+    """Those of many memories that say what was said."""
+    return await asyncio.to_thread(_of_those, is_twin, said, known)
+
+
+def _of_those(akin: Callable[[Said, Known], bool], said: Said, known: Iterable[Known]) -> list[Known]:
+    """Which of many say what was said. CPU-bound, half a millisecond each: run it in a thread."""
+    return [one for one in known if akin(said, one)]
 
 
 async def _cosine(mind: Mind, one: Candidate, other: Memory | Waiting) -> float | None:
@@ -99,8 +113,8 @@ def is_twin(said: Candidate | Memory, known: Memory) -> bool:
 
 
 async def _capture(mind: Mind, candidate: Candidate, queue: Sequence[Waiting]) -> int | None:
-    for capture in queue:
-        if _waits_too(candidate, capture) and await _cosine(mind, candidate, capture) is not None:
+    for capture in await asyncio.to_thread(_of_those, _waits_too, candidate, queue):
+        if await _cosine(mind, candidate, capture) is not None:
             return capture.id
     return None
 
@@ -115,18 +129,19 @@ async def weighed(
 ) -> Admission:
     """What the gate says of a candidate when it is known what says the same; ``given`` is what its session was given.
 
-    A memory that was given reinforces nothing (SPEC N2). What would wait need not, beside what is known, or waits, from
-    as trusted an origin.
+    A memory that was given reinforces nothing (SPEC N2), but who is trusted more than it says so of their own. What
+    would wait need not, beside what is known, or waits, from as trusted an origin.
     """
     candidate, admission = judged
     if admission.decision not in KEPT or is_flagged(admission):
         return admission
     memory = await _known(tx, candidate, found)
-    if memory is not None and memory.content_hash in given:
+    as_trusted = memory is not None and memory.origin.distrust <= candidate.origin.distrust
+    if memory is not None and as_trusted and memory.content_hash in given:
         return replace(admission, decision=Decision.DISCARD, reason=ECHO)
     if admission.decision is Decision.AUTO:
         return admission
-    if memory is not None and memory.origin.distrust <= candidate.origin.distrust:
+    if memory is not None and as_trusted:
         return replace(admission, decision=Decision.DISCARD, reason=f"says what memory {memory.id} says")
     return await _beside_waiting(mind, tx, judged, found)
 

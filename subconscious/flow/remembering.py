@@ -131,7 +131,7 @@ async def keep(
     for candidate, stated in judged:
         admission = await last_word(mind, (candidate, stated), where)
         if candidate in found and not await captures.is_known(tx, candidate):
-            given = await surfaces.given_hashes(mind.database, where.place.session_id or "")
+            given = await _given(mind, where)
             admission = await merging.weighed(mind, tx, (candidate, admission), given, found)
         expiry = mind.settings.review_expiry_days
         capture_id = await captures.insert(tx, candidate, admission, where.place, expiry, where.actor)
@@ -147,10 +147,14 @@ async def last_word(mind: Mind, judged: Judged, where: Provenance) -> Admission:
     """What the gate says of a candidate when it is known what stands besides; asked right before anything is stored."""
     candidate, stated = judged
     admission = await _in_context(mind, candidate, stated, where)
-    given = await surfaces.given_hashes(mind.database, where.place.session_id or "")
-    if content_hash(candidate.content) in given:
+    if content_hash(candidate.content) in await _given(mind, where):
         return replace(admission, decision=Decision.DISCARD, reason=ECHO)
     return admission
+
+
+async def _given(mind: Mind, where: Provenance) -> set[str]:
+    """What the session was given, and may only give back; a person who asks for it to be remembered means it."""
+    return set() if where.verified else await surfaces.given_hashes(mind.database, where.place.session_id or "")
 
 
 async def _in_context(mind: Mind, candidate: Candidate, admission: Admission, where: Provenance) -> Admission:

@@ -139,6 +139,12 @@ async def held(tx: aiosqlite.Connection, capture_id: int) -> dict[str, Any]:
     return _only(rows, capture_id)
 
 
+async def found(tx: aiosqlite.Connection, capture_id: int) -> dict[str, Any] | None:
+    """One capture as the running transaction sees it, unless it was purged."""
+    rows = await tx.execute_fetchall("SELECT * FROM implicit_captures WHERE id = ?", (capture_id,))
+    return next((opened(row) for row in rows), None)
+
+
 def _only(rows: Sequence[Any], capture_id: int) -> dict[str, Any]:
     if not rows:
         raise NotFoundError(f"there is no capture {capture_id}", "`subconscious review` shows those that wait")

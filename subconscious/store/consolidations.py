@@ -25,7 +25,7 @@ m.archived_at IS NULL AND m.kind <> 'meta' AND NOT m.pinned AND m.project_id IS 
  AND NOT EXISTS (SELECT 1 FROM memory_links AS l JOIN memories AS s ON s.id = l.source_id
   WHERE l.target_id = m.id AND l.status = 'active' AND s.archived_at IS NULL
    AND l.type IN ('SUPERSEDES', 'CONSOLIDATES'))
- AND NOT EXISTS (SELECT 1 FROM consolidations AS c JOIN implicit_captures AS i ON i.id = c.capture_id
+ AND NOT EXISTS (SELECT 1 FROM consolidations AS c CROSS JOIN implicit_captures AS i ON i.id = c.capture_id
   WHERE c.memory_id = m.id AND c.content_hash = m.content_hash AND i.status IN ('review', 'rejected'))
 """
 

@@ -82,6 +82,15 @@ async def found(tx: aiosqlite.Connection, link_id: int) -> Link | None:
     return next((link_from(row) for row in rows), None)
 
 
+async def session_of(tx: aiosqlite.Connection, link_id: int) -> str | None:
+    """The session in which a link was made, if it was made in one."""
+    rows = await tx.execute_fetchall(
+        "SELECT session_id FROM events WHERE subject = 'link' AND subject_id = ? AND action = 'link' LIMIT 1",
+        (str(link_id),),
+    )
+    return next((row[0] for row in rows), None)
+
+
 async def between(tx: aiosqlite.Connection, one: int, other: int) -> list[Link]:
     """All links between two memories, in either direction and of any status."""
     rows = await tx.execute_fetchall(

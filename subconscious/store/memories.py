@@ -44,10 +44,16 @@ async def get(database: Database, memory_id: int) -> Memory:
 
 async def held(tx: aiosqlite.Connection, memory_id: int) -> Memory:
     """One memory as the running transaction sees it. Raises NotFoundError."""
-    rows = list(await tx.execute_fetchall("SELECT * FROM memories WHERE id = ?", (memory_id,)))
-    if not rows:
+    memory = await found(tx, memory_id)
+    if memory is None:
         raise NotFoundError(f"there is no memory {memory_id}", "`subconscious list` shows those that exist")
-    return memory_from(rows[0])
+    return memory
+
+
+async def found(tx: aiosqlite.Connection, memory_id: int) -> Memory | None:
+    """One memory as the running transaction sees it, unless it was purged."""
+    rows = await tx.execute_fetchall("SELECT * FROM memories WHERE id = ?", (memory_id,))
+    return next((memory_from(row) for row in rows), None)
 
 
 async def get_many(database: Database, ids: Sequence[int], which: Filter | None = None) -> dict[int, Memory]:
@@ -138,12 +144,18 @@ async def recur_more(tx: aiosqlite.Connection, memory: Memory, reason: str, time
 
 async def recur_less(
     tx: aiosqlite.Connection, memory: Memory, reason: str = "an approval was undone", times: int = 1
-) -> None:
-    """It was not said again after all; more often than it was, with less than no ``times``."""
+) -> int:
+    """It was not said again after all; more often than it was, with less than no ``times``.
+
+    Returns how often it was taken off: what is in use was said once at least.
+    """
     fewer = max(1, memory.recurrence - times)
+    if fewer == memory.recurrence:
+        return 0
     values = {"recurrence": fewer, "confidence": surer(memory.confidence, fewer - memory.recurrence)}
     before, after = await alter(tx, "memories", memory.id, values)
     await events.record(tx, "recur", "memory", memory.id, actor="user", reason=reason, before=before, after=after)
+    return memory.recurrence - fewer
 
 
 async def made_by(tx: aiosqlite.Connection, session_id: str) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from time import time
@@ -13,7 +12,7 @@ from subconscious.decay import surer
 from subconscious.model import Memory, Origin
 from subconscious.store import events, full_text, links, memories
 from subconscious.store.connect import Database
-from subconscious.store.rows import alter, insertion, marks, memory_from
+from subconscious.store.rows import alter, insertion, marks, memory_from, stored
 
 TABLE = "memory_merges"
 
@@ -24,8 +23,10 @@ MERGED = (
 """SQL: what was merged and is out of use since, with what says it now."""
 
 MOST_FILES = 20
+LENT = ("recurrence", "confidence", "said_at", "files")
 
-# Not what holds no longer, is kept apart, was flagged, or is part of a summing up; nor what somebody brought back.
+# Not what holds no longer, is kept apart, was flagged, or is part of a summing up; nor what somebody brought back. What
+# is CROSS JOINed is walked in that order: SQLite would rather begin with all captures that wait, for each memory anew.
 _FREE = """
 m.archived_at IS NULL AND m.kind <> 'meta'
  AND NOT EXISTS (SELECT 1 FROM memory_merges WHERE memory_id = m.id)
@@ -34,7 +35,7 @@ m.archived_at IS NULL AND m.kind <> 'meta'
  AND NOT EXISTS (SELECT 1 FROM memory_links AS l JOIN memories AS s ON s.id = l.source_id
   WHERE l.target_id = m.id AND l.status = 'active' AND s.archived_at IS NULL
    AND l.type IN ('SUPERSEDES', 'CONSOLIDATES'))
- AND NOT EXISTS (SELECT 1 FROM consolidations AS c JOIN implicit_captures AS i ON i.id = c.capture_id
+ AND NOT EXISTS (SELECT 1 FROM consolidations AS c CROSS JOIN implicit_captures AS i ON i.id = c.capture_id
   WHERE c.memory_id = m.id AND i.status = 'review')
 """
 
@@ -45,15 +46,24 @@ NOT EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id AND quarantin
   OR EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id AND status IN ('captured', 'review', 'approved')))
 """
 
+_LATER = """
+(? = 0 OR EXISTS (SELECT 1 FROM memory_merges AS g JOIN events AS e ON e.subject = 'merge'
+  AND e.subject_id = CAST(g.id AS TEXT) AND e.action IN ('merge', 'move') WHERE g.memory_id = m.id AND e.id > ?))
+"""
 
-async def unsearched(database: Database, model: str, limit: int) -> list[Memory]:
-    """Memories with a vector of this model that were not compared with the others as they are worded now."""
+
+async def unsearched(database: Database, model: str, limit: int, after: int = 0) -> list[Memory]:
+    """Memories with a vector of this model that were not compared with the others as they are worded now, by their ids.
+
+    ``after`` is the id to go on behind.
+    """
     rows = await database.rows(
-        "SELECT m.* FROM memories AS m JOIN embeddings AS e ON e.memory_id = m.id AND e.model = ?1 AND e.active"
+        "SELECT m.* FROM memories AS m NOT INDEXED CROSS JOIN embeddings AS e"
+        " ON e.memory_id = m.id AND e.model = ?1 AND e.active"
         " LEFT JOIN merge_searches AS s ON s.memory_id = m.id AND s.model = ?1 AND s.content_hash = m.content_hash"
-        " WHERE s.memory_id IS NULL AND m.archived_at IS NULL AND m.embedding_status <> 'pending'"
+        " WHERE s.memory_id IS NULL AND m.archived_at IS NULL AND m.embedding_status <> 'pending' AND m.id > ?3"
         " ORDER BY m.id LIMIT ?2",
-        (model, limit),
+        (model, limit, after),
     )
     return [memory_from(row) for row in rows]
 
@@ -70,7 +80,8 @@ async def note(tx: aiosqlite.Connection, memory: Memory, model: str) -> None:
 async def free(tx: aiosqlite.Connection, ids: Sequence[int]) -> dict[int, Memory]:
     """Those of these memories that may be merged, as the running transaction sees them."""
     rows = await tx.execute_fetchall(
-        f"SELECT m.* FROM memories AS m WHERE {_FREE} AND m.id IN ({marks(ids)})",  # noqa: S608
+        # By id: of ten and more SQLite would rather walk through all that are in use.
+        f"SELECT m.* FROM memories AS m NOT INDEXED WHERE {_FREE} AND m.id IN ({marks(ids)})",  # noqa: S608
         tuple(ids),
     )
     return {row["id"]: memory_from(row) for row in rows}
@@ -91,48 +102,57 @@ async def opposed(tx: aiosqlite.Connection, one: int, other: int) -> bool:
     return any(link.type in links.BEARING and link.status in links.SHOWN for link in found)
 
 
-async def fold(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float, actor: str = "daemon") -> None:
+async def fold(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float) -> None:
     """Archive what says the same as another memory, and let that one have what it had.
 
     Of a less trusted origin it lends the other neither recurrence nor confidence, freshness or use (SPEC N4). Its
     links are copied, so that it has its own when it comes back. The vectors are seen to by the caller.
+
+    All of it is the daemon's deed, also where a person has said it again: that the other wording goes is only what
+    follows, and tells nothing of how well it was captured.
     """
     reason = f"merged into memory {stays.id}, which says the same (cosine {cosine:.2f})"
-    lends = gone.origin.distrust <= stays.origin.distrust
-    await memories.archive(tx, gone, actor, reason)
-    await _put_down(tx, gone, stays, cosine, actor)
+    lends = _lends(gone.origin, stays.origin)
+    await memories.archive(tx, gone, "daemon", reason)
+    await _put_down(tx, gone, stays, cosine)
     if lends:
-        await _lend(tx, gone, stays, actor)
-    await _copy_links(tx, gone, stays, lends=lends, actor=actor)
+        await _lend(tx, gone, stays)
+    await _copy_links(tx, gone, stays, lends=lends)
 
 
-async def _put_down(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float, actor: str) -> None:
+async def _put_down(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float) -> None:
     """Note the merge; what was merged into what goes now is found by what stays."""
     before = await tx.execute_fetchall(f"SELECT id FROM {TABLE} WHERE into_id = ?", (gone.id,))  # noqa: S608
     for row in list(before):
         diff = await alter(tx, TABLE, row[0], {"into_id": stays.id})
-        await events.record(tx, "move", "merge", row[0], actor=actor, before=diff[0], after=diff[1])
+        await events.record(tx, "move", "merge", row[0], before=diff[0], after=diff[1])
     values = {"memory_id": gone.id, "into_id": stays.id, "cosine": round(cosine, 4), "merged_at": time()}
     done = await tx.execute(*insertion(TABLE, values))
-    await events.record(tx, "merge", "merge", int(done.lastrowid or 0), actor=actor, after=values | {"undone_at": None})
+    await events.record(tx, "merge", "merge", int(done.lastrowid or 0), after=values | {"undone_at": None})
 
 
-async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory, actor: str) -> None:
-    files = tuple(dict.fromkeys((*stays.files, *gone.files)))[: max(MOST_FILES, len(stays.files))]
-    values = {
-        "recurrence": stays.recurrence + gone.recurrence,
-        "confidence": surer(stays.confidence, gone.recurrence),
-        "said_at": max(stays.said_at, gone.said_at),
-        "files": json.dumps(list(files), ensure_ascii=False),
-    }
-    before, after = await alter(tx, "memories", stays.id, values)
-    await full_text.reindex(tx, replace(stays, files=files))
+def whole(gone: Memory, stays: Memory) -> Memory:
+    """What stays, with what the one that goes lends it."""
+    if not _lends(gone.origin, stays.origin):
+        return stays
+    return replace(
+        stays,
+        recurrence=stays.recurrence + gone.recurrence,
+        confidence=surer(stays.confidence, gone.recurrence),
+        said_at=max(stays.said_at, gone.said_at),
+        files=tuple(dict.fromkeys((*stays.files, *gone.files)))[: max(MOST_FILES, len(stays.files))],
+    )
+
+
+async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory) -> None:
+    kept = whole(gone, stays)
+    before, after = await alter(tx, "memories", stays.id, {name: stored(kept)[name] for name in LENT})
+    await full_text.reindex(tx, kept)
     await events.record(
         tx,
         "merge",
         "memory",
         stays.id,
-        actor=actor,
         session_id=gone.session_id,
         reason=f"said before in memory {gone.id}",
         before=before,
@@ -144,15 +164,22 @@ async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory, actor: st
     )
 
 
-async def _copy_links(tx: aiosqlite.Connection, gone: Memory, stays: Memory, *, lends: bool, actor: str) -> None:
-    """Give what stays the links of what goes; those of a less trusted origin are only proposed to it."""
-    for link in await links.at_ends(tx, [gone.id]):
-        if stays.id in (link.source_id, link.target_id):
-            continue
+async def _copy_links(tx: aiosqlite.Connection, gone: Memory, stays: Memory, *, lends: bool) -> None:
+    """Give what stays the links of what goes; those of a less trusted origin are only proposed to it.
+
+    A copy belongs to the session that made the link, and goes with it. What stands between the two already, be it
+    refused, is left as it is.
+    """
+    found = [link for link in await links.at_ends(tx, [gone.id]) if stays.id not in (link.source_id, link.target_id)]
+    others = {end for link in found for end in (link.source_id, link.target_id)} - {gone.id}
+    known = {other for other in others if await links.between(tx, stays.id, other)}
+    for link in found:
         source, target = (stays.id if end == gone.id else end for end in (link.source_id, link.target_id))
+        if known & {source, target}:
+            continue
         counts = lends or link.created_by == "user"
-        status = link.status if counts else "proposed"
-        await links.add(tx, replace(link, source_id=source, target_id=target, status=status), actor)
+        copy = replace(link, source_id=source, target_id=target, status=link.status if counts else "proposed")
+        await links.add(tx, copy, "daemon", session_id=await links.session_of(tx, link.id))
 
 
 async def into(database: Database, memory_id: int) -> int | None:
@@ -167,14 +194,28 @@ async def earlier(database: Database, memory_id: int) -> list[int]:
     return [row[0] for row in rows]
 
 
-async def under(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Memory]:
-    """What was merged into these memories and would be in use without that: not taken back since, nor set apart."""
+async def under(tx: aiosqlite.Connection, ids: Sequence[int], since: int = 0) -> list[Memory]:
+    """What was merged into these memories and would be in use without that: not taken back since, nor set apart.
+
+    ``since`` is an event: what was merged before it went for that reason, or stayed away for another one.
+    """
     rows = await tx.execute_fetchall(
         f"SELECT m.* FROM memories AS m WHERE {_STANDS} AND m.id IN"  # noqa: S608
-        f" (SELECT memory_id FROM {MERGED} WHERE into_id IN ({marks(ids)})) ORDER BY m.id",
-        tuple(ids),
+        f" (SELECT memory_id FROM {MERGED} WHERE into_id IN ({marks(ids)})) AND {_LATER} ORDER BY m.id",
+        (*ids, since, since),
     )
     return [memory_from(row) for row in rows]
+
+
+async def leave(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str, since: int = 0) -> list[int]:
+    """These memories go, for they should not have been: what was merged into them says it again (SPEC N6, N10).
+
+    Not called where a person forgets one, or it fades: that is meant of what it says, in whatever words. Returns what
+    came back.
+    """
+    back = await under(tx, ids, since)
+    await give_back(tx, back, actor, reason)
+    return [memory.id for memory in back]
 
 
 async def give_back(tx: aiosqlite.Connection, back: Sequence[Memory], actor: str, reason: str) -> None:
@@ -183,11 +224,38 @@ async def give_back(tx: aiosqlite.Connection, back: Sequence[Memory], actor: str
 
     for memory in back:
         await memories.unarchive(tx, memory, actor, reason)
-    await vectors.activate(tx, [memory.id for memory in back], True)
+    ids = [memory.id for memory in back]
+    await part(tx, ids, actor)
+    await vectors.activate(tx, ids, True)
+
+
+async def join(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str) -> list[int]:
+    """Take what was given back out of use again, where what it was merged into says it once more; which of them went.
+
+    Not what a person has pinned or rated since, as at night.
+    """
+    from subconscious.store import vectors  # as above
+
+    rows = await tx.execute_fetchall(
+        f"SELECT g.id AS merge, gone.* FROM {TABLE} AS g JOIN memories AS gone ON gone.id = g.memory_id"  # noqa: S608
+        " JOIN memories AS stays ON stays.id = g.into_id WHERE gone.archived_at IS NULL AND NOT gone.pinned"
+        f" AND stays.archived_at IS NULL AND g.memory_id IN ({marks(ids)}) ORDER BY g.memory_id",
+        tuple(ids),
+    )
+    rated = await chosen(tx, ids)
+    again = {row["merge"]: memory_from(row) for row in rows if row["id"] not in rated}
+    for number, memory in again.items():
+        await memories.archive(tx, memory, actor, reason)
+        before, after = await alter(tx, TABLE, number, {"undone_at": None})
+        if after:  # what was given back by an older version was not parted
+            await events.record(tx, "join", "merge", number, actor=actor, reason=reason, before=before, after=after)
+    gone = [memory.id for memory in again.values()]
+    await vectors.activate(tx, gone, False)
+    return gone
 
 
 async def part(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: str = "") -> None:
-    """A person brought these back: they are no longer what another one says, also when they go for another reason."""
+    """These came back: they are no longer what another one says, also when they go for another reason."""
     rows = await tx.execute_fetchall(
         f"SELECT id FROM {TABLE} WHERE undone_at IS NULL AND memory_id IN ({marks(ids)})",  # noqa: S608
         tuple(ids),
@@ -197,13 +265,17 @@ async def part(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: st
         await events.record(tx, "part", "merge", row[0], actor=actor, before=before, after=after, act=act)
 
 
-async def gained(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
-    """Which memories have gained by merges of these, and how often these had been said."""
+async def lent(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[tuple[int, int]]:
+    """Which of these memories lent what they had to which other, by a merge."""
     rows = await tx.execute_fetchall(
-        "SELECT g.into_id, m.recurrence, m.origin, s.origin AS stays FROM"  # noqa: S608
+        "SELECT g.memory_id, g.into_id, m.origin, s.origin AS stays FROM"  # noqa: S608
         f" {MERGED} AS g JOIN memories AS m ON m.id = g.memory_id JOIN memories AS s ON s.id = g.into_id"
-        f" WHERE s.archived_at IS NULL AND g.memory_id IN ({marks(ids)}) ORDER BY g.memory_id",
+        f" WHERE g.memory_id IN ({marks(ids)}) ORDER BY g.memory_id",
         tuple(ids),
     )
-    lent = [row for row in rows if Origin(row["origin"]).distrust <= Origin(row["stays"]).distrust]
-    return [(row["into_id"], row["recurrence"]) for row in lent]
+    return [(row["memory_id"], row["into_id"]) for row in rows if _lends(Origin(row["origin"]), Origin(row["stays"]))]
+
+
+def _lends(gone: Origin, stays: Origin) -> bool:
+    """Whether what goes counts for what stays: nobody lends anything who is trusted less (SPEC N4)."""
+    return gone.distrust <= stays.distrust

@@ -143,10 +143,14 @@ async def purge(tx: aiosqlite.Connection, database: Database, doomed: Doomed, wh
 
 
 async def _revive(tx: aiosqlite.Connection, doomed: Doomed) -> None:
-    """What others said too, and was merged into what goes, says it again."""
+    """What others said too, and was merged into what goes, says it again; not where that was out of use already."""
     gone = set(doomed.memories)
     for portion in _portions(doomed.memories):
-        back = [memory for memory in await merges.under(tx, portion) if memory.id not in gone]
+        rows = await tx.execute_fetchall(
+            f"SELECT id FROM memories WHERE archived_at IS NULL AND id IN ({marks(portion)})",  # noqa: S608
+            portion,
+        )
+        back = [memory for memory in await merges.under(tx, [row[0] for row in rows]) if memory.id not in gone]
         await merges.give_back(tx, back, "user", "what it was merged into was purged")
 
 

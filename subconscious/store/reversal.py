@@ -14,12 +14,13 @@ from typing import Any
 import aiosqlite
 
 from subconscious.errors import HeldError, RequestError
-from subconscious.store import captures, consolidations, events, fading, full_text, memories, prose
+from subconscious.store import captures, consolidations, events, fading, full_text, memories, merges, prose
 from subconscious.store.connect import Database
 from subconscious.store.rows import alter, insertion, marks
 from subconscious.store.subjects import FINAL, SUBJECTS, TOLD_AS, Subject
 
 UNDO = "undo"
+FOLLOWS = "the undo of an earlier change"
 PAGE = 200
 """Events that are looked through at once for the latest acts."""
 
@@ -91,7 +92,7 @@ async def acts(tx: aiosqlite.Connection, event_ids: Iterable[int]) -> list[list[
 async def take_back(tx: aiosqlite.Connection, chosen: Sequence[Sequence[Event]], reason: str) -> list[Step]:
     """Take these acts back, all or nothing, as one act of a person's. Raises RequestError where that can't be."""
     done = [step for act in chosen for event in act for step in await _take_back(tx, event, reason)]
-    done += await _fallen(tx, done)
+    done += await _fallen(tx, done) + await _given_back(tx, done)
     await _settle(tx, done)
     return done
 
@@ -234,8 +235,24 @@ async def _fallen(tx: aiosqlite.Connection, done: Sequence[Step]) -> list[Step]:
         and (step.after or {}).get("archived_at") is not None
         and not await fading.had_faded(tx, int(step.event["subject_id"]))
     ]
-    fallen = await consolidations.fall(tx, gone, "user", "the undo of an earlier change")
-    found = [await events.latest(tx, "memory", number) for number in fallen]
+    fallen = await consolidations.fall(tx, gone, "user", FOLLOWS)
+    return await _follow(tx, fallen + await merges.leave(tx, fallen, "user", FOLLOWS))
+
+
+async def _given_back(tx: aiosqlite.Connection, done: Sequence[Step]) -> list[Step]:
+    """Bring back what was merged into memories that went, after the change that is taken back made them stand."""
+    back: list[int] = []
+    for step in done:
+        if step.event["subject"] == "memory" and (step.after or {}).get("archived_at") is not None:
+            memory = await memories.held(tx, int(step.event["subject_id"]))
+            if memory.archived_at is not None:
+                back += await merges.leave(tx, [memory.id], "user", FOLLOWS, step.event["id"])
+    return await _follow(tx, back)
+
+
+async def _follow(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Step]:
+    """What happened to these memories just now, though it is no event of what is taken back."""
+    found = [await events.latest(tx, "memory", number) for number in ids]
     return [Step(event, event["before"], event["after"]) for event in found if event is not None]
 
 

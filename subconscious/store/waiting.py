@@ -14,8 +14,6 @@ from subconscious.store import capture_rows, events
 from subconscious.store.connect import Database
 from subconscious.store.rows import alter
 
-DAY = 86_400.0
-
 # What is flagged is not compared: a person is to see it, and it as it is.
 _PLAIN = "status = 'review' AND level = 'none'"
 
@@ -50,6 +48,6 @@ async def held(tx: aiosqlite.Connection, capture_id: int) -> dict[str, Any] | No
 
 async def hear_again(tx: aiosqlite.Connection, capture: dict[str, Any], expiry_days: float) -> None:
     """The same was said again: it is a little surer, and waits as long as a new one. Still a person decides."""
-    values = {"confidence": surer(capture["confidence"]), "expires_at": time() + expiry_days * DAY}
+    values = {"confidence": surer(capture["confidence"]), "expires_at": time() + expiry_days * capture_rows.DAY}
     before, after = await alter(tx, capture_rows.TABLE, capture["id"], values)
     await events.record(tx, "recur", "capture", capture["id"], before=before, after=after)

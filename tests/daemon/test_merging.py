@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 import numpy
 import pytest
 
-from daemon import acts, merging, phases, reviewing, watching
+from daemon import acts, correcting, merging, phases, reviewing, undoing, watching
 from daemon.core import Core
 from daemon.embedding import Embedding
 from subconscious import client
+from subconscious.capture.twins import twins
+from subconscious.flow.giving import Start, surface_start
 from subconscious.flow.merging import repeated
 from subconscious.flow.recalling import recall
 from subconscious.flow.remembering import Provenance, keep
@@ -23,6 +26,7 @@ from subconscious.settings import Settings
 from subconscious.store import (
     captures,
     corrections,
+    decisions,
     embedding_queue,
     events,
     fading,
@@ -50,6 +54,7 @@ from tests.unit.test_poisoning_rules import of
 MODEL = "m"
 CENTS = "Amounts are stored as integer cents."
 AGAIN = "We store amounts as integer cents."
+PLEASE = "Please store amounts as integer cents"
 FLOATS = "Amounts are stored as binary floats."
 NIGHT = Run(1, "nightly", "running", "merge", "", NOON, None)
 
@@ -84,7 +89,7 @@ async def said(
     core: Core, project: Project, text: str, session: str = "s2", decision: Decision = Decision.AUTO, **changes: Any
 ) -> list[tuple[int, Memory | None]]:
     """A session says something; what is kept of it."""
-    level = changes.pop("level", Level.NONE)
+    level, verified = changes.pop("level", Level.NONE), changes.pop("verified", False)
     candidate = replace(of(text, Origin.USER), time=NOON + 9, **changes)
     candidate = replace(candidate, evidence=replace(candidate.evidence, turn_id=f"{session}-{text}"))
     judged = [(candidate, Admission(decision, 0.9, "said", Verdict(level=level)))]
@@ -92,13 +97,36 @@ async def said(
     found = await repeated(mind, judged, project.id)
     async with core.database.write() as tx:
         await sessions.note(tx, session, project.id, 1.0, transcript="", cwd="")
-        made = await keep(mind, tx, judged, Provenance(Place(project.id, session)), found)
+        made = await keep(mind, tx, judged, Provenance(Place(project.id, session), verified=verified), found)
         for _, memory in made:
             if memory is not None:
                 await vectors.save(tx, MODEL, [Row(memory.id, project.id, await at_hand(text))])
                 await embedding_queue.mark(tx, [memory.id], "done")
     await core.embedding.refresh([*found.gone, *(memory.id for _, memory in made if memory is not None)])
     return made
+
+
+async def nothing(text: str) -> None:
+    """No embedder yet."""
+    del text
+
+
+async def embedded(core: Core, project: Project, memory_id: int) -> None:
+    async with core.database.write() as tx:
+        await vectors.save(tx, MODEL, [Row(memory_id, project.id, await at_hand(""))])
+        await embedding_queue.mark(tx, [memory_id], "done")
+    await core.embedding.refresh([memory_id])
+
+
+async def findable(core: Core, project: Project) -> list[int]:
+    assert core.embedding.index is not None
+    return [number for number, _ in await core.embedding.index.search((project.id,), await at_hand(""), 9)]
+
+
+async def purged(core: Core, session: str) -> None:
+    doomed = await purge.of_sessions(core.database, [session])
+    async with core.database.write() as tx:
+        await purge.purge(tx, core.database, doomed, "a session")
 
 
 async def now(core: Core, memory: Memory | int) -> Memory:
@@ -252,23 +280,76 @@ async def test_what_was_worded_anew_meanwhile_is_said_no_more(core: Core, projec
     assert (await captures.get(core.database, number))["status"] == "review"
 
 
-async def test_what_was_given_to_the_session_reinforces_nothing(core: Core, project: Project) -> None:
-    from subconscious.flow.giving import Start, surface_start
-
+async def test_others_are_heard_while_statements_are_compared(
+    core: Core, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old = await kept(core, project, CENTS, kind=KIND)
+    waits = of(PLEASE, Origin.USER)
+    judged = [(waits, Admission(Decision.REVIEW, 0.8, "said", Verdict()))]
     async with core.database.write() as tx:
-        await sessions.note(tx, "s2", project.id, 1.0, transcript="", cwd="")
-    assert (await surface_start(core.mind(), Start("s2", project.id, "start/startup"))).hits
+        ((number, _),) = await keep(core.mind(), tx, judged, Provenance(Place(project.id, None)))
+    threads = []
+
+    def compared(one: str, other: str) -> bool:
+        threads.append(threading.get_ident())
+        return twins(one, other)
+
+    monkeypatch.setattr("subconscious.flow.merging.twins", compared)
+    found = await repeated(core.mind(), [(of(AGAIN, Origin.USER), judged[0][1])], project.id)
+    assert (found.memories[AGAIN][0], found.captures[AGAIN]) == (old.id, number)
+    assert len(threads) == 2
+    assert threading.get_ident() not in threads
+
+
+async def test_what_was_given_to_the_session_reinforces_nothing(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=KIND)
+    await given(core, project, "s2")
     uses = await now(core, old)
     ((number, _),) = await said(core, project, AGAIN)
     assert (await captures.get(core.database, number))["status"] == "discarded"
     assert await now(core, old) == uses
 
 
-async def test_without_an_embedder_it_waits_for_the_night(core: Core, project: Project) -> None:
-    async def nothing(text: str) -> None:
-        del text
+async def given(core: Core, project: Project, session: str) -> None:
+    """A session starts, and is told what is known."""
+    async with core.database.write() as tx:
+        await sessions.note(tx, session, project.id, 1.0, transcript="", cwd="")
+    assert (await surface_start(core.mind(), Start(session, project.id, "start/startup"))).hits
 
+
+async def asked_for(core: Core, project: Project, text: str, session: str) -> dict[str, Any]:
+    """A person asks for it to be remembered, in a session."""
+    told = acts.Telling(text, Origin.USER, f"told-{text}", NOON + 9)
+    where = Provenance(Place(project.id, session), actor="user", verified=True)
+    return await acts.remember(core, core.mind(), told, where)
+
+
+async def test_a_person_who_asks_for_it_means_it_though_the_session_was_given_it(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=acts.Telling(AGAIN, Origin.USER, "", NOON).candidate().kind)
+    await given(core, project, "s2")
+    capture = await asked_for(core, project, AGAIN, "s2")
+    assert capture["status"] == "captured"
+    assert await active(core) == {capture["memory_id"]} != {old.id}
+    assert (await now(core, capture["memory_id"])).verified
+
+
+async def test_a_person_may_ask_for_the_very_words_that_the_session_was_given(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=acts.Telling(CENTS, Origin.USER, "", NOON).candidate().kind)
+    await given(core, project, "s2")
+    capture = await asked_for(core, project, CENTS, "s2")
+    assert (capture["status"], capture["memory_id"]) == ("captured", old.id)
+
+
+async def test_who_is_trusted_more_than_what_was_given_does_not_only_give_it_back(core: Core, project: Project) -> None:
+    await kept(core, project, CENTS, kind=KIND, origin=Origin.ASSISTANT)
+    await given(core, project, "s2")
+    ((_, made),) = await said(core, project, AGAIN)
+    assert made is not None
+    assert await active(core) == {made.id}
+    assert (await now(core, made)).recurrence == 1
+
+
+async def test_without_an_embedder_it_waits_for_the_night(core: Core, project: Project) -> None:
     old = await kept(core, project, CENTS, kind=KIND)
     core.embedding.sense.at_hand = nothing  # type: ignore[method-assign]
     ((_, made),) = await said(core, project, AGAIN)
@@ -311,6 +392,34 @@ async def test_the_merged_one_counts_on(core: Core, project: Project) -> None:
     assert [one.status for one in await links.of(core.database, [new.id], links.SHOWN)] == []
 
 
+async def test_a_copied_link_goes_with_the_session_that_made_it(core: Core, project: Project) -> None:
+    old, other = await kept(core, project, CENTS, session_id="good"), await kept(core, project, FLOATS)
+    new = await kept(core, project, AGAIN, said_at=NOON + 9, session_id="good")
+    async with core.database.write() as tx:
+        await sessions.note(tx, "bad", project.id, 1.0, transcript="", cwd="")
+        said_so = Link(0, old.id, other.id, "SUPPORTS", "active", 0.9, "assistant", "so", 1.0)
+        await links.add(tx, said_so, "assistant", session_id="bad")
+    await night(core)
+    (copy,) = await links.of(core.database, [new.id])
+    assert (copy.source_id, copy.target_id) == (new.id, other.id)
+    assert len((await reviewing.rollback(core, "bad", "", back=False, preview=False))["links"]) == 2
+    assert await links.of(core.database, [new.id], links.SHOWN) == []
+    await reviewing.rollback(core, "bad", "", back=True, preview=False)
+    assert await links.of(core.database, [new.id]) == [copy]
+
+
+@pytest.mark.parametrize("status", ["refused", "withdrawn", "active"])
+async def test_where_a_link_stands_already_none_is_copied(core: Core, project: Project, status: str) -> None:
+    old, other = await kept(core, project, CENTS), await kept(core, project, FLOATS)
+    new = await kept(core, project, AGAIN, said_at=NOON + 9)
+    async with core.database.write() as tx:
+        await links.add(tx, Link(0, new.id, other.id, "EXTENDS", status, 0.9, "rules", "so", 1.0), "daemon")
+        await links.add(tx, Link(0, old.id, other.id, "SUPPORTS", "proposed", 0.5, "rules", "so", 1.0), "daemon")
+    assert (await night(core))["merged"] == 1
+    every = await links.of(core.database, [new.id], ("active", "proposed", "refused", "withdrawn"))
+    assert [(one.type, one.status) for one in every] == [("EXTENDS", status)]
+
+
 async def test_what_was_put_apart_again_stays_apart(core: Core, project: Project) -> None:
     old = await kept(core, project, CENTS)
     new = await kept(core, project, AGAIN, said_at=NOON + 9)
@@ -323,10 +432,7 @@ async def test_what_was_put_apart_again_stays_apart(core: Core, project: Project
 
 
 async def test_of_three_one_is_left_and_each_is_found(core: Core, project: Project) -> None:
-    ids = [
-        (await kept(core, project, text, said_at=NOON + at)).id
-        for at, text in enumerate([CENTS, AGAIN, "Please store amounts as integer cents"])
-    ]
+    ids = [(await kept(core, project, text, said_at=NOON + at)).id for at, text in enumerate([CENTS, AGAIN, PLEASE])]
     assert (await night(core))["merged"] == 2
     assert await active(core) == {ids[2]}
     assert [await merges.into(core.database, number) for number in ids] == [ids[2], ids[2], None]
@@ -405,6 +511,44 @@ async def test_a_preview_changes_nothing(core: Core, project: Project) -> None:
     assert await active(core) == {old.id, new.id}
 
 
+@pytest.mark.parametrize(
+    ("changes", "opposed", "expected"),
+    [
+        (({}, {}, {}), None, [(1, 2), (2, 3)]),
+        (({"verified": True}, {}, {}), None, [(2, 1), (3, 1)]),
+        (({}, {"pinned": True}, {}), None, [(1, 2), (3, 2)]),
+        (({}, {}, {}), (1, 3), [(1, 2)]),  # with the first one's links the second one is opposed, too
+        (({}, {}, {"pinned": True}), (1, 3), [(1, 2)]),
+        # What the first lends the second makes that the fresher one.
+        (({"said_at": NOON + 9}, {"verified": True}, {"verified": True}), None, [(1, 2), (3, 2)]),
+    ],
+)
+async def test_a_preview_shows_what_the_night_does(
+    core: Core,
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    changes: Sequence[dict[str, Any]],
+    opposed: tuple[int, int] | None,
+    expected: list[tuple[int, int]],
+) -> None:
+    for at, text in enumerate([CENTS, AGAIN, PLEASE]):
+        await kept(core, project, text, **({"said_at": NOON + at} | changes[at]))
+    if opposed is not None:
+        async with core.database.write() as tx:
+            await links.add(
+                tx, Link(0, opposed[0], opposed[1], "CONTRADICTS", "proposed", 0.8, "rules", "so", 1.0), "daemon"
+            )
+    with monkeypatch.context() as patch:
+        patch.setattr(core.database, "write", None)  # nor does it keep anybody from writing
+        shown = [(one.gone.id, one.stays.id) for one in await merging.preview(core, project.id, 9)]
+    await night(core)
+    done = await core.database.rows(
+        "SELECT json_extract(after, '$.memory_id'), json_extract(after, '$.into_id') FROM events"
+        " WHERE subject = 'merge' AND action = 'merge' ORDER BY id"
+    )
+    assert shown == [tuple(row) for row in done] == expected
+
+
 async def test_a_night_is_bounded_and_the_next_goes_on(
     core: Core, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -414,6 +558,15 @@ async def test_a_night_is_bounded_and_the_next_goes_on(
         await kept(core, project, f"Fact {number}.")
     assert await night(core) == {"compared": 2}
     assert await night(core) == {"compared": 1}
+
+
+async def test_a_run_goes_on_behind_what_it_has_looked_at(core: Core, project: Project) -> None:
+    ids = [(await kept(core, project, f"Fact {number}.")).id for number in range(2)]
+    assert (await merging.portion(core, ids[0])).compared == 1
+    step = await phases.merge(core, replace(NIGHT, cursor="7"))  # as an older version left it
+    assert (step.cursor, step.done) == (f"8 {ids[0]}", {"compared": 1})
+    over = await phases.merge(core, replace(NIGHT, cursor=f"8 {ids[1]}"))
+    assert (over.cursor, over.done) == (None, {})
 
 
 # What goes, goes
@@ -430,7 +583,7 @@ async def test_a_session_that_is_rolled_back_gives_back_what_it_took_the_place_o
     done = await reviewing.rollback(core, "bad", "poisoned", back=False, preview=False)
     assert done["done"]
     assert await active(core) == {old.id}
-    assert [number for number, _ in await core.embedding.index.search((project.id,), await at_hand(""), 9)] == [old.id]  # type: ignore[union-attr]
+    assert await findable(core, project) == [old.id]
     await reviewing.rollback(core, "bad", "", back=True, preview=False)
     assert await active(core) == {new.id}
 
@@ -445,6 +598,111 @@ async def test_a_session_that_is_rolled_back_takes_back_what_it_lent(core: Core,
     assert not (await reviewing.rollback(core, "bad", "", back=False, preview=False))["done"]
     await reviewing.rollback(core, "bad", "", back=True, preview=False)
     assert await now(core, new) == before
+
+
+@pytest.mark.parametrize("back", ["ts", "st"])
+async def test_each_session_takes_back_its_share_alone_and_gives_just_that_back(
+    core: Core, project: Project, back: str
+) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="s")
+    await said(core, project, CENTS, session="t")
+    ((_, new),) = await said(core, project, AGAIN, session="u")
+    assert old is not None
+    assert new is not None
+    before = [await now(core, one) for one in (old, new)]
+    assert [one.recurrence for one in before] == [2, 3]
+    counts = []
+    for session in "ts":
+        await reviewing.rollback(core, session, "", back=False, preview=False)
+        counts.append((await now(core, new)).recurrence)
+    assert counts == [2, 1]
+    for session in back:
+        await reviewing.rollback(core, session, "", back=True, preview=False)
+    assert [await now(core, one) for one in (old, new)] == before
+
+
+async def test_what_comes_back_does_not_count_a_session_that_was_rolled_back(core: Core, project: Project) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="good")
+    await said(core, project, CENTS, session="bad")
+    await said(core, project, CENTS, session="worse")
+    await said(core, project, AGAIN, session="bad")
+    assert old is not None
+    for session, recurrence in (("worse", 2), ("bad", 1)):
+        await reviewing.rollback(core, session, "", back=False, preview=False)
+        assert (await now(core, old)).recurrence == recurrence
+    assert await active(core) == {old.id}
+
+
+async def test_who_lent_nothing_takes_nothing_back(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=KIND, recurrence=3, session_id="good")
+    await said(core, project, CENTS, session="bad", origin=Origin.ASSISTANT)
+    assert (await reviewing.rollback(core, "bad", "", back=False, preview=False))["done"]
+    assert (await now(core, old)).recurrence == 3
+
+
+async def test_what_others_said_too_comes_back_though_the_session_was_the_first(core: Core, project: Project) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="bad")
+    await said(core, project, CENTS, session="good")
+    await said(core, project, AGAIN, session="bad")
+    assert old is not None
+    await reviewing.rollback(core, "bad", "", back=False, preview=False)
+    assert await active(core) == {old.id}
+    assert (await now(core, old)).recurrence == 1
+
+
+async def test_an_approval_that_is_undone_lends_nothing_and_comes_back_no_more(core: Core, project: Project) -> None:
+    ((number, _),) = await said(core, project, CENTS, session="s1", decision=Decision.REVIEW)
+    await reviewing.carry_out(core, reviewing.Wish("approve", (number,)))
+    ((_, new),) = await said(core, project, AGAIN, session="s2", verified=True)
+    assert new is not None
+    approved = (await captures.get(core.database, number))["memory_id"]
+    assert (await active(core), (await now(core, new)).recurrence) == ({new.id}, 2)
+    await reviewing.carry_out(core, reviewing.Wish("undo", (number,)))
+    assert (await now(core, new)).recurrence == 1
+    assert await merges.into(core.database, approved) is None
+    await reviewing.rollback(core, "s2", "", back=False, preview=False)
+    assert await active(core) == set()
+
+
+@pytest.mark.parametrize("how", ["pin", "rate"])
+async def test_what_a_person_chose_since_stays_when_the_rollback_is_undone(
+    core: Core, project: Project, how: str
+) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="good")
+    ((_, new),) = await said(core, project, AGAIN, session="bad")
+    assert old is not None
+    assert new is not None
+    await reviewing.rollback(core, "bad", "", back=False, preview=False)
+    await (correcting.pin(core, [old.id], pinned=True) if how == "pin" else correcting.rate(core, [old.id], "critical"))
+    done = await reviewing.rollback(core, "bad", "", back=True, preview=False)
+    assert (done["done"], done["revived"]) == (True, [])
+    assert await active(core) == {old.id, new.id}
+    assert sorted(await findable(core, project)) == [old.id, new.id]
+
+
+async def test_a_rollback_can_be_undone_though_what_it_gave_back_was_purged(core: Core, project: Project) -> None:
+    await said(core, project, CENTS, session="good")
+    ((_, new),) = await said(core, project, AGAIN, session="bad")
+    assert new is not None
+    await reviewing.rollback(core, "bad", "", back=False, preview=False)
+    await purged(core, "good")
+    assert (await reviewing.rollback(core, "bad", "", back=True, preview=False))["done"]
+    assert await active(core) == {new.id}
+
+
+async def test_what_was_given_back_stays_where_what_it_was_merged_into_was_purged(core: Core, project: Project) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="good")
+    ((_, new),) = await said(core, project, AGAIN, session="bad")
+    ((_, more),) = await said(core, project, FLOATS, session="bad")
+    assert old is not None
+    assert new is not None
+    assert more is not None
+    await reviewing.rollback(core, "bad", "", back=False, preview=False)
+    async with core.database.write() as tx:
+        await purge.purge(tx, core.database, await purge.of_memories(core.database, [new.id]), "memories")
+    done = await reviewing.rollback(core, "bad", "", back=True, preview=False)
+    assert ([one["id"] for one in done["memories"]], len(done["captures"])) == ([more.id], 1)
+    assert await active(core) == {old.id, more.id}
 
 
 async def test_what_was_rolled_back_before_is_not_given_back(core: Core, project: Project) -> None:
@@ -474,19 +732,24 @@ async def test_a_purged_session_gives_back_what_others_said(core: Core, project:
     ((_, old),) = await said(core, project, CENTS, session="s1")
     await said(core, project, AGAIN, session="s2")
     assert old is not None
-    doomed = await purge.of_sessions(core.database, ["s2"])
-    async with core.database.write() as tx:
-        await purge.purge(tx, core.database, doomed, "a session")
+    await purged(core, "s2")
     assert await active(core) == {old.id}
+
+
+async def test_a_purge_does_not_give_back_what_a_person_forgot(core: Core, project: Project) -> None:
+    await said(core, project, CENTS, session="s1")
+    ((_, new),) = await said(core, project, AGAIN, session="s2")
+    assert new is not None
+    await acts.set_archived(core, [new.id], True, "user", "not true any more")
+    await purged(core, "s2")
+    assert await active(core) == set()
 
 
 async def test_a_purge_does_not_give_back_what_was_rolled_back(core: Core, project: Project) -> None:
     await said(core, project, CENTS, session="bad")
     await said(core, project, AGAIN, session="worse")
     assert (await reviewing.rollback(core, "bad", "", back=False, preview=False))["done"]
-    doomed = await purge.of_sessions(core.database, ["worse"])
-    async with core.database.write() as tx:
-        await purge.purge(tx, core.database, doomed, "a session")
+    await purged(core, "worse")
     assert await active(core) == set()
 
 
@@ -499,7 +762,66 @@ async def test_what_turns_out_to_be_poisoned_gives_back_what_it_took_the_place_o
         await alter(tx, "memories", new.id, values)
     assert await watching.look_again(core) == 1
     assert await active(core) == {old.id}
-    assert [number for number, _ in await core.embedding.index.search((project.id,), await at_hand(""), 9)] == [old.id]  # type: ignore[union-attr]
+    assert await findable(core, project) == [old.id]
+
+
+async def test_an_approval_that_is_undone_gives_back_what_it_took_the_place_of(core: Core, project: Project) -> None:
+    ((_, old),) = await said(core, project, AGAIN, session="s1")
+    ((number, _),) = await said(core, project, FLOATS, session="s2", decision=Decision.REVIEW)
+    assert old is not None
+    await reviewing.carry_out(core, reviewing.Wish("edit", (number,), wording=CENTS))
+    approved = (await captures.get(core.database, number))["memory_id"]
+    await embedded(core, project, approved)
+    assert (await night(core))["merged"] == 1
+    assert await active(core) == {approved}
+    await reviewing.carry_out(core, reviewing.Wish("undo", (number,)))
+    assert await active(core) == {old.id}
+    assert await findable(core, project) == [old.id]
+
+
+async def test_a_release_that_is_undone_gives_back_what_was_merged_since(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=KIND, origin=Origin.ASSISTANT)
+    ((number, held),) = await said(core, project, AGAIN, session="s2", origin=Origin.ASSISTANT)
+    assert held is not None
+    third = await kept(core, project, PLEASE, kind=KIND, origin=Origin.ASSISTANT)
+    async with core.database.write() as tx:  # neither it nor what was merged into it is harmless
+        await decisions.quarantine(tx, await captures.held(tx, number), Verdict(level=Level.HIGH), "looked at again")
+        await memories.archive(tx, held, "daemon", "looked at again")
+    await reviewing.carry_out(core, reviewing.Wish("release", (number,)))
+    assert (await night(core))["merged"] == 1
+    assert await active(core) == {held.id}
+    await reviewing.carry_out(core, reviewing.Wish("undo", (number,)))
+    assert await active(core) == {third.id}
+    assert old.id not in await active(core)
+
+
+async def test_the_undo_of_what_made_a_memory_gives_back_what_was_merged_since(core: Core, project: Project) -> None:
+    core.embedding.sense.at_hand = nothing  # type: ignore[method-assign]
+    ((_, old),) = await said(core, project, CENTS, session="s1", origin=Origin.ASSISTANT)
+    ((_, new),) = await said(core, project, AGAIN, session="s2")
+    assert old is not None
+    assert new is not None
+    await night(core)
+    assert await active(core) == {new.id}
+    made = (await events.history(core.database, "memory", new.id))[0]
+    wish = undoing.Wish((made["id"],), preview=True)
+    for told in (await undoing.take_back(core, wish), await undoing.take_back(core, replace(wish, preview=False))):
+        assert (told["fallen"], [one["id"] for one in told["revived"]]) == ([], [old.id])
+    assert await active(core) == {old.id}
+    assert await findable(core, project) == [old.id]
+    assert (await undoing.take_back(core, undoing.Wish()))["revived"] == []
+    assert await active(core) == {new.id}
+    assert await merges.into(core.database, old.id) == new.id
+
+
+async def test_the_undo_of_bringing_back_leaves_what_was_merged_before_as_it_was(core: Core, project: Project) -> None:
+    await kept(core, project, CENTS)
+    new = await kept(core, project, AGAIN, said_at=NOON + 9)
+    await night(core)
+    await acts.set_archived(core, [new.id], True, "user", "not true any more")
+    await acts.set_archived(core, [new.id], False, "user", "")
+    await undo(core)
+    assert await active(core) == set()
 
 
 async def test_sessions_of_both_count_for_its_standing(core: Core, project: Project) -> None:
@@ -530,6 +852,42 @@ async def test_what_a_person_forgets_later_is_not_taken_for_merged(core: Core, p
     assert (await purge.of_memories(core.database, [new.id])).memories == (new.id,)
     await reviewing.rollback(core, "bad", "", back=False, preview=False)
     assert await active(core) == set()
+
+
+async def test_what_a_person_forgets_after_it_was_given_back_is_not_taken_for_merged(
+    core: Core, project: Project
+) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="good")
+    ((_, new),) = await said(core, project, AGAIN, session="bad")
+    assert old is not None
+    assert new is not None
+    await reviewing.rollback(core, "bad", "", back=False, preview=False)
+    await acts.set_archived(core, [old.id], True, "user", "not true any more")
+    assert await merges.into(core.database, old.id) is None
+    assert (await purge.of_memories(core.database, [new.id])).memories == (new.id,)
+    await reviewing.rollback(core, "bad", "", back=True, preview=False)
+    await reviewing.rollback(core, "bad", "", back=False, preview=False)
+    assert await active(core) == set()
+    await purged(core, "bad")
+    assert await active(core) == set()
+
+
+async def test_what_is_given_back_is_merged_again_as_often_as_the_rollback_is_undone(
+    core: Core, project: Project
+) -> None:
+    ((_, old),) = await said(core, project, CENTS, session="good")
+    ((_, new),) = await said(core, project, AGAIN, session="bad")
+    assert old is not None
+    assert new is not None
+    for _ in range(2):
+        await reviewing.rollback(core, "bad", "", back=False, preview=False)
+        assert await merges.into(core.database, old.id) is None
+        assert await findable(core, project) == [old.id]
+        await reviewing.rollback(core, "bad", "", back=True, preview=False)
+        assert await merges.into(core.database, old.id) == new.id
+        assert await findable(core, project) == [new.id]
+    await undo(core)
+    assert await active(core) == {old.id}
 
 
 async def test_what_was_brought_back_is_merged_again_by_an_undo(core: Core, project: Project) -> None:

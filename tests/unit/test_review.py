@@ -214,5 +214,5 @@ async def test_a_daemons_deed_is_not_undone(database: Database, project: Project
     number = await judged(database, project, Decision.REVIEW, "a")
     async with database.write() as tx:
         await decisions.expire(tx, time() + 8 * DAY)
-        assert await review.undo(tx, number, 7) is None
+        assert await review.undo(tx, number, 7) == review.Undone()
         assert (await captures.held(tx, number))["status"] == "expired"

@@ -272,8 +272,8 @@ class Store(RuleBasedStateMachine):
                 await vectors.activate(tx, [memory.id], True)
         elif deed == "restore":
             await review.restore(tx, number, 7, "back")
-        elif memory := await review.undo(tx, number, 7):
-            await vectors.activate(tx, [memory.id], False)
+        elif left := (await review.undo(tx, number, 7)).left:
+            await vectors.activate(tx, [left.id], False)
 
     @rule(number=st.integers(1, 12))
     def set_apart(self, number: int) -> None:
@@ -302,7 +302,6 @@ class Store(RuleBasedStateMachine):
                 found = await rollback.extent(tx, session)
                 changed = [] if found.empty else await rollback.withdraw(tx, found, "")
             await vectors.activate(tx, [memory.id for memory in changed], back)
-            await vectors.activate(tx, found.revived, not back)
 
         self.act(work)
 

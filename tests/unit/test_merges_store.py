@@ -1,0 +1,50 @@
+"""What is asked about merges takes as long as what is asked about, however much is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from subconscious.store import merges
+from subconscious.store.connect import Database
+
+
+@pytest.fixture
+def asked(database: Database, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Sequence[Any]]]:
+    """What the database is asked, by whoever it is."""
+    found: list[tuple[str, Sequence[Any]]] = []
+    for connection in (database.writer, database.reader):
+
+        async def noted(sql: str, values: Sequence[Any] = (), plain: Any = connection.execute_fetchall) -> Any:
+            found.append((sql, values))
+            return await plain(sql, values)
+
+        monkeypatch.setattr(connection, "execute_fetchall", noted)
+    return found
+
+
+async def plan(database: Database, asked: Sequence[tuple[str, Sequence[Any]]]) -> list[str]:
+    sql, values = asked[-1]
+    return [row[3] for row in await database.rows(f"EXPLAIN QUERY PLAN {sql}", values)]
+
+
+@pytest.mark.parametrize("number", [1, 51])
+async def test_what_may_be_merged_is_looked_up_by_id(
+    database: Database, asked: list[tuple[str, Sequence[Any]]], number: int
+) -> None:
+    async with database.write() as tx:
+        assert await merges.free(tx, range(number)) == {}
+    found = await plan(database, asked)
+    assert found[0] == "SEARCH m USING INTEGER PRIMARY KEY (rowid=?)"
+    assert [line for line in found if "SCAN" in line or "implicit_captures_status" in line] == []
+
+
+async def test_what_was_not_compared_is_walked_through_once(
+    database: Database, asked: list[tuple[str, Sequence[Any]]]
+) -> None:
+    assert await merges.unsearched(database, "m", 20, 7) == []
+    found = await plan(database, asked)
+    assert found[0] == "SEARCH m USING INTEGER PRIMARY KEY (rowid>?)"
+    assert [line for line in found if "ORDER BY" in line] == []
