@@ -15,6 +15,9 @@ from .core import Core
 QUIET = 1.0
 """Seconds without a request after which upkeep goes on: hooks come in bursts, and a backlog must not cost them."""
 
+LONGEST = 1.0
+"""Seconds that a job, or a portion of upkeep, steps aside at most: it must come to its end on a busy day too."""
+
 LOOK = 0.02
 """Seconds between two looks at whether somebody is still being answered."""
 

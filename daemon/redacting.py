@@ -15,7 +15,7 @@ from subconscious.store.prose import Row
 from subconscious.store.redactions import Finding
 
 from . import remains, rendering
-from .aside import QUIET, aside
+from .aside import LONGEST, QUIET, aside
 from .core import Core
 
 BATCH = 25
@@ -23,9 +23,6 @@ BATCH = 25
 
 ROUND_SECONDS = 1.0
 """Time that a look through what is stored may work in one round of upkeep."""
-
-LONGEST_ASIDE = 1.0
-"""Seconds that some rows wait while somebody is at work."""
 
 LONGEST_ROUND = 10.0
 """Seconds after which the other upkeep has its turn, however much of them was waiting."""
@@ -177,7 +174,7 @@ async def look_again(core: Core) -> None:
         return
     latest, worked = monotonic() + LONGEST_ROUND, 0.0
     async for table, batch in _rest(core, state):
-        await aside(core, QUIET, LONGEST_ASIDE)
+        await aside(core, QUIET, LONGEST)
         begun = monotonic()
         state["changed"] += await _clean(core, batch, "daemon")
         state |= {"table": table.name, "after": list(batch[-1].key)}

@@ -16,7 +16,7 @@ from subconscious.store import decisions, jobs, model_readings, sessions, trigge
 from subconscious.surfacing import due
 
 from . import redacting, watching
-from .aside import QUIET, aside
+from .aside import LONGEST, QUIET, aside
 from .core import Core
 from .feedback import judge
 from .learn import Source, learn
@@ -36,8 +36,6 @@ DATING_PAUSE = 0.1
 """Seconds between two batches of memories whose dates are looked for."""
 LONGEST_DATING = 20.0
 """Seconds after which the other upkeep has its turn; the next round goes on."""
-LONGEST_ASIDE = 1.0
-"""Seconds that such a batch waits while somebody is at work."""
 
 
 class Schedule:
@@ -133,7 +131,7 @@ class Schedule:
         while monotonic() < latest and (
             fresh := await triggers.unsearched(self._core.database, due.VERSION, DATED_AT_ONCE)
         ):
-            await aside(self._core, QUIET, LONGEST_ASIDE)
+            await aside(self._core, QUIET, LONGEST)
             found = await asyncio.to_thread(_dated, fresh)
             async with self._core.database.write() as tx:
                 for memory, told in zip(fresh, found, strict=True):

@@ -21,7 +21,7 @@ from subconscious.flow.remembering import clean
 from subconscious.store import events, jobs
 
 from . import remains
-from .aside import aside
+from .aside import LONGEST, aside
 from .core import Core
 from .entry import NAME_SUFFIX, Entry, read_entry
 from .events import EVENTS
@@ -33,8 +33,6 @@ DAY = 86_400.0
 HALF_WRITTEN_SECONDS = 3600.0
 SETTLED = 0.02
 """Seconds without a further entry after which those that came are worked on."""
-LONGEST_ASIDE = 1.0
-"""Seconds that entries lie while more arrive, and again while hooks are being answered."""
 ENTRY_NAME = re.compile(r"[0-9a-z][0-9a-z.-]*\.entry")
 
 
@@ -110,12 +108,12 @@ class Spool:
 
     async def _settle(self) -> None:
         """Let a burst of hooks pass before its entries are worked on: the last of them may be waiting for an answer."""
-        until = monotonic() + LONGEST_ASIDE
+        until = monotonic() + LONGEST
         while (left := until - monotonic()) > 0 and not self._core.stopping.is_set():
             self._core.spooled.clear()
             if not await self._arrival(min(left, SETTLED)):
                 break
-        await aside(self._core, most=LONGEST_ASIDE)
+        await aside(self._core, most=LONGEST)
 
     async def _arrival(self, seconds: float) -> bool:
         """Whether something arrives within some seconds."""

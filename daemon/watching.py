@@ -21,15 +21,13 @@ from subconscious.providers import Ask
 from subconscious.store import captures, consolidations, decisions, memories, merges, poison
 from subconscious.store.capture_rows import QUARANTINED, Place
 
-from .aside import QUIET, aside
+from .aside import LONGEST, QUIET, aside
 from .core import Core
 
 log = logging.getLogger("subconscious.daemon")
 
 CHECKED_A_ROUND = 100
 CHECKED_AT_ONCE = 10
-LONGEST_ASIDE = 1.0
-"""Seconds that such a portion waits while somebody is at work."""
 ASKED_A_ROUND = 4
 HELD = (Level.HIGH, Level.CRITICAL)
 
@@ -42,7 +40,7 @@ async def look_again(core: Core) -> int:
     gone: list[int] = []
     apart = 0
     for start in range(0, len(found), CHECKED_AT_ONCE):
-        await aside(core, QUIET, LONGEST_ASIDE)
+        await aside(core, QUIET, LONGEST)
         judged = await asyncio.to_thread(_judge, found[start : start + CHECKED_AT_ONCE])
         changed: set[str | None] = set()
         async with core.database.write() as tx:

@@ -12,7 +12,7 @@ from time import time
 from subconscious.store import jobs
 from subconscious.store.jobs import Job
 
-from .aside import aside
+from .aside import LONGEST, aside
 from .core import Core
 from .discretion import said
 from .entry import BrokenEntryError, read_entry
@@ -30,9 +30,6 @@ LEASE_MARGIN = 5.0
 
 WORLD_PAUSE = 5.0
 """Seconds to wait when the database can't be used at all."""
-
-LONGEST_ASIDE = 1.0
-"""Seconds that a job waits while hooks are being answered."""
 
 LONGEST_REST = 60.0
 """Seconds without a signal after which an idle worker looks at the queue all the same."""
@@ -61,7 +58,7 @@ class Workers:
 
     async def _work(self) -> None:
         while not self._core.stopping.is_set():
-            await aside(self._core, most=LONGEST_ASIDE)
+            await aside(self._core, most=LONGEST)
             # Cleared before the look, so that a job queued between look and wait sets it again.
             self._core.queued.clear()
             job = await self._lease()

@@ -38,7 +38,7 @@ NO_MEANINGS: Meanings = {}
 _FIRST = frozenset(("finding", "plan", "sentence", "point"))
 """Cuts that are kept though a longer one says the same and more: the shorter may be the better one."""
 
-EXTRACTOR = "offline-2"
+EXTRACTOR = "offline-3"
 
 
 def extract(turns: Sequence[Turn], meanings: Meanings = NO_MEANINGS) -> list[Candidate]:

@@ -32,6 +32,8 @@ m.archived_at IS NULL AND m.kind <> 'meta'
  AND NOT EXISTS (SELECT 1 FROM memory_merges WHERE memory_id = m.id)
  AND NOT EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id
   AND (quarantined OR (level <> 'none' AND released_at IS NULL)))
+ AND (NOT EXISTS (SELECT 1 FROM memory_checks WHERE memory_id = m.id AND level <> 'none')
+  OR EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id AND released_at IS NOT NULL))
  AND NOT EXISTS (SELECT 1 FROM memory_links AS l JOIN memories AS s ON s.id = l.source_id
   WHERE l.target_id = m.id AND l.status = 'active' AND s.archived_at IS NULL
    AND l.type IN ('SUPERSEDES', 'CONSOLIDATES'))

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from subconscious.store import merges
+from subconscious.model import Level, Verdict
+from subconscious.store import memories, merges, poison
 from subconscious.store.connect import Database
+from tests.conftest import make_memory
 
 
 @pytest.fixture
@@ -48,3 +50,11 @@ async def test_what_was_not_compared_is_walked_through_once(
     found = await plan(database, asked)
     assert found[0] == "SEARCH m USING INTEGER PRIMARY KEY (rowid>?)"
     assert [line for line in found if "ORDER BY" in line] == []
+
+
+async def test_what_a_later_look_flagged_is_merged_with_nothing(database: Database) -> None:
+    async with database.write() as tx:
+        memory = await memories.insert(tx, make_memory())
+        assert list(await merges.free(tx, [memory.id])) == [memory.id]
+        await poison.note_checked(tx, memory.id, Verdict(Level.MEDIUM, (), "2"))
+        assert await merges.free(tx, [memory.id]) == {}
