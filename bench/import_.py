@@ -24,14 +24,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+from daemon.schedule import ROUND_SECONDS
 from subconscious import client
 from subconscious.home import Home
 
 ROOT = Path(__file__).resolve().parents[1]
 EMBEDDING_SECONDS = 600.0
-SETTLING_SECONDS = 5.0
-"""Between two looks at whether the background work is done; its own pauses are shorter."""
-SETTLING_LOOKS = 60
+SETTLING_SECONDS = ROUND_SECONDS + 5.0
+"""Between two looks at whether the background work is done: it rests between its rounds."""
+SETTLING_LOOKS = 10
 
 
 def own_terminal() -> None:
