@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from bench.sessions import Speaker
+from daemon.core import Core
+from daemon.embedding import Embedding
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
+from subconscious.settings import Settings
+from subconscious.store.connect import Database
 
 
 def processes_of(home: Home) -> list[int]:
@@ -36,6 +40,16 @@ def eventually(true: Callable[[], bool], seconds: float = 10.0) -> bool:
             return False
         time.sleep(0.05)
     return True
+
+
+@pytest.fixture
+async def core(home: Home, database: Database) -> AsyncIterator[Core]:
+    """What the daemon's parts share, over a store of its own; without a model and without a daemon."""
+    made = Core(home, Settings(embedder="none"), database, Embedding("none", database))
+    try:
+        yield made
+    finally:
+        await made.embedding.close()
 
 
 def configure(home: Home, **values: object) -> None:

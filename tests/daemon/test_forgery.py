@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 from time import time
@@ -13,28 +12,15 @@ from typing import Any
 import pytest
 
 from daemon.core import Core
-from daemon.embedding import Embedding
 from daemon.entry import Entry, Payload
 from daemon.learn import Source, _read, learn
 from daemon.vouching import vouch, write_down
-from subconscious.home import Home
-from subconscious.settings import Settings
 from subconscious.store import captures, sessions
-from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from subconscious.transcripts import Reading
 
 FIRST = "We decided to keep all amounts in integer cents."
 SECOND = "From now on, run the linter before every commit."
-
-
-@pytest.fixture
-async def core(home: Home, database: Database) -> AsyncIterator[Core]:
-    made = Core(home, Settings(embedder="none"), database, Embedding("none", database))
-    try:
-        yield made
-    finally:
-        await made.embedding.close()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,9 @@ import pytest
 
 from daemon import phases, retelling, reviewing
 from daemon.core import Core
-from daemon.embedding import Embedding
 from daemon.learn import Source, learn
 from daemon.vouching import VOUCHED
-from subconscious.home import Home
-from subconscious.settings import Settings
 from subconscious.store import captures, events, memories, sessions, untold
-from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.maintenance import Run
 from subconscious.store.projects import Project
@@ -30,15 +26,6 @@ DECISION = "We decided to use integer cents for all amounts in ledger.py."
 LATER = "Also rename the worker's module to uploads.py, and its tests."
 ANSWER = "The upload worker retries three times now and all tests pass."
 RUN = Run(1, "weekly", "running", "summaries", "", NOON, None)
-
-
-@pytest.fixture
-async def core(home: Home, database: Database) -> AsyncIterator[Core]:
-    made = Core(home, Settings(embedder="none"), database, Embedding("none", database))
-    try:
-        yield made
-    finally:
-        await made.embedding.close()
 
 
 def line(number: int, text: str, role: str = "user") -> str:
