@@ -6,7 +6,7 @@ Told from the commands themselves, which a person allowed; an error's text or a 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -41,7 +41,8 @@ _CHECK = re.compile(
     rf"(?:^|&&|;)\s*(?P<check>(?:(?P<runner>{_NAMES})(?: run)? "
     r"(?P<task>(?:test|lint|typecheck|type-check|check|build|vet|fmt|format|clippy|css)[\w:-]*)|pytest|ruff check|ruff format|mypy))(?=\s|\Z)"
 )
-_WRAPPED = re.compile(rf"(?:^|&&|;)\s*(?P<wrapper>[a-z][\w-]{{1,15}}) (?:git|{_NAMES}) \w")
+_WRAPPED = re.compile(rf"(?:^|&&|;)\s*(?P<wrapper>[a-z][\w-]{{1,15}}) (?P<command>(?:git|{_NAMES}) \w+)")
+_BARE = re.compile(r"(?:^|&&|;)\s*(?P<command>git \w+)")
 _NO_WRAPPERS = {
     "sudo",
     "time",
@@ -69,12 +70,17 @@ _PURPOSES = (
 )
 _HOOK = re.compile(r"(?<![^.\n])[^.\n]*?\bpre-?commit (?:hook|check)s?\b[^.\n]*", re.IGNORECASE)
 _HOOK_CHECKS = (
-    ("tests", re.compile(r"\btests?\b", re.IGNORECASE)),
+    ("the tests of its suite", re.compile(r"\btests?\b", re.IGNORECASE)),
     ("lint", re.compile(r"\blint\w*|\bbiome\b", re.IGNORECASE)),
     ("typecheck", re.compile(r"type.?check\w*|typescript", re.IGNORECASE)),
 )
+_TOOLCHAINS = frozenset(("go", "cargo", "dotnet", "mix"))
+"""Whose own commands need no telling: every project in that language is tested by them."""
+
 _FEWEST_RUNS = 2
 _FEWEST_WRAPPED = 3
+_EXAMPLES = ("git status", "git diff")
+_COMMIT = "git commit"
 
 
 @dataclass(slots=True)
@@ -83,6 +89,8 @@ class _Seen:
 
     ran: Counter[str] = field(default_factory=Counter)
     wrapped: Counter[str] = field(default_factory=Counter)
+    under: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    bare: Counter[str] = field(default_factory=Counter)
     turns: dict[str, Turn] = field(default_factory=dict)
     hook: dict[str, tuple[Turn, str]] = field(default_factory=dict)
 
@@ -109,7 +117,9 @@ def _note_commands(seen: _Seen, turn: Turn) -> None:
         for found in _WRAPPED.finditer(line):
             if found["wrapper"] not in _NO_WRAPPERS and found["wrapper"] not in _RUNNERS:
                 seen.wrapped[found["wrapper"]] += 1
+                seen.under[found["wrapper"]][found["command"]] += 1
                 seen.turns.setdefault(found["wrapper"], turn)
+        seen.bare.update(found["command"] for found in _BARE.finditer(line))
 
 
 def _note_hook(seen: _Seen, turn: Turn) -> None:
@@ -121,7 +131,7 @@ def _note_hook(seen: _Seen, turn: Turn) -> None:
 
 def _checks(seen: _Seen) -> Iterator[Draft]:
     used = [check for check, _ in seen.ran.most_common(5)]
-    if seen.ran.total() < _FEWEST_RUNS:
+    if seen.ran.total() < _FEWEST_RUNS or all(check.split()[0] in _TOOLCHAINS for check in used):
         return
     runner = used[0].split()[0]
     told = ", ".join(f"`{check}` {_purpose(check)}" for check in sorted(used))
@@ -147,8 +157,11 @@ def _hook(seen: _Seen) -> Iterator[Draft]:
     if len(names) < _FEWEST_RUNS:
         return
     turn, quote = seen.hook[names[0]]
-    runs = ", ".join(names[:-1]) + f" and {names[-1]}"
-    text = f"A pre-commit hook runs {runs} automatically on every commit of this project; a commit is blocked until all of them pass."
+    runs = f"{', '.join(names[:-1])} and {names[-1]}"
+    text = (
+        f"A pre-commit hook of this project enforces {runs}: they run automatically before every commit, and a commit is"
+        " allowed only when all of them pass."
+    )
     yield Draft(
         turn,
         "pattern",
@@ -160,26 +173,42 @@ def _hook(seen: _Seen) -> Iterator[Draft]:
     )
 
 
-def _direct(seen: _Seen) -> str:
-    """Say which commands go without the wrapper, as a sentence."""
-    runner = next((check.split()[0] for check, _ in seen.ran.most_common(1)), "")
-    return f" Commands of `{runner}` are run directly, without that prefix." if runner in _RUNNERS else ""
-
-
 def _wrapper(seen: _Seen) -> Iterator[Draft]:
     for wrapper, count in seen.wrapped.most_common(1):
-        turn = seen.turns[wrapper]
         if count >= _FEWEST_WRAPPED:
-            text = (
-                f"Git and shell commands are run through the `{wrapper}` wrapper in this project "
-                f"(as in `{wrapper} git status`, `{wrapper} git diff`), not plain `git`.{_direct(seen)}"
-            )
             yield Draft(
-                turn,
+                seen.turns[wrapper],
                 "pattern",
-                text,
+                _wrapped(wrapper, seen),
                 wrapper,
                 "convention",
                 signs=("convention:wrapper",),
                 reason="a wrapper used again and again",
             )
+
+
+def _wrapped(wrapper: str, seen: _Seen) -> str:
+    """Say which tools a wrapper takes, and what goes without it all the same: in the same words in every session."""
+    under = seen.under[wrapper]
+    tools = sorted({command.split()[0] for command in under}, reverse=True)
+    shown = [f"{wrapper} {command}" for command in _EXAMPLES if under[command]]
+    examples = f" (as {_listed(shown)})" if shown else ""
+    runner = next((check.split()[0] for check, _ in seen.ran.most_common(1)), "")
+    bare = [_COMMIT] if seen.bare[_COMMIT] and not under[_COMMIT] else []
+    bare += [runner] if runner in _RUNNERS and runner not in tools else []
+    return (
+        f"The project uses the command prefix `{wrapper}`, a wrapper around standard tools: {_listed(tools)} commands are run "
+        f"through it{examples} instead of the plain, bare commands.{_direct(bare)}"
+    )
+
+
+def _direct(bare: Sequence[str]) -> str:
+    """Say which commands go without the wrapper, as a sentence."""
+    verb = "are" if len(bare) > 1 else "is"
+    return f" It is not used for all operations: {_listed(bare)} {verb} run directly, without it." if bare else ""
+
+
+def _listed(commands: Sequence[str]) -> str:
+    """Write commands as a list in words: `a`, `b` and `c`."""
+    *first, last = (f"`{command}`" for command in commands)
+    return f"{', '.join(first)} and {last}" if first else last

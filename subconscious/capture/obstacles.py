@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange
 from subconscious.capture.narration import sentence_spans, trim
 from subconscious.capture.passages import plain
+from subconscious.capture.struggles import short_command
 from subconscious.capture.wording import content_words
 from subconscious.model import Role, Turn
 
@@ -24,6 +25,11 @@ _LONGEST_SAID = 900
 
 _FEWEST_WORDS = 4
 _ROOM = 230
+
+
+_FOREIGN = "tests of files that are not the project's"
+_TESTS = re.compile(r"\A(?P<runner>[\w-]+) (?:run )?test\b")
+_OF_FOLDER = re.compile(r"\A(?P<runner>[\w-]+) test (?P<folder>[\w.-]+/)(?=\s|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,7 @@ OBSTACLES = (
         "what was intended, silently; check it with `git show` after committing.",
     ),
     _row(
-        "tests of files that are not the project's",
+        _FOREIGN,
         r"\b(?:tests?|failures?|bun|jest|vitest|pytest|suite)\b.*\b(?:picked up|picks up|pick up|leftover|left over)\b|"
         r"\bpick(?:s|ed|ing)? up\b.*\btests?\b|\bpicked up\b.*\btest runner\b",
         "The test run picks up test files that are not the project's own, and fails for reasons unrelated to the changes: {said}",
@@ -82,7 +88,23 @@ def obstacles(exchange: Exchange) -> Iterator[Draft]:
     for turn in exchange.turns:
         if turn.role is Role.ASSISTANT and 0 < len(turn.text) <= _LONGEST_SAID:
             found |= {row.name: draft for row in OBSTACLES if (draft := _draft(row, turn)) is not None}
+    if _FOREIGN in found and (narrow := _narrower(exchange)):
+        draft = found[_FOREIGN]
+        found[_FOREIGN] = replace(draft, content=f"{draft.content} {narrow}")
     yield from found.values()
+
+
+def _narrower(exchange: Exchange) -> str:
+    """Say which folder's tests to run, where that was done in the end."""
+    ran = [short_command(one) for turn in exchange.turns if turn.role is Role.TOOL for one in turn.commands]
+    narrow = next((found for one in ran if (found := _OF_FOLDER.match(one))), None)
+    runs = (found for one in ran if (found := _TESTS.match(one)))
+    wide = next(
+        (found for found in runs if narrow and found["runner"] == narrow["runner"] and found.string != narrow[0]), None
+    )
+    return (
+        f"To run only project tests, scope the run: `{narrow[0]}` in place of `{wide[0]}`." if narrow and wide else ""
+    )
 
 
 def _draft(row: Obstacle, turn: Turn) -> Draft | None:

@@ -70,6 +70,15 @@ _STAGED = re.compile(
 )
 """What takes a changed changelog into a commit: its name, or all that has changed."""
 
+_ADDED = re.compile(r"\bgit (?:-C \S+ )?add (?P<what>[^\n;&|]+)")
+_FILE = re.compile(r"\A(?!-)\S*\w\.\w+")
+_LEFT_OUT = re.compile(
+    r"\b(?:only|just) (?:stage|commit|add) (?:the )?(?:\w+ )?(?:relevant )?files?\b|\bchanges\b[^.\n]{0,40}\b(?:unrelated|pre-existing)\b|"
+    r"\b(?:unrelated|pre-existing|other (?:uncommitted|unstaged|modified|changed)) (?:\w+ ){0,3}(?:changes|files)\b",
+    re.IGNORECASE,
+)
+"""What an assistant says when it leaves changes out of a commit that are not its own."""
+
 
 def practices(exchanges: Sequence[Exchange]) -> Iterator[Draft]:
     """Give the practices that a session shows, each once."""
@@ -82,6 +91,7 @@ def practices(exchanges: Sequence[Exchange]) -> Iterator[Draft]:
             yield _draft(turn, row.told.format(**found.groupdict()), found[0], row.name)
     yield from _changelog(turns)
     yield from _subjects(turns)
+    yield from _staging(turns)
 
 
 def _worked(turns: Sequence[Turn]) -> Iterator[Turn]:
@@ -125,6 +135,22 @@ def _subjects(turns: Sequence[Turn]) -> Iterator[Draft]:
             quote,
             "subjects",
         )
+
+
+def _staging(turns: Sequence[Turn]) -> Iterator[Draft]:
+    """What else has changed is left out of a commit: said, and done by naming the files that go in."""
+    added = [
+        (turn, found) for turn in _worked(turns) for command in turn.commands for found in _ADDED.finditer(command)
+    ]
+    heard = any(_LEFT_OUT.search(turn.text) for turn in turns if turn.role is Role.ASSISTANT)
+    if heard and added and all(_FILE.search(found["what"]) for _, found in added):
+        turn, found = added[0]
+        text = (
+            "Only the files modified for the current task are staged before committing, by explicit file paths (`git add"
+            " <file>`) rather than with `git add -A` or `git add .`: unrelated, pre-existing changes in the working tree are"
+            " left uncommitted."
+        )
+        yield _draft(turn, text, found[0], "staging")
 
 
 def _draft(turn: Turn, text: str, quote: str, name: str) -> Draft:

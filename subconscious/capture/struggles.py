@@ -37,6 +37,7 @@ _IDLE = re.compile(
     re.IGNORECASE,
 )
 _FINE = re.compile(r"\bno \w* ?(?:issues|errors|problems)\b|\bclean\b", re.IGNORECASE)
+_LINTERS = re.compile(r"\b(?:Biome|ESLint|Prettier|Ruff|golangci-lint|Clippy|RuboCop)\b")
 _LONGEST_COMMAND = 80
 _LONGEST_SAID = 450
 _FEWEST_WORDS = 2
@@ -50,6 +51,12 @@ _STALE = re.compile(
     re.IGNORECASE,
 )
 _FILLER = re.compile(r"\A(?:but|so|and|now|good|great|ok(?:ay)?|yep|wait|hmm)\b[\s,:—–-]*", re.IGNORECASE)
+_HOOK_CHECKS = (
+    ("typecheck", re.compile(r"type.?script|type.?check|type errors?\b", re.IGNORECASE)),
+    ("lint", re.compile(r"\blint\w*|\bbiome\b", re.IGNORECASE)),
+    ("test", re.compile(r"\btests?\b", re.IGNORECASE)),
+)
+_RUN = r"(?:^|&& *|; *)(?P<run>(?:bun|npm|pnpm|yarn|mise|make|just|task|cargo|go|uv)(?: run)? [\w:-]*%s\b)"
 _SERVERS = ("gopls", "pyright", "tsserver", "rust-analyzer", "clangd")
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 
@@ -105,7 +112,7 @@ def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
     after = _after(exchange, at)
     full, command = turn.commands[0], short_command(turn.commands[0])
     if _COMMIT.search(full):
-        return _of_commit(turn, after, seen)
+        return _of_commit(exchange, turn, after, seen)
     if not command or command in seen or _LOOKING.match(command) or command.startswith("gh "):
         return None
     seen.add(command)
@@ -116,7 +123,7 @@ def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
             turn, _variant_told(command, variant), full, "a command that failed, and its variant that worked", after
         )
     # What else fails once and then passes is the status of a test run: it was repaired, and git has the repair.
-    if repair and _CHECKS.search(command) and not _FINE.search(after.said):
+    if repair and repair not in command and _CHECKS.search(command) and not _FINE.search(after.said):
         return _draft(
             turn, _repair_told(exchange, command, repair, after), full, "a check that failed, and its repair", after
         )
@@ -134,17 +141,17 @@ def _variant_told(command: str, variant: str) -> str:
 
 
 def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -> str:
-    files = _names(exchange.files)
-    about = f" after editing {files}" if files else ""
-    if not after.fault:
+    """Say what the check wants, whatever was edited: the next session meets it with other files."""
+    if after.fault:
         return (
-            f"`{command}` failed on the first run{about}{_told(after)} Lint and formatting issues required a separate "
-            f"auto-fix pass, `{repair}`, before lint was clean."
+            f"`{repair}` is an auto-fix that handles the formatting only: other faults that `{command}` reports require a "
+            f"separate manual edit{_told(after)}"
         )
-    edited = f" of {_names(after.edited)}" if after.edited else ""
+    said = (turn.text for turn in exchange.turns if turn.role is Role.ASSISTANT)
+    name = next((found[0] for text in said if (found := _LINTERS.search(text))), "")
     return (
-        f"`{command}` failed on the first run{about}{_told(after)} Auto-fix (`{repair}`) handles the formatting only: a separate "
-        f"manual edit{edited} was required."
+        f"`{command}`{f' ({name})' if name else ''} failed after edits due to formatting: a separate auto-fix pass, `{repair}`, "
+        "was required before lint was clean. Run it as a step of its own before the final verification and the commit."
     )
 
 
@@ -166,13 +173,21 @@ def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None
     )
 
 
-def _of_commit(turn: Turn, after: _After, seen: set[str]) -> Draft | None:
-    if not after.said or after.said in seen:
+def _of_commit(exchange: Exchange, turn: Turn, after: _After, seen: set[str]) -> Draft | None:
+    """A commit that a check of the pre-commit hook stopped: which check, and the command that shows it beforehand."""
+    check = next((name for name, pattern in _HOOK_CHECKS if pattern.search(after.said)), "")
+    if not check or after.said in seen:
         return None
     seen.add(after.said)
-    repair = next((done for done in after.worked if _REPAIR.search(done)), "")
-    how = f"Running `{repair}`" if repair else f"Another edit of {_names(after.edited)}" if after.edited else "A fix"
-    text = f"A commit was blocked by the pre-commit hook{_told(after)}{after.remedy} {how} was required before the commit succeeded."
+    commands = (short_command(one) for other in exchange.turns for one in other.commands)
+    run = next((found["run"] for one in commands if (found := re.search(_RUN % check, one))), "")
+    repair = next((done for done in after.worked if check == "lint" and _REPAIR.search(done)), "")
+    mended = f" Running `{repair}` was required before the commit succeeded." if repair else ""
+    how = f"Run `{run}` before committing: it" if run else "That check, run before committing,"
+    text = (
+        f"The {check} of the pre-commit hook blocked a commit{_told(after)}{mended} {how} catches what would block the commit, "
+        "pre-existing errors in other files as well, and saves a round trip."
+    )
     return _draft(turn, text, turn.commands[0], "a commit that was blocked, and why", after)
 
 
@@ -195,7 +210,7 @@ def _of_edit(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
     spoken = next(t for t in exchange.turns[at:] if t.text == why.string)
     later = exchange.turns[at : at + 2 * _WINDOW]
     script = any("python" in command for t in later for command in t.commands)
-    how = "a fallback to Python string replacement" if script else "reading the exact file content again"
+    how = "a fallback to Python scripts with string replacement" if script else "reading the exact file content again"
     times = sum(t.failed and t.files == turn.files for t in later if t.role is Role.TOOL)
     text = (
         f"{'Multiple' if times > 1 else 'First'} Edit tool attempts on {files} failed due to a tabs vs spaces mismatch: the file "
@@ -211,8 +226,8 @@ def _of_stale(exchange: Exchange, seen: set[str]) -> Iterator[Draft]:
             seen.add("stale")
             server = next((name for name in _SERVERS if name in turn.text), "the language server")
             text = (
-                f"LSP diagnostics ({server}) can be stale after edits and merges and report errors that do not exist: confirm "
-                "with an actual build or test run rather than trusting the reported errors."
+                f"LSP diagnostics ({server}) can be stale after edits and merges and report errors that do not exist or "
+                "have already been fixed: confirm with an actual build or test run rather than trusting the reported errors."
             )
             yield _draft(
                 turn, text, found[0].strip(), "diagnostics that were found stale", _After("", "", "", None, (), ())

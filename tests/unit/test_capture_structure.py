@@ -91,6 +91,48 @@ def test_a_check_and_its_repair(tmp_path: Path) -> None:
     assert "3 errors" not in draft.content
 
 
+def test_a_repair_is_told_alike_whatever_was_edited(tmp_path: Path) -> None:
+    """The next session meets it with other files; two memories of it would be one too many."""
+    told = set()
+    for name in ("kiln.ts", "cone.ts"):
+        script = Script().user("log the temperature").uses("Write", {"file_path": f"/home/dev/{name}", "content": "x"})
+        script.runs("bun run lint", failed=True).says(f"Biome wants `{name}` in one line.").runs("bun run lint:fix")
+        told |= {draft.content for draft in found(script, tmp_path, "struggle")}
+    (once,) = told
+    assert "`bun run lint` (Biome) failed after edits" in once
+
+
+def test_a_check_that_repairs_itself_first_is_no_lesson(tmp_path: Path) -> None:
+    script = Script().user("log the temperature").runs("make fmt && make lint", failed=True).says("The formatter ran.")
+    assert found(script.runs("make fmt"), tmp_path, "struggle") == []
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("TypeScript error: the `Cone` type lacks a field.", "The typecheck of the pre-commit hook blocked a commit"),
+        ("The lint found a line of `kiln.ts` too long.", "The lint of the pre-commit hook blocked a commit"),
+        ("The remote has moved on since then.", ""),
+    ],
+)
+def test_a_blocked_commit_tells_which_check_to_run_before(tmp_path: Path, said: str, told: str) -> None:
+    script = Script().user("commit it").runs("bun run typecheck").runs("git commit -m x", failed=True).says(said)
+    contents = [draft.content for draft in found(script, tmp_path, "struggle")]
+    assert [content.startswith(told) for content in contents] == ([True] if told else [])
+    assert ("Run `bun run typecheck` before committing" in "".join(contents)) == ("typecheck" in told)
+
+
+def test_a_test_run_that_meets_foreign_files_is_told_with_the_narrower_run(tmp_path: Path) -> None:
+    said = "The failures are from `tmp/clones/` (an old clone) picked up by the test runner."
+    script = Script().user("test it").runs("bun run test", failed=True).says(said)
+    (without,) = found(script, tmp_path, "struggle")
+    (narrow,) = found(script.runs("bun test src/ 2>&1 | tail -20"), tmp_path, "struggle")
+    assert (
+        narrow.content
+        == f"{without.content} To run only project tests, scope the run: `bun test src/` in place of `bun run test`."
+    )
+
+
 def test_a_wrapper_that_fails_where_the_plain_command_works(tmp_path: Path) -> None:
     script = Script().user("log the temperature").runs("wrap bun run test", failed=True).runs("bun run test")
     (draft,) = found(script, tmp_path, "struggle")
@@ -125,6 +167,35 @@ def test_what_is_run_again_and_again_is_a_convention(tmp_path: Path) -> None:
     assert "`npm run lint` lints" in draft.content
     assert "`npm run test` runs the test suite" in draft.content
     assert not [one for one in drafts(once) if one.source == "convention"]
+
+
+def test_what_every_project_of_a_language_does_is_no_convention(tmp_path: Path) -> None:
+    script = Script().user("log the temperature")
+    for _ in range(3):
+        script.runs("go test ./kiln").runs("go build ./kiln")
+    assert found(script, tmp_path, "convention") == []
+    assert found(script.runs("mise run lint"), tmp_path, "convention")
+
+
+def test_a_wrapper_is_told_with_what_goes_without_it(tmp_path: Path) -> None:
+    script = Script().user("log the temperature").runs("wrap git status").runs("wrap git diff").runs("wrap git log -3")
+    (only,) = found(script, tmp_path, "convention")
+    assert only.content == (
+        "The project uses the command prefix `wrap`, a wrapper around standard tools: `git` commands are run through it"
+        " (as `wrap git status` and `wrap git diff`) instead of the plain, bare commands."
+    )
+    (but,) = found(script.runs("git commit -m x"), tmp_path, "convention")
+    assert but.content == f"{only.content} It is not used for all operations: `git commit` is run directly, without it."
+    (again,) = found(script.runs("wrap git commit -m y"), tmp_path, "convention")
+    assert again.content == only.content, "what goes both ways goes through it"
+
+
+def test_a_hook_is_told_by_the_checks_that_it_runs(tmp_path: Path) -> None:
+    script = Script().user("commit it").runs("git commit -m x").says("The pre-commit hook ran all tests.")
+    assert found(script, tmp_path, "convention") == []
+    script.says("The pre-commit hook ran lint as well.")
+    (draft,) = found(script, tmp_path, "convention")
+    assert "enforces the tests of its suite and lint" in draft.content
 
 
 def test_a_commit_counts_for_its_reason_not_for_its_subject(tmp_path: Path) -> None:

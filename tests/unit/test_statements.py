@@ -210,6 +210,15 @@ def test_a_changelog_belongs_to_the_commit_that_takes_it_in(tmp_path: Path) -> N
     )
 
 
+def test_files_are_staged_by_name_where_other_changes_are_left_out(tmp_path: Path) -> None:
+    left = "The changes of `glaze.py` are unrelated, so I'll only commit the files of this fix."
+    script = Script().user("Ship the ramp").says(left).runs("git add kiln/ramp.py && git commit -m 'Warm up'")
+    assert practised(script, tmp_path).startswith("Only the files modified for the current task are staged")
+    unsaid = Script().user("Ship the ramp").says("Let me read the other two files.").runs("git add kiln/ramp.py")
+    assert practised(unsaid, tmp_path) == ""
+    assert practised(script.runs("git add -A"), tmp_path) == "", "once everything went in: no practice"
+
+
 def test_nothing_is_cut_from_what_tools_and_side_chains_say(tmp_path: Path) -> None:
     script = Script().user("Make the kiln driver fire at once").runs("cat notes.md", FAULT)
     script.says(f"## Notes\n\n{FAULT}\n\n{TABLE}", isSidechain=True)
