@@ -43,10 +43,10 @@ def content_words(text: str) -> set[str]:
     return {word for word in re.findall(r"[a-z0-9_]{3,}", text.lower()) if word not in _STOP}
 
 
-def read_labels(path: Path, column: int = 1) -> dict[str, int]:
-    """Labels by hash of the content, or what stands in another column."""
+def read_labels(path: Path, column: int = 1) -> dict[str, float]:
+    """Labels by hash of the content (the share of its readers that would keep it), or what stands in another column."""
     rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line and line[0] != "#")
-    return {row[0]: int(row[column]) for row in rows}
+    return {row[0]: float(row[column]) for row in rows}
 
 
 class Sessions:

@@ -2,8 +2,9 @@
 
 Two linear models over hashed features go into ``subconscious/capture/weights.npz``:
 
-- worth: is a passage worth a person's look? From labels by reading (bench/data/worth.tsv: hash of the content, 1 or 0),
-  and from whether a summary of the same session says the same, told by the looks alone.
+- worth: is a passage worth a person's look? From labels by reading (bench/data/worth.tsv: hash of the content, and the
+  share of its readers who would keep it); a little from whether a summary of the same session says the same, told by
+  the looks alone; and what is longer tells more of what somebody will look for.
 - decision: does a sentence state a decision? From ConDec.
 
 Nothing of the corpora is kept but weights. Licences of what was trained on: see bench/data/LICENCES.md. The run is
@@ -15,9 +16,9 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,34 +28,36 @@ from bench.capture import CAP, QUEUED, Sessions, content_words, coverage, digest
 from subconscious.capture import budget
 from subconscious.capture.draft import Draft, candidate
 from subconscious.capture.exchange import numbered
-from subconscious.capture.gathered import Weighed, gather
-from subconscious.capture.linear import SIGNS, SIGNS_COUNT, SIZE, WORDS, places, words_and_pairs
+from subconscious.capture.gathered import gather
+from subconscious.capture.linear import SIGNS, SIGNS_COUNT, SIZE, WORDS, jointly, places, words_and_pairs
 from subconscious.capture.looks import looks
-from subconscious.capture.passages import LONGEST
 from subconscious.capture.weighing import DECIDED, QUEUE, climb, confidence, lifted, signs
 
 WEIGHTS = Path(__file__).parent.parent / "subconscious" / "capture" / "weights.npz"
 WORTH = Path(__file__).parent / "data" / "worth.tsv"
 FOLDS = 6
-WORTH_STRENGTH = 0.5
+WORTH_STRENGTH = 2.0
 SENTENCE_STRENGTH = {"decision": 8.0}
 SESSION_FOLDS = 12
-THRESHOLDS = (0.25, QUEUE, 0.33, 0.37, 0.41, 0.45, 0.50)
+THRESHOLDS = (0.40, 0.47, QUEUE, 0.60, 0.67)
 LOOKS_COUNT, TOLD_COUNT = 0.05, 0.1
 """How much the looks count before anything is learned."""
 
-TOLD_STRENGTH, TOLD_WEIGHT, TOLD_RARE = 0.3, 0.75, 0.833
-TOGETHER = 1.45
-"""What a summary says too weighs three quarters of what the readers said; it is rarer, and both are brought back to the
-size of one."""
+TOLD_STRENGTH, TOLD_WEIGHT, LENGTH_WEIGHT = 0.3, 0.3, 2.0
+"""What a summary says too, and the logarithm of the length, beside what the readers said: found on held-out folds."""
+
+TOGETHER = 1.7
+"""What the three come to is brought back to the size of one of them."""
 
 _UNWEIGHED = {"answer", "approved", "correction"}
 HAND = read_labels(WORTH)
 READING = read_labels(WORTH, column=2)
 
+LENGTH = 0
+"""The place of the length among the looks."""
 
-LATEST = 2
-"""The reading by those who read the widened pool."""
+LATEST = 3
+"""The reading of all that is weighed, by two readers each and what may wait by four."""
 
 AUTO = 0.9
 Kept = tuple[float, str]
@@ -63,12 +66,12 @@ Kept = tuple[float, str]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A draft with its label by a reader, and whether a summary of its session says the same; None: nobody knows."""
+    """A draft, the share of its readers who would keep it, and whether a summary says the same; None: nobody knows."""
 
     session: str
     draft: Draft
-    label: int | None
-    told: int | None
+    label: float | None
+    told: bool | None
 
 
 def matrix(rows: Sequence[Sequence[str]], size: int = SIZE) -> numpy.ndarray:
@@ -121,16 +124,38 @@ def worth_rows(sessions: Sessions) -> list[Row]:
     for session in sessions.all():
         said = [content_words(text) for label, text in sessions.silver[session] if label in {"learning", "friction"}]
         for draft in sessions.drafts(session):
-            words = content_words(draft.content[:LONGEST])
+            content = candidate(draft, 0.0, "").content
+            words = content_words(content)
             told = any(2 * len(words & gold) >= len(gold) for gold in said if gold)
-            rows.append(Row(session, draft, HAND.get(digest(draft.content)), int(told) if said else None))
+            rows.append(Row(session, draft, HAND.get(digest(content)), told if said else None))
     return rows
 
 
-class Worth:
-    """The model of worth: what readers said, and beside it whether a summary of the session says the same.
+@dataclass(frozen=True)
+class Judge:
+    """A model of worth that was trained on some of the rows."""
 
-    Both are linear, and so is what they come to together: one row of weights.
+    weights: numpy.ndarray
+    bias: float
+
+    def confidence(self, draft: Draft, low: float) -> float:
+        """What a draft's confidence would be if the queue began at a chance of ``low``."""
+        if draft.source in _UNWEIGHED:
+            return confidence(draft)
+        return climb(lifted(draft, self._chance(draft)), low)
+
+    @cache  # noqa: B019 - one object lives as long as the program
+    def _chance(self, draft: Draft) -> float:
+        return jointly(self.weights, self.bias, words_and_pairs(draft.content), signs(draft), looks(draft))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+class Worth:
+    """The model of worth: what readers said, and beside it whether a summary of the session says the same, and length.
+
+    All are linear, and so is what they come to together: one row of weights.
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
@@ -142,33 +167,34 @@ class Worth:
         looked = numpy.array([looks(draft) for draft in drafts])
         self._mean, self._scale = looked.mean(0), looked.std(0) + 1e-6
         self._looks = (looked - self._mean) / self._scale
-        mild = [[READING.get(digest(draft.content)) == 1] for draft in drafts]  # of no account once it is trained
-        self._table = hstack([words, shown, self._looks * LOOKS_COUNT, csr_matrix(mild, dtype=float)]).tocsr()
+        self._table = hstack([words, shown, self._looks * LOOKS_COUNT]).tocsr()
         self._read = numpy.array([row.label is not None for row in rows])
         self._summed = numpy.array([row.told is not None for row in rows])
-        self._labels = numpy.array([row.label == 1 for row in rows])
-        self._told = numpy.array([row.told == 1 for row in rows])
+        self._labels = numpy.array([row.label or 0.0 for row in rows])
+        self._told = numpy.array([row.told is True for row in rows])
 
-    def fit(self, chosen: numpy.ndarray) -> tuple[numpy.ndarray, float]:
-        """Weights for words, signs and looks, and the bias, from some of the rows."""
-        read, summed = chosen & self._read, chosen & self._summed
-        read_as = fit(self._table[read], self._labels[read], numpy.ones(read.sum()), WORTH_STRENGTH)
+    def fit(self, chosen: numpy.ndarray) -> Judge:
+        """Weights for words, signs and looks as they are, and the bias, from some of the rows."""
+        read_as = self._as_read(chosen & self._read)
+        summed = chosen & self._summed
         looked = self._looks[summed] * TOLD_COUNT
         told_as = fit(looked, self._told[summed], numpy.ones(summed.sum()), TOLD_STRENGTH)
-        weights = read_as.coef_[0][:-1].copy()
+        weights = read_as.coef_[0].copy()
         weights[WORDS + SIGNS :] += TOLD_WEIGHT * told_as.coef_[0] * TOLD_COUNT / LOOKS_COUNT
-        bias = read_as.intercept_[0] + TOLD_WEIGHT * (told_as.intercept_[0] + TOLD_RARE)
-        return weights / TOGETHER, float(bias) / TOGETHER
-
-    def chances(self, chosen: numpy.ndarray, weights: numpy.ndarray, bias: float) -> numpy.ndarray:
-        return numpy.asarray(1 / (1 + numpy.exp(-(self._table[chosen][:, :-1] @ weights + bias))))
-
-    def shipped(self) -> numpy.ndarray:
-        """The weights of a model that has seen all, for looks as they are: unscaled."""
-        weights, bias = self.fit(numpy.ones(len(self._read), bool))
         weights[WORDS + SIGNS :] *= LOOKS_COUNT / self._scale
-        bias -= float(weights[WORDS + SIGNS :] @ self._mean)
-        return numpy.append(weights, bias).astype(numpy.float32)
+        weights[WORDS + SIGNS + LENGTH] += LENGTH_WEIGHT
+        bias = read_as.intercept_[0] + TOLD_WEIGHT * told_as.intercept_[0] - weights[WORDS + SIGNS :] @ self._mean
+        return Judge(weights / TOGETHER, float(bias) / TOGETHER)
+
+    def _as_read(self, chosen: numpy.ndarray) -> Any:
+        """The model of the readers: a text that they disagree on counts in part as kept, in part as not."""
+        from scipy.sparse import vstack
+
+        kept, labels = self._table[chosen], self._labels[chosen]
+        truth = numpy.repeat([True, False], len(labels))
+        shares = numpy.concatenate([labels, 1 - labels])
+        given = shares > 0
+        return fit(vstack([kept, kept]).tocsr()[given], truth[given], shares[given], WORTH_STRENGTH)
 
 
 def corpus(folder: Path, name: str, label: str) -> tuple[list[list[str]], numpy.ndarray, list[str], list[str]]:
@@ -211,39 +237,33 @@ def worth_model(sessions: Sessions) -> numpy.ndarray:
         "repository": {session: sessions.path(session).parent.name for session in sessions.all()},
     }
     for name, fold in folds.items():
-        chances = unseen(rows, model, fold)
+        judges = strangers(rows, model, fold)
         for low in THRESHOLDS:
-            report(sessions, f"worth, its {name} held out, from {low:.2f}", told(sessions, rows, chances, low))
-    return model.shipped()
+            report(sessions, f"worth, its {name} held out, from {low:.2f}", told(sessions, judges, low))
+    judge = model.fit(numpy.ones(len(rows), bool))
+    return numpy.append(judge.weights, judge.bias).astype(numpy.float32)
 
 
-def unseen(rows: Sequence[Row], model: Worth, fold: dict[str, str]) -> numpy.ndarray:
-    """Each row's chance by a model that has seen neither its fold nor anything worded alike."""
+def strangers(rows: Sequence[Row], model: Worth, fold: dict[str, str]) -> dict[str, Judge]:
+    """For each session a model that has seen neither its fold nor anything worded alike."""
     stems = [stem(row.draft.content) for row in rows]
     at = numpy.array([fold[row.session] for row in rows])
-    chances = numpy.zeros(len(rows))
+    judges = {}
     for one in sorted(set(fold.values())):
         held = {said for said, where in zip(stems, at, strict=True) if where == one}
-        seen = (at != one) & numpy.array([said not in held for said in stems])
-        if (at == one).any():
-            chances[at == one] = model.chances(at == one, *model.fit(seen))
-    return chances
+        judges[one] = model.fit((at != one) & numpy.array([said not in held for said in stems]))
+    return {session: judges[one] for session, one in fold.items()}
 
 
-def told(sessions: Sessions, rows: Sequence[Row], chances: numpy.ndarray, low: float) -> dict[str, list[Kept]]:
+def told(sessions: Sessions, judges: dict[str, Judge], low: float) -> dict[str, list[Kept]]:
     """What would be kept of each session if the queue began at a chance of ``low``."""
-    found: defaultdict[str, list[Weighed]] = defaultdict(list)
-    for row, chance in zip(rows, chances, strict=True):
-        weighed = row.draft.source not in _UNWEIGHED
-        sure = climb(lifted(row.draft, float(chance)), low) if weighed else confidence(row.draft)
-        found[row.session].append((row.draft, sure))
-    return {session: gathered(sessions, session, found[session]) for session in sessions.all()}
-
-
-def gathered(sessions: Sessions, session: str, weighed: Sequence[Weighed]) -> list[Kept]:
-    """What would be kept of a session, each with its companion."""
-    whole = gather(weighed, numbered(sessions.turns(session)))
-    return kept([(sure, candidate(draft, sure, "").content) for draft, sure in whole])
+    found = {}
+    for session, judge in judges.items():
+        weigh = partial(judge.confidence, low=low)
+        weighed = [(draft, weigh(draft)) for draft in sessions.drafts(session)]
+        whole = gather(weighed, numbered(sessions.turns(session)), weigh)
+        found[session] = kept([(sure, candidate(draft, sure, "").content) for draft, sure in whole])
+    return found
 
 
 def report(sessions: Sessions, name: str, told: dict[str, list[Kept]]) -> None:
@@ -251,18 +271,18 @@ def report(sessions: Sessions, name: str, told: dict[str, list[Kept]]) -> None:
     found = coverage(sessions, lambda session: [text for _, text in told.get(session, [])])
     print(f"{name}: " + ", ".join(f"{label} {a}/{b} = {100 * a / b:.1f} %" for label, (a, b) in found.items()))
     keys = [digest(text) for said in told.values() for sure, text in said if sure < AUTO]
-    labels = [HAND[key] for key in keys if key in HAND]
-    latest = [HAND[key] for key in keys if READING.get(key) == LATEST]
-    once = [HAND[key] for key in set(keys) if key in HAND]
+    labels = [HAND[key] for key in keys if READING.get(key) == LATEST]
+    once = [HAND[key] for key in set(keys) if READING.get(key) == LATEST]
     each = sum(map(len, told.values())) / len(told)
     print(
-        f"  {each:.1f} a session; {len(labels)} of {len(keys)} queued were read, {share(labels)} right "
-        f"(each content once: {share(once)}; of the {len(latest)} read by the latest readers: {share(latest)})"
+        f"  {each:.1f} a session; {len(labels)} of {len(keys)} queued were read by two or more, {share(labels)} right "
+        f"(each content once: {share(once)})"
     )
 
 
-def share(labels: Sequence[int]) -> str:
-    return f"{100 * sum(labels) / max(len(labels), 1):.1f} %"
+def share(labels: Sequence[float]) -> str:
+    """Of labels, how many are right: more than half of its readers would keep it."""
+    return f"{100 * sum(label > 0.5 for label in labels) / max(len(labels), 1):.1f} %"
 
 
 def kept(found: list[Kept]) -> list[Kept]:

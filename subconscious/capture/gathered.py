@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from subconscious.capture.draft import Draft
@@ -20,11 +20,11 @@ _TAKES = frozenset(("point", "sentence", "finding", "plan", "published", "resolv
 _TAKEN = frozenset(("point", "sentence", "finding", "plan", "published", "resolved"))
 """Where a statement comes from that may take another one, and that may be taken."""
 
-_ALONE = frozenset(("point", "plan"))
-"""What is seldom of use with nothing beside it: in the readings hardly one in nine of such points was."""
-
 _NARROW = 0.04
-"""Confidence that it loses when it takes none."""
+"""Confidence that a statement loses when it could take one and finds none: alone it is of use less often."""
+
+_TRIED = 6
+"""Companions that are weighed together with a statement: those that add most."""
 
 _LEAST = 0.5
 """Confidence below which nothing is taken: it would spoil the rest."""
@@ -56,19 +56,27 @@ class _Said:
     place: range
 
 
-def gather(weighed: Sequence[Weighed], exchange_of: Mapping[str, int]) -> list[Weighed]:
-    """Return the drafts, each with its companion where it has one; ``exchange_of`` is the number of a turn's exchange."""
+def gather(
+    weighed: Sequence[Weighed], exchange_of: Mapping[str, int], weigh: Callable[[Draft], float]
+) -> list[Weighed]:
+    """Return the drafts, each with its companion where it has one, and ``weigh`` what they come to together.
+
+    ``exchange_of`` is the number of a turn's exchange.
+    """
     ranked = sorted((_said(*one) for one in weighed), key=lambda one: -one.confidence)
     known: defaultdict[int, list[_Said]] = defaultdict(list)
     for one in ranked:
         near = known[exchange_of[one.draft.turn.id]]
         if one.draft.source in _TAKEN and one.confidence >= _LEAST and len(near) < _MOST:
             near.append(one)
-    return list(_gathered(ranked, known, exchange_of))
+    return list(_gathered(ranked, known, exchange_of, weigh))
 
 
 def _gathered(
-    ranked: list[_Said], known: Mapping[int, list[_Said]], exchange_of: Mapping[str, int]
+    ranked: list[_Said],
+    known: Mapping[int, list[_Said]],
+    exchange_of: Mapping[str, int],
+    weigh: Callable[[Draft], float],
 ) -> Iterator[Weighed]:
     gone: set[int] = set()
     for one in ranked:
@@ -76,13 +84,18 @@ def _gathered(
             continue
         takes = one.draft.source in _TAKES and one.confidence >= _LEAST
         near = known[exchange_of[one.draft.turn.id]] if takes else ()
-        other = _companion(one, [other for other in near if id(other) not in gone])
-        gone.update((id(one), id(other)))
-        yield (_with(one, other), one.confidence) if other else (one.draft, _alone(one))
+        together = _together(one, [other for other in near if id(other) not in gone], weigh)
+        if together is None:
+            gone.add(id(one))
+            yield one.draft, _alone(one)
+        else:
+            other, draft, confidence = together
+            gone.update((id(one), id(other)))
+            yield draft, confidence
 
 
 def _alone(one: _Said) -> float:
-    narrow = _NARROW if one.draft.source in _ALONE else 0.0
+    narrow = _NARROW if one.draft.source in _TAKES else 0.0
     return max(one.confidence - narrow, 0.0)
 
 
@@ -94,10 +107,14 @@ def _said(draft: Draft, confidence: float) -> _Said:
     return _Said(draft, confidence, frozenset(map(str.lower, words)), frozenset({*names, *tags(draft.content)}), place)
 
 
-def _companion(one: _Said, others: Sequence[_Said]) -> _Said | None:
-    """Return the statement that adds most to one; None where none fits."""
+def _together(
+    one: _Said, others: Sequence[_Said], weigh: Callable[[Draft], float]
+) -> tuple[_Said, Draft, float] | None:
+    """Return the statement that goes best with one, and both as one draft with its confidence; None where none fits."""
     fitting = [other for other in others if other is not one and _belong(one, other) and _fit(one, other)]
-    return max(fitting, key=lambda other: other.confidence * len(other.words - one.words), default=None)
+    fitting.sort(key=lambda other: -other.confidence * len(other.words - one.words))
+    joined = [(other, draft, weigh(draft)) for other in fitting[:_TRIED] for draft in (_with(one, other),)]
+    return max(joined, key=lambda found: found[2], default=None)
 
 
 def _belong(one: _Said, other: _Said) -> bool:

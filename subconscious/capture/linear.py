@@ -67,7 +67,13 @@ def probability(model: str, features: Sequence[str] | Iterator[str]) -> float:
 
 def joint_probability(model: str, words: Iterable[str], signs: Iterable[str], numbers: Sequence[float]) -> float:
     """Return what a model thinks of words, signs and numbers: each of the three has weights of its own."""
-    weights, bias = _model(model)
+    return jointly(*_model(model), words, signs, numbers)
+
+
+def jointly(
+    weights: numpy.ndarray, bias: float, words: Iterable[str], signs: Iterable[str], numbers: Sequence[float]
+) -> float:
+    """Return what a model with these weights thinks of words, signs and numbers, 0..1."""
     said, shown = weights[:WORDS], weights[WORDS : WORDS + SIGNS]
     score = _sum(said, places(words, WORDS)) + SIGNS_COUNT * _sum(shown, places(signs, SIGNS))
     return _logistic(score + float(weights[WORDS + SIGNS :] @ numbers) + bias)

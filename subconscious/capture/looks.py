@@ -6,6 +6,7 @@ alone know the projects they were learned from; these hold in others too.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 
@@ -79,9 +80,10 @@ _QUOTED = re.compile(r"`[^`]+`")
 _SENTENCE = re.compile(r"[.!?](?:\s|\Z)")
 _ENDED = re.compile(r"[.!)]\Z")
 _SOURCES = (
-    "answer,approved,commit,commit point,convention,finding,mended,plan,point,practice,published,reply,resolved,sentence,"
-    "struggle"
+    "commit,commit point,convention,finding,mended,plan,point,practice,published,reply,resolved,sentence,struggle"
 ).split(",")
+"""Where what is weighed comes from."""
+
 _CUTS = ("point", "sentence", "finding", "plan")
 _SIGNS = (
     "place:plan,place:last,place:amid,heading,lead,cause,guess,did,will,is,first person,pointing,explains,alone,"
@@ -93,7 +95,7 @@ _MOST = 4
 
 
 def looks(draft: Draft) -> list[float]:
-    """How a draft looks, as numbers of about one size; always as many."""
+    """How a draft looks, as numbers of about one size; always as many. The first is the logarithm of its length."""
     said = draft.content[:LONGEST]
     head = _HEAD.match(said)
     body = said[head.end() :] if head else said
@@ -102,6 +104,7 @@ def looks(draft: Draft) -> list[float]:
     joined = _joined(counts, body)
     alike = {"cause": joined[0], "edit": joined[2], "short": shape[2], "long": shape[4], "now": counts["currently"] > 0}
     return [
+        math.log(max(len(said), 1)),
         *shape,
         *(float(value) for count in counts.values() for value in (count > 0, count / 2)),
         *joined,

@@ -38,14 +38,14 @@ NO_MEANINGS: Meanings = {}
 _FIRST = frozenset(("finding", "plan", "sentence", "point"))
 """Cuts that are kept though a longer one says the same and more: the shorter may be the better one."""
 
-EXTRACTOR = "offline-3"
+EXTRACTOR = "offline-4"
 
 
 def extract(turns: Sequence[Turn], meanings: Meanings = NO_MEANINGS) -> list[Candidate]:
     """Return what the turns are worth remembering for, each statement once: the strongest reading of it."""
     found: dict[str, Candidate] = {}
     weighed = [(draft, confidence(draft, meanings.get(draft.turn.id))) for draft in distinct(drafts(turns))]
-    gathered = (candidate(*one, EXTRACTOR) for one in gather(weighed, numbered(turns)))
+    gathered = (candidate(*one, EXTRACTOR) for one in gather(weighed, numbered(turns), confidence))
     for one in (*stated.extract(turns), *gathered):
         if not one.content or not one.evidence.quote.strip():
             continue

@@ -27,16 +27,22 @@ def draft(said: str, within: Turn | None = None, source: str = "point") -> Draft
     return Draft(within or turn(said, said), "learning", said, said, source)
 
 
+def by_length(one: Draft) -> float:
+    """Stands in for the model where it makes no difference: the longer the better."""
+    return len(one.content) / 1000
+
+
 def contents(weighed: list[tuple[Draft, float]], exchange_of: dict[str, int] | None = None) -> list[str]:
     numbers = exchange_of or {one.turn.id: 0 for one, _ in weighed}
-    return [one.content for one, _ in gather(weighed, numbers)]
+    return [one.content for one, _ in gather(weighed, numbers, by_length)]
 
 
 def test_two_about_the_same_thing_become_one() -> None:
     fault, cause = draft(FAULT), draft(CAUSE)
-    ((told, sure),) = gather([(cause, 0.6), (fault, 0.8)], {FAULT: 0, CAUSE: 0})
+    ((told, sure),) = gather([(cause, 0.6), (fault, 0.8)], {FAULT: 0, CAUSE: 0}, by_length)
     assert told.content == f"{FAULT} {CAUSE}"
-    assert (sure, told.quote, told.turn) == (0.8, FAULT, fault.turn), "the stronger one vouches for both"
+    assert (told.quote, told.turn) == (FAULT, fault.turn), "the stronger one vouches for both"
+    assert sure == len(told.content) / 1000, "what they say together is weighed anew"
     assert "another statement" in told.reason
 
 
@@ -74,10 +80,18 @@ def test_the_weak_and_the_repeated_are_not_taken() -> None:
     assert contents([(draft(FAULT), 0.8), (draft(again), 0.7)]) == [FAULT, again]
 
 
-def test_a_point_that_finds_no_other_is_worth_less_than_a_cause_that_stands_alone() -> None:
-    sure = {source: gather([(draft(FAULT, source=source), 0.8)], {FAULT: 0})[0][1] for source in ("point", "finding")}
-    assert sure["point"] < sure["finding"] == 0.8
-    assert gather([(draft(FAULT), 0.01)], {FAULT: 0})[0][1] == 0.0
+def test_what_could_take_another_and_finds_none_is_worth_less() -> None:
+    alone = {source: [(draft(FAULT, source=source), 0.8)] for source in ("point", "finding", "convention")}
+    sure = {source: gather(weighed, {FAULT: 0}, by_length)[0][1] for source, weighed in alone.items()}
+    assert sure["point"] == sure["finding"] < sure["convention"] == 0.8
+    assert gather([(draft(FAULT), 0.01)], {FAULT: 0}, by_length)[0][1] == 0.0
+
+
+def test_of_several_that_would_fit_the_one_that_goes_best_with_it_is_taken() -> None:
+    other = f"`KilnDriver.fire()` and `kiln/driver.py` are old. {ELSEWHERE}"
+    weighed = [(draft(FAULT), 0.8), (draft(CAUSE), 0.6), (draft(other), 0.79)]
+    with_cause = gather(weighed, dict.fromkeys((FAULT, CAUSE, other), 0), lambda one: 0.9 * (CAUSE in one.content))
+    assert [one.content for one, _ in with_cause] == [f"{FAULT} {CAUSE}", other]
 
 
 def test_two_cuts_of_the_same_words_stay_apart() -> None:
