@@ -26,10 +26,12 @@ class Around:
     session: float
 
 
-def lift(found: Sequence[Fused], sessions: Sequence[Sequence[int]], around: Around) -> list[Fused]:
+def lift(
+    found: Sequence[Fused], sessions: Sequence[Sequence[int]], around: Around, limit: int | None = None
+) -> list[Fused]:
     """Add what surroundings say to each score; neighbours that no engine found join in. Best first, scores 0..1.
 
-    ``sessions`` are the ids of each session's memories in the order in which they were said.
+    ``sessions`` are the ids of each session's memories in the order in which they were said. No more than ``limit`` come back.
     """
     own = {hit.id: hit.relevance for hit in found}
     engines = {hit.id: hit.engines for hit in found}
@@ -43,7 +45,7 @@ def lift(found: Sequence[Fused], sessions: Sequence[Sequence[int]], around: Arou
                 about = around.near * near.get(one, 0.0) + around.session * said / most
                 lifted[one] = lifted.get(one, 0.0) + about
     top = max(1.0, *lifted.values()) if lifted else 1.0
-    order = sorted(lifted, key=lambda one: (-lifted[one], one))
+    order = sorted(lifted, key=lambda one: (-lifted[one], one))[:limit]
     return [Fused(one, lifted[one] / top, engines.get(one, ())) for one in order]
 
 
