@@ -98,9 +98,7 @@ async def _pool(mind: Mind, meant: Wanted, project_id: str | None, limit: int) -
     return [_weighed(compared, hit) for hit in ranked[: 2 * limit]]
 
 
-async def _hits(
-    mind: Mind, asked: Asked, found: Sequence[tuple[Fused, Memory]], project_id: str | None
-) -> list[Hit]:
+async def _hits(mind: Mind, asked: Asked, found: Sequence[tuple[Fused, Memory]], project_id: str | None) -> list[Hit]:
     """What was found, in its places, with what became of it and what was said of it since."""
     ids, now = [memory.id for _, memory in found], time()
     gone = await superseded(mind, [memory for _, memory in found], project_id)
