@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import logging
 import os
@@ -46,16 +45,12 @@ LEAVING_SECONDS = 20.0
 CLOSING_SECONDS = 5.0
 """Time that providers have to close their connections and children."""
 
-YOUNG = 10_000
-"""New objects after which Python looks for cycles among them; by its own 700, several times in every search."""
-
 CHECK_SECONDS = 5.0
 """Pause between two looks at whether it is time to leave."""
 
 
 async def run(home: Home, settings: Settings, lock: Lock) -> None:
     """Be the daemon until told to stop, until idle for long, or until the lock is lost."""
-    gc.set_threshold(YOUNG)
     async with _opened(home, settings) as core:
         spool = Spool(core)
         server = Server(core, spool)
