@@ -91,7 +91,7 @@ async def latest(database: Database, which: Filter, limit: int, offset: int = 0)
     rows = await database.rows(
         f"{one} ORDER BY said_at DESC, id DESC LIMIT ? OFFSET ?",
         (*(value for _, values in scopes for value in values), limit, offset),
-        long=True,
+        long=which.project_id is None,
     )
     return [memory_from(row) for row in rows]
 
