@@ -13,12 +13,14 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import time
+from typing import TypeVar
 from uuid import uuid4
 
 from subconscious import rendering, surfacing
@@ -36,6 +38,8 @@ from .core import Core
 from .output import output
 
 log = logging.getLogger("subconscious.daemon")
+
+Dated = TypeVar("Dated")
 
 PAUSE = 5.0
 """Seconds between two looks at whether anything has changed; what has is rendered when a look brings nothing new."""
@@ -217,13 +221,20 @@ def _texts(project: Project, found: _Found, most: int) -> dict[str, str]:
 
 
 def _logs(project: Project, found: _Found, days: int, most: int) -> dict[str, str]:
-    logs = {}
-    for number in range(days):
-        day = _day(number)
-        learned = [memory for memory in found.sound if surfacing.date_of(memory.said_at) == day]
-        about = [session for session in found.sessions if surfacing.date_of(session.last_event_at) == day]
-        logs[f"log/{day}.md"] = rendering.daily(project.name, day, learned[:most], about[:most])
-    return logs
+    learned = _by_day(found.sound, lambda memory: memory.said_at)
+    about = _by_day(found.sessions, lambda session: session.last_event_at)
+    return {
+        f"log/{day}.md": rendering.daily(project.name, day, learned[day][:most], about[day][:most])
+        for day in map(_day, range(days))
+    }
+
+
+def _by_day(found: Sequence[Dated], at: Callable[[Dated], float]) -> defaultdict[str, list[Dated]]:
+    """Dated once each: for thousands of memories and thirty days, dates take longer than all else of a log."""
+    days: defaultdict[str, list[Dated]] = defaultdict(list)
+    for one in found:
+        days[surfacing.date_of(at(one))].append(one)
+    return days
 
 
 def _day(before: int) -> str:

@@ -26,6 +26,7 @@ from subconscious.search.tiers import Tier, Tiers, Told, tell
 from subconscious.search.understanding import understand
 from subconscious.store import events, memories, merges, projects, sessions, surfaces
 from subconscious.store.capture_rows import Place
+from subconscious.store.connect import AWAITED
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
 from subconscious.surfacing.marks import marks_of
@@ -115,6 +116,7 @@ class Memories(Room):
         return {"hits": answers, "mode": wanted.mode}
 
     async def _found(self, mind: Mind, args: Search, wanted: Selection, *, everywhere: bool) -> list[Hit]:
+        AWAITED.set(True)  # of this connection's own task
         which = await self._which(args, everywhere=everywhere)
         meant = understand(args.query, which, datetime.now().astimezone())
         meant = replace(meant, lent=await self.core.rewording.lend(meant.text, args.session_id or ""))

@@ -13,6 +13,7 @@ from subconscious.projects import head
 from subconscious.repute import reputes
 from subconscious.standings import standings
 from subconscious.store.projects import Project
+from subconscious.store.rows import opened
 
 from ..core import Core
 from ..spool import Spool
@@ -70,10 +71,11 @@ def told(hits: Sequence[Hit]) -> list[dict[str, Any]]:
 
 
 def _told(hit: Hit) -> dict[str, Any]:
-    values = asdict(hit)
-    stands = values.pop("repute")
+    stands = opened(hit.repute) if hit.repute else {}
     trust = {"trust": stands["trust"]} if stands else {}
-    return values | {"score": hit.score, "memory": values["memory"] | (stands or {})} | trust
+    values = opened(hit) | {"memory": opened(hit.memory) | stands, "engines": [opened(one) for one in hit.engines]}
+    del values["repute"]
+    return values | {"score": hit.score} | trust
 
 
 async def stood(core: Core, found: Sequence[Memory], project_id: str | None) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import ensure_future
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from time import time
@@ -88,21 +89,32 @@ async def _pool(mind: Mind, meant: Wanted, project_id: str | None, limit: int) -
     fused = await _fused(mind, meant, depth)
     sessions_found = await memories.in_sessions(mind.database, [hit.id for hit in fused], project_id)
     most = 2 * depth if meant.outright != meant.which else depth if meant.which.narrow else 0
-    lifted = lift(fused, sessions_found, mind.around)[: max(LOOKED_AT, most, 2 * limit)]
+    lifted = lift(fused, sessions_found, mind.around, max(LOOKED_AT, most, 2 * limit))
     found = await memories.get_many(mind.database, [hit.id for hit in lifted], meant.which)
-    compared, now, gone = Asked.of(meant.text), time(), await superseded(mind, found.values(), project_id)
-    said, weights = await corrections.counts(mind.database, list(found)), await priorities(mind, list(found))
-    hits = [
-        replace(
-            heeded(mind, _hit(mind, compared, hit, found[hit.id], now, gone), said.get(hit.id)),
-            priority=weights.get(hit.id, 0.0),
-        )
-        for hit in lifted
-        if hit.id in found
-    ]
-    favoured = [_favoured(mind, meant, hit) for hit in hits]
+    compared = Asked.of(meant.text)
+    hits = await _hits(mind, compared, [(hit, found[hit.id]) for hit in lifted if hit.id in found], project_id)
+    favoured = [_favoured(mind, meant, hit) for hit in hits] if meant.span is not None or meant.kinds else hits
     ranked = sorted(favoured, key=lambda hit: (-hit.score, hit.memory.id))
     return [_weighed(compared, hit) for hit in ranked[: 2 * limit]]
+
+
+async def _hits(mind: Mind, asked: Asked, found: Sequence[tuple[Fused, Memory]], project_id: str | None) -> list[Hit]:
+    """What was found, in its places, with what became of it and what was said of it since."""
+    ids, now = [memory.id for _, memory in found], time()
+    gone = await superseded(mind, [memory for _, memory in found], project_id)
+    said, weights = await corrections.counts(mind.database, ids), await priorities(mind, ids)
+    hits = [
+        Hit(
+            memory,
+            relevance=0.0,  # how relevant it is by itself is told of those that are near the top alone
+            decay=fade(mind, memory, now, gone),
+            engines=hit.engines,
+            rank=_rank(mind, asked, hit, memory),
+            priority=weights.get(memory.id, 0.0),
+        )
+        for hit, memory in found
+    ]
+    return [heeded(mind, hit, said.get(hit.memory.id)) for hit in hits]
 
 
 async def _fused(mind: Mind, meant: Wanted, depth: int) -> Sequence[Fused]:
@@ -113,7 +125,7 @@ async def _fused(mind: Mind, meant: Wanted, depth: int) -> Sequence[Fused]:
         return known
     query = await _query(mind, meant, depth)
     fused = await find(mind.database, mind.index, query, mind.fusion, mind.depth)
-    if query.vector is not None:  # else the embedder may be at hand the next time
+    if query.coming is not None and await query.coming is not None:  # else the embedder may be at hand the next time
         mind.found.put(question, moment, fused)
     return fused
 
@@ -121,11 +133,12 @@ async def _fused(mind: Mind, meant: Wanted, depth: int) -> Sequence[Fused]:
 async def _query(mind: Mind, meant: Wanted, depth: int) -> Query:
     """What the engines are asked; where few memories are meant, or rather meant, they are told which."""
     which, rather = meant.which, meant.outright
+    # Archived memories stand in no index of vectors.
+    coming = None if which.archived else ensure_future(mind.embed(meant.sought))
     return Query(
         text=meant.sought,
         projects=tuple(projects_of(which.project_id)),
-        # Archived memories stand in no index of vectors.
-        vector=None if which.archived else await mind.embed(meant.sought),
+        coming=coming,
         limit=depth,
         which=which,
         among=tuple(await memories.ids_of(mind.database, which)) if which.narrow else None,
@@ -176,11 +189,10 @@ async def _distinct(mind: Mind, ranked: Sequence[Hit]) -> Sequence[Hit]:
     return distinct(ranked, vectors, mind.settings.recall_alike, lambda one, other: differ(one.content, other.content))
 
 
-def _hit(mind: Mind, asked: Asked, fused: Fused, memory: Memory, now: float, gone: Collection[int]) -> Hit:
-    """A hit in its place; how relevant it is by itself is told of those that are near the top alone."""
+def _rank(mind: Mind, asked: Asked, fused: Fused, memory: Memory) -> float:
+    """The place of a hit by what the engines say and by the names that the question shares with it."""
     share = mind.settings.fusion_names
-    rank = (fused.relevance + share * asked.met(_about(memory))) / (1.0 + share)
-    return Hit(memory, 0.0, fade(mind, memory, now, gone), fused.engines, rank)
+    return (fused.relevance + share * asked.met(_about(memory))) / (1.0 + share)
 
 
 def _weighed(asked: Asked, hit: Hit) -> Hit:

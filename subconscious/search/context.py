@@ -26,24 +26,27 @@ class Around:
     session: float
 
 
-def lift(found: Sequence[Fused], sessions: Sequence[Sequence[int]], around: Around) -> list[Fused]:
+def lift(
+    found: Sequence[Fused], sessions: Sequence[Sequence[int]], around: Around, limit: int | None = None
+) -> list[Fused]:
     """Add what surroundings say to each score; neighbours that no engine found join in. Best first, scores 0..1.
 
-    ``sessions`` are the ids of each session's memories in the order in which they were said.
+    ``sessions`` are the ids of each session's memories in the order in which they were said; no more than
+    ``limit`` hits come back.
     """
     own = {hit.id: hit.relevance for hit in found}
     engines = {hit.id: hit.engines for hit in found}
     lifted = dict(own)
-    whole = [sum(sorted((own.get(one, 0.0) for one in ids), reverse=True)[:BEST]) for ids in sessions]
+    whole = [sum(sorted((own[one] for one in ids if one in own), reverse=True)[:BEST]) for ids in sessions]
     most = max(whole, default=0.0) or 1.0
     for ids, said in zip(sessions, whole, strict=True):
-        near = _near(ids, own) if around.near else {}
+        near, together = _near(ids, own) if around.near else {}, around.session * said / most
         for one in ids:
             if one in near or one in own:
-                about = around.near * near.get(one, 0.0) + around.session * said / most
+                about = around.near * near.get(one, 0.0) + together
                 lifted[one] = lifted.get(one, 0.0) + about
     top = max(1.0, *lifted.values()) if lifted else 1.0
-    order = sorted(lifted, key=lambda one: (-lifted[one], one))
+    order = sorted(lifted, key=lambda one: (-lifted[one], one))[:limit]
     return [Fused(one, lifted[one] / top, engines.get(one, ())) for one in order]
 
 

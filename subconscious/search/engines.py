@@ -5,7 +5,7 @@ Words and meaning are asked first. What they find steers a second look by meanin
 
 from __future__ import annotations
 
-from asyncio import gather
+from asyncio import Future, gather
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from subconscious.search.belief import by_belief
 from subconscious.search.depths import BALANCED, Depth
 from subconscious.search.feedback import sharpened
-from subconscious.search.fusion import Fused, Ranking
+from subconscious.search.fusion import Fused, Ranking, credited
 from subconscious.search.graph import SEEDS, by_links, kin, linked
 from subconscious.search.presets import PRESETS, Fusion
 from subconscious.search.words import terms
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 class Query:
     """What is looked for and where. ``vector`` None means full text only; no ``projects``: everywhere.
 
+    ``coming`` brings the vector where it is still being made: who needs none does not wait for it.
     ``among`` are the ids that ``which`` means, where it is narrow: a rare kind must not drown among the others.
     ``rather`` says what of it is rather meant, ``best`` are its ids: the engines name the best of those as well.
     """
@@ -38,6 +39,7 @@ class Query:
     text: str
     projects: tuple[str, ...] = ()
     vector: numpy.ndarray | None = None
+    coming: Future[numpy.ndarray | None] | None = None
     limit: int = BALANCED.hits
     which: Filter = field(default_factory=Filter)
     among: tuple[int, ...] | None = None
@@ -62,6 +64,7 @@ async def by_words(database: Database, index: VectorIndex | None, query: Query) 
 async def by_meaning(database: Database, index: VectorIndex | None, query: Query) -> Ranking:
     """Cosine to the query's embedding; unrelated memories (cosine <= 0) are no hits."""
     del database
+    query = await _embedded(query)
     if index is None or query.vector is None:
         return []
     projects = (*query.projects, "") if query.projects else ()
@@ -69,6 +72,11 @@ async def by_meaning(database: Database, index: VectorIndex | None, query: Query
     if query.rather is not None:
         found = _joined(found, await index.search(projects, query.vector, query.limit, query.best))
     return [(memory_id, cosine) for memory_id, cosine in found if cosine > 0]
+
+
+async def _embedded(query: Query) -> Query:
+    """The query with its vector, once that is made."""
+    return query if query.coming is None else replace(query, vector=await query.coming, coming=None)
 
 
 def _joined(found: Ranking, more: Ranking) -> list[tuple[int, float]]:
@@ -86,7 +94,7 @@ async def find(
     preset = PRESETS[fusion.preset]
     query = replace(query, limit=preset.hits or query.limit)
     answers = await gather(*(engine(database, index, query) for engine in ENGINES.values()))
-    rankings = dict(zip(ENGINES, answers, strict=True))
+    rankings, query = dict(zip(ENGINES, answers, strict=True)), await _embedded(query)
     found = preset.fuse(rankings, fusion)
     again = preset.again and depth.again and fusion.feedback > 0
     near = await _vectors(index, query, found) if again or fusion.kin > 0 else {}
@@ -96,11 +104,11 @@ async def find(
     edges = await linked(database, [hit.id for hit in found[:SEEDS]], query.projects, depth.reach)
     edges += kin(near, fusion.kin)
     if not edges:
-        return found
+        return credited(found, rankings)
     rankings["graph"] = by_links(found, edges, fusion.damping, query.limit)
     if preset.beliefs:
         rankings["belief"] = by_belief({hit.id: hit.relevance for hit in found}, edges, query.limit)
-    return preset.fuse(rankings, fusion)
+    return credited(preset.fuse(rankings, fusion), rankings)
 
 
 async def _vectors(index: VectorIndex | None, query: Query, found: Sequence[Fused]) -> dict[int, numpy.ndarray]:

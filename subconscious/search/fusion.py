@@ -18,11 +18,11 @@ Ranking = Sequence[tuple[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """One id with its fused relevance and what each engine said of it."""
+    """One id with its fused relevance and, once that is wanted, what each engine said of it (see `credited`)."""
 
     id: int
     relevance: float
-    engines: tuple[EngineHit, ...]
+    engines: tuple[EngineHit, ...] = ()
 
 
 def relative(rankings: Mapping[str, Ranking], weights: Mapping[str, float]) -> list[Fused]:
@@ -33,7 +33,7 @@ def relative(rankings: Mapping[str, Ranking], weights: Mapping[str, float]) -> l
     for name, ranking in answered.items():
         for (found, _), share in zip(ranking, _normalised(ranking), strict=True):
             scores[found] = scores.get(found, 0.0) + share * weights[name] / total
-    return _ordered(scores, answered)
+    return _ordered(scores)
 
 
 def _normalised(ranking: Ranking) -> list[float]:
@@ -62,7 +62,7 @@ def rrf(
             found_by[found] = found_by.get(found, 0) + 1
     best = (agreement if len(answered) > 1 else 1.0) * sum(weigh.values()) / (k + 1)
     factor = {found: agreement if count > 1 else 1.0 for found, count in found_by.items()}
-    return _ordered({found: score * factor[found] / best for found, score in scores.items()}, answered)
+    return _ordered({found: score * factor[found] / best for found, score in scores.items()})
 
 
 def weighted(rankings: Mapping[str, Ranking], weights: Mapping[str, float], by_best: Collection[str]) -> list[Fused]:
@@ -78,13 +78,18 @@ def weighted(rankings: Mapping[str, Ranking], weights: Mapping[str, float], by_b
         for found, score in ranking:
             share = max(0.0, score / most) if most > 0 else 0.0
             scores[found] = scores.get(found, 0.0) + share * weights[name] / total
-    return _ordered(scores, answered)
+    return _ordered(scores)
 
 
-def _ordered(scores: Mapping[int, float], rankings: Mapping[str, Ranking]) -> list[Fused]:
-    seen: dict[int, list[EngineHit]] = {}
+def _ordered(scores: Mapping[int, float]) -> list[Fused]:
+    order = sorted(scores, key=lambda found: (-scores[found], found))
+    return [Fused(found, min(1.0, scores[found])) for found in order]
+
+
+def credited(fused: Sequence[Fused], rankings: Mapping[str, Ranking]) -> list[Fused]:
+    """The same with what each engine said of them: for the last fusion alone, for those before it nobody is told."""
+    seen: dict[int, list[EngineHit]] = {hit.id: [] for hit in fused}
     for name, ranking in rankings.items():
         for rank, (found, score) in enumerate(ranking, start=1):
-            seen.setdefault(found, []).append(EngineHit(name, rank, score))
-    order = sorted(scores, key=lambda found: (-scores[found], found))
-    return [Fused(found, min(1.0, scores[found]), tuple(seen[found])) for found in order]
+            seen[found].append(EngineHit(name, rank, score))
+    return [Fused(hit.id, hit.relevance, tuple(seen[hit.id])) for hit in fused]

@@ -1,11 +1,11 @@
 """Open the database: one writing connection, three reading ones, WAL between them.
 
 A connection answers one question after the other, so who is waited for by a hook has a reading one of their own: what
-upkeep asks of thousands of memories must not stand before it. It is read without a thread: a prompt asks some 35 short
-questions, and to hand each to another thread and back takes several times as long as the answer, most of all while a
-third one computes. The few questions whose answer takes longer the more is remembered, those of the full text and of
-what has faded, have a connection with a thread for those in a hurry: where they were read, nobody else would be heard
-meanwhile.
+upkeep asks of thousands of memories must not stand before it. It is read without a thread: a prompt or a search asks
+some 35 short questions, and to hand each to another thread and back takes several times as long as the answer, most of
+all while a third one computes. The few questions whose answer takes longer the more is remembered, those of the full
+text and of what has faded, have a connection with a thread for those in a hurry: where they were read, nobody else
+would be heard meanwhile.
 
 Only the daemon writes (it holds the lock of the state folder); the terminal's doctor reads. SQLite's own writer lock
 is therefore never waited for across processes, and a transaction here is serialised by an asyncio lock.
@@ -33,6 +33,9 @@ ACT: ContextVar[str] = ContextVar("act", default="")
 
 HURRIED: ContextVar[bool] = ContextVar("hurried", default=False)
 """Whether a hook waits for what is read now."""
+
+AWAITED: ContextVar[bool] = ContextVar("awaited", default=False)
+"""Whether somebody who searches waits for it: what is short is read as for a hook, what is long with everybody else."""
 
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
@@ -67,7 +70,7 @@ class Database:
 
     async def rows(self, sql: str, values: Sequence[Any] = (), *, long: bool = False) -> list[sqlite3.Row]:
         """Read, outside of any transaction in progress. ``long``: the more is remembered, the longer it takes."""
-        if HURRIED.get() and not long:
+        if (HURRIED.get() or AWAITED.get()) and not long:
             return self._front.execute(sql, values).fetchall()
         connection = self._searcher if HURRIED.get() else self.reader
         return list(await connection.execute_fetchall(sql, values))

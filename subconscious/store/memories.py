@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
+from operator import itemgetter
 from time import time
 
 import aiosqlite
@@ -70,7 +71,8 @@ async def get_many(database: Database, ids: Sequence[int], which: Filter | None 
 async def ids_of(database: Database, which: Filter) -> list[int]:
     """The ids of all that are meant."""
     condition, values = where(which)
-    return [row[0] for row in await database.rows(f"SELECT id FROM memories WHERE {condition}", values)]  # noqa: S608
+    rows = await database.rows(f"SELECT id FROM memories WHERE {condition}", values, long=True)  # noqa: S608
+    return [row[0] for row in rows]
 
 
 async def listing(database: Database, which: Filter, limit: int, offset: int = 0) -> tuple[list[Memory], int]:
@@ -89,6 +91,7 @@ async def latest(database: Database, which: Filter, limit: int, offset: int = 0)
     rows = await database.rows(
         f"{one} ORDER BY said_at DESC, id DESC LIMIT ? OFFSET ?",
         (*(value for _, values in scopes for value in values), limit, offset),
+        long=which.project_id is None,
     )
     return [memory_from(row) for row in rows]
 
@@ -229,7 +232,7 @@ async def in_sessions(database: Database, ids: Sequence[int], project_id: str | 
         " AND (? IS NULL OR project_id = ? OR project_id IS NULL) ORDER BY session_id, said_at, id LIMIT ?",
         (*ids, project_id, project_id, NEIGHBOURS),
     )
-    return [[row["id"] for row in session] for _, session in groupby(rows, key=lambda row: row["session_id"])]
+    return [[row[1] for row in session] for _, session in groupby(rows, key=itemgetter(0))]
 
 
 async def within(database: Database, ids: Sequence[int], projects: Sequence[str]) -> set[int]:

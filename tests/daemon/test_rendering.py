@@ -28,6 +28,7 @@ from subconscious.projects import Identity
 from subconscious.store import captures, links, memories, poison, renderable, sessions, surfaces
 from subconscious.store.connect import Database, open_database
 from subconscious.store.projects import Project, settle
+from subconscious.surfacing import date_of
 from tests.conftest import make_memory
 from tests.daemon.conftest import configure, drained, eventually, new_session, processes_of
 from tests.daemon.test_purge import DECISION, MARK, OTHER, SECRET, knowing, learned, person, written
@@ -58,6 +59,18 @@ async def test_two_projects_are_never_mixed(core: Core, project: Project, tmp_pa
         assert word in text["knowledge.md"]
         assert word in text["start"]
         assert not any(foreign in content for content in text.values())
+
+
+async def test_a_days_log_tells_what_was_said_on_that_day_alone(core: Core, project: Project) -> None:
+    days = [date_of(at) for at in (time.time(), time.time() - 2 * 86_400)]
+    await kept(core, project, "We keep `ledger_rows` in cents, because floats lose 1 cent.")
+    await kept(core, project, "We keep `parcel_rows` in grams.", said_at=time.time() - 2 * 86_400)
+    assert await rendering.anew(core) == 1
+    today, before = (files(core.home)[f"{project.id}/log/{day}.md"] for day in days)
+    assert b"ledger_rows" in today
+    assert b"parcel_rows" in before
+    assert b"ledger_rows" not in before
+    assert b"parcel_rows" not in today
 
 
 async def test_only_the_owner_reads_it(core: Core, project: Project) -> None:

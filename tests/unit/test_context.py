@@ -29,6 +29,11 @@ def test_a_neighbour_that_no_engine_found_joins_before_a_weak_hit() -> None:
     assert lifted[1].engines == ()
 
 
+def test_no_more_come_back_than_are_asked_for_and_they_are_the_best() -> None:
+    whole = lift(found(_2=1.0, _9=0.1), [[1, 2, 3], [9]], NEAR)
+    assert lift(found(_2=1.0, _9=0.1), [[1, 2, 3], [9]], NEAR, 2) == whole[:2]
+
+
 def test_neighbours_reach_two_places_and_not_across_sessions() -> None:
     lifted = lift(found(_1=1.0), [[1, 2, 3, 4], [5, 6]], NEAR)
     assert order(lifted) == [1, 2, 3]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.search.fusion import relative, rrf
+from subconscious.search.fusion import credited, relative, rrf
 
 ranking = st.lists(st.tuples(st.integers(1, 50), st.floats(-10, 10)), max_size=20, unique_by=lambda hit: hit[0]).map(
     lambda hits: sorted(hits, key=lambda hit: -hit[1])
@@ -22,7 +22,15 @@ def test_relative_adds_normalised_scores_by_weight() -> None:
 def test_relative_gives_an_absent_engines_weight_to_the_others() -> None:
     (hit,) = relative({"text": [(7, 3.0)], "vector": []}, HALVES)
     assert (hit.id, hit.relevance) == (7, 1.0)
-    assert [(engine.engine, engine.rank, engine.score) for engine in hit.engines] == [("text", 1, 3.0)]
+
+
+def test_each_engine_that_found_a_hit_is_told_with_its_rank_and_score() -> None:
+    rankings = {"text": [(7, 3.0)], "vector": [(8, 0.9), (7, 0.2)]}
+    hit = next(hit for hit in credited(relative(rankings, HALVES), rankings) if hit.id == 7)
+    assert [(engine.engine, engine.rank, engine.score) for engine in hit.engines] == [
+        ("text", 1, 3.0),
+        ("vector", 2, 0.2),
+    ]
 
 
 def test_rrf_counts_ranks_from_one_and_rewards_agreement() -> None:

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from subconscious.store import fading, full_text, jobs, sessions
-from subconscious.store.connect import HURRIED, Database, open_database
+from subconscious.store import events, fading, full_text, jobs, memories, sessions
+from subconscious.store.connect import AWAITED, HURRIED, Database, open_database
+from subconscious.store.filters import Filter
 from subconscious.store.migrate import migrate
 
 LONG = 5.0
@@ -66,6 +67,32 @@ async def test_others_are_heard_while_a_hook_has_everything_looked_through(tmp_p
     finally:
         await database.close()
     assert slow.waited == [True, True, True]
+
+
+async def test_a_searchs_short_questions_are_read_at_once_and_its_long_ones_with_everybody_elses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = await open_database(tmp_path / "memory.db")
+    token = AWAITED.set(True)
+    try:
+        await migrate(database)
+        shared: list[str] = []
+        fetch = database.reader.execute_fetchall
+
+        async def noted(sql: str, values: Sequence[Any] = ()) -> Any:
+            shared.append(sql)
+            return await fetch(sql, values)
+
+        monkeypatch.setattr(database.reader, "execute_fetchall", noted)
+        await events.newest(database)
+        await memories.in_sessions(database, [1], "p")
+        assert shared == []
+        await memories.ids_of(database, Filter(kinds=("lesson",)))
+        await full_text.search(database, ["cents"], ["p"], 5)
+        assert len(shared) == 2
+    finally:
+        AWAITED.reset(token)
+        await database.close()
 
 
 async def test_what_every_start_asks_passes_over_what_is_long_done(

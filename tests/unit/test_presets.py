@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from subconscious.model import EngineHit, Hit, Memory, Repute, Trust
 from subconscious.search.feedback import BEST, COMMON, FEWEST, sharpened
-from subconscious.search.fusion import Fused
+from subconscious.search.fusion import Fused, credited
 from subconscious.search.modes import ANY, NAMES, mode_of
 from subconscious.search.presets import PRESETS, Fusion
 from subconscious.search.selection import Selection, distinct, in_place, selected, stand_ins, successors_first
@@ -57,7 +57,7 @@ def test_nexus_goes_by_words_where_there_is_no_meaning() -> None:
 def test_in_relative_the_second_look_takes_the_place_of_the_first() -> None:
     rankings = {"text": [(1, 5.0)], "vector": [(1, 0.9), (2, 0.2)], "feedback": [(2, 0.6), (1, 0.3)]}
     assert scores("relative", rankings) == pytest.approx({1: 0.5 + 0.5 * 0.1, 2: 0.5})
-    (first, *_) = PRESETS["relative"].fuse(rankings, Fusion())
+    (first, *_) = credited(PRESETS["relative"].fuse(rankings, Fusion()), rankings)
     assert EngineHit("vector", 1, 0.9) in first.engines
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from subconscious.flow.recalling import recall
 from subconscious.model import Link
 from subconscious.search.engines import find
 from subconscious.settings import Settings
-from subconscious.store import links, memories, vectors
+from subconscious.store import full_text, links, memories, vectors
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from subconscious.store.vectors import NumpyIndex, Row
@@ -104,6 +106,25 @@ async def test_a_request_says_what_the_settings_say_otherwise(database: Database
     )
     free = chosen(mind, FindingArgs(preset="nexus", mode="any")).wanted("an idea")
     assert (free.mode, free.relevance) == ("any", 0.3)
+
+
+async def test_words_are_looked_up_while_the_question_is_being_embedded(
+    database: Database, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (told,) = await filled(database, project, [("The ledger is slow.", [1])])
+    looked_up, search = asyncio.Event(), full_text.search
+
+    async def search_and_tell(*given: Any) -> Any:
+        looked_up.set()
+        return await search(*given)
+
+    async def embed(text: str) -> np.ndarray:
+        await asyncio.wait_for(looked_up.wait(), 5)
+        return unit([1])
+
+    monkeypatch.setattr(full_text, "search", search_and_tell)
+    (hit,) = await recall(replace(mind_of(database, [1]), embed=embed), "ledger", project.id, 10)
+    assert (hit.memory.id, {engine.engine for engine in hit.engines}) == (told, {"text", "vector"})
 
 
 async def test_the_same_question_is_answered_from_memory_until_something_changes(

@@ -94,15 +94,15 @@ class Table:
 
     async def of_project(self, project: str) -> list[sqlite3.Row]:
         """(memory_id, vector) of a project's active memories."""
-        return await self._select(f"memory_id, vector {FROM} AND project = ?", project)
+        return await self._select(f"memory_id, vector {FROM} AND project = ?", project, long=True)
 
     async def projects(self) -> list[str]:
         """The projects that have vectors, '' for memories that hold everywhere."""
-        return [row[0] for row in await self._select(f"DISTINCT project {FROM}")]
+        return [row[0] for row in await self._select(f"DISTINCT project {FROM}", long=True)]
 
     async def stamps(self) -> dict[int, int]:
         """Memory -> stamp, by project: vec0 is filled fifteen times as fast when a partition's rows come together."""
         return {row[0]: row[1] for row in await self._select(f"memory_id, stamp {FROM} ORDER BY project")}
 
-    async def _select(self, sql: str, *values: Any) -> list[sqlite3.Row]:
-        return await self._database.rows(f"SELECT {sql}", (self._model, *values))
+    async def _select(self, sql: str, *values: Any, long: bool = False) -> list[sqlite3.Row]:
+        return await self._database.rows(f"SELECT {sql}", (self._model, *values), long=long)
