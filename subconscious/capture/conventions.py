@@ -59,7 +59,9 @@ _NO_WRAPPERS = {
     "rm",
     "npm",
     "timeout",
+    *"if then else elif do while until for case select ls cat cp mv mkdir touch type watch xargs eval ssh repeat test".split(),
 }
+"""What may stand before a command and is no wrapper of the project."""
 _PURPOSES = (
     ("runs the test suite", r"test|pytest"),
     ("auto-fixes lint and formatting", r"fix|fmt|format"),
@@ -76,6 +78,13 @@ _HOOK_CHECKS = (
 )
 _TOOLCHAINS = frozenset(("go", "cargo", "dotnet", "mix"))
 """Whose own commands need no telling: every project in that language is tested by them."""
+
+_UNMEANT = re.compile(
+    r"\b(?:no|not|without|never|skip\w*|bypass\w*|remov\w*|disabl\w*|could|should|would|might|if|add(?:ing)?|let me|i'll|want)\b|"
+    r"n't\b|--no-verify",
+    re.IGNORECASE,
+)
+"""What tells that a hook is denied, wished for or passed by, not that it ran."""
 
 _FEWEST_RUNS = 2
 _FEWEST_WRAPPED = 3
@@ -123,7 +132,7 @@ def _note_commands(seen: _Seen, turn: Turn) -> None:
 
 
 def _note_hook(seen: _Seen, turn: Turn) -> None:
-    for said in _HOOK.finditer(turn.text):
+    for said in (found for found in _HOOK.finditer(turn.text) if not _UNMEANT.search(found[0])):
         for name, pattern in _HOOK_CHECKS:
             if pattern.search(said[0]):
                 seen.hook.setdefault(name, (turn, said[0].strip()))
@@ -175,7 +184,7 @@ def _hook(seen: _Seen) -> Iterator[Draft]:
 
 def _wrapper(seen: _Seen) -> Iterator[Draft]:
     for wrapper, count in seen.wrapped.most_common(1):
-        if count >= _FEWEST_WRAPPED:
+        if count >= _FEWEST_WRAPPED and count > seen.bare.total() - seen.bare[_COMMIT]:
             yield Draft(
                 seen.turns[wrapper],
                 "pattern",
@@ -188,7 +197,7 @@ def _wrapper(seen: _Seen) -> Iterator[Draft]:
 
 
 def _wrapped(wrapper: str, seen: _Seen) -> str:
-    """Say which tools a wrapper takes, and what goes without it all the same: in the same words in every session."""
+    """Say which tools a wrapper takes, and what goes without it all the same, in as few wordings as can be."""
     under = seen.under[wrapper]
     tools = sorted({command.split()[0] for command in under}, reverse=True)
     shown = [f"{wrapper} {command}" for command in _EXAMPLES if under[command]]
@@ -205,7 +214,7 @@ def _wrapped(wrapper: str, seen: _Seen) -> str:
 def _direct(bare: Sequence[str]) -> str:
     """Say which commands go without the wrapper, as a sentence."""
     verb = "are" if len(bare) > 1 else "is"
-    return f" It is not used for all operations: {_listed(bare)} {verb} run directly, without it." if bare else ""
+    return f" But {_listed(bare)} {verb} used directly, as plain commands." if bare else ""
 
 
 def _listed(commands: Sequence[str]) -> str:

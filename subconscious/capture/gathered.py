@@ -1,7 +1,8 @@
 """Fills a statement up with another one of its exchange about the same thing: together they say more than apart.
 
 What alone is narrow (a fault, a fix, a place) is often told by several sentences of one piece of work. The stronger takes
-the one with it that adds most words, if both fit; what was taken is no candidate of its own any more.
+one of those that add most, the one with which it is worth most, if both fit; what was taken is no candidate of its own
+any more.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _TAKEN = frozenset(("point", "sentence", "finding", "plan", "published", "resolv
 """Where a statement comes from that may take another one, and that may be taken."""
 
 _NARROW = 0.04
-"""Confidence that a statement loses when it could take one and finds none: alone it is of use less often."""
+"""Confidence that a statement loses when it might have taken one and took none: alone it is of use less often."""
 
 _TRIED = 6
 """Companions that are weighed together with a statement: those that add most."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange
 from subconscious.capture.narration import sentence_spans, trim
-from subconscious.capture.passages import plain
+from subconscious.capture.passages import LONGEST, plain
 from subconscious.capture.struggles import short_command
 from subconscious.capture.wording import content_words
 from subconscious.model import Role, Turn
@@ -26,9 +26,8 @@ _LONGEST_SAID = 900
 _FEWEST_WORDS = 4
 _ROOM = 230
 
-
 _FOREIGN = "tests of files that are not the project's"
-_TESTS = re.compile(r"\A(?P<runner>[\w-]+) (?:run )?test\b")
+_TESTS = re.compile(r"\A(?P<runner>[\w-]+) (?:run )?test\Z")
 _OF_FOLDER = re.compile(r"\A(?P<runner>[\w-]+) test (?P<folder>[\w.-]+/)(?=\s|\Z)")
 
 
@@ -88,23 +87,24 @@ def obstacles(exchange: Exchange) -> Iterator[Draft]:
     for turn in exchange.turns:
         if turn.role is Role.ASSISTANT and 0 < len(turn.text) <= _LONGEST_SAID:
             found |= {row.name: draft for row in OBSTACLES if (draft := _draft(row, turn)) is not None}
-    if _FOREIGN in found and (narrow := _narrower(exchange)):
-        draft = found[_FOREIGN]
-        found[_FOREIGN] = replace(draft, content=f"{draft.content} {narrow}")
+    if _FOREIGN in found:
+        found[_FOREIGN] = _narrowed(found[_FOREIGN], exchange)
     yield from found.values()
 
 
-def _narrower(exchange: Exchange) -> str:
-    """Say which folder's tests to run, where that was done in the end."""
-    ran = [short_command(one) for turn in exchange.turns if turn.role is Role.TOOL for one in turn.commands]
-    narrow = next((found for one in ran if (found := _OF_FOLDER.match(one))), None)
-    runs = (found for one in ran if (found := _TESTS.match(one)))
-    wide = next(
-        (found for found in runs if narrow and found["runner"] == narrow["runner"] and found.string != narrow[0]), None
-    )
-    return (
-        f"To run only project tests, scope the run: `{narrow[0]}` in place of `{wide[0]}`." if narrow and wide else ""
-    )
+def _narrowed(draft: Draft, exchange: Exchange) -> Draft:
+    """Say which folder's tests to run, where that was done and went well; never the folder that is to be left out."""
+    tools = [turn for turn in exchange.turns if turn.role is Role.TOOL]
+    well = [short_command(one) for turn in tools if not turn.failed for one in turn.commands]
+    runs = [found for turn in tools for one in turn.commands if (found := _TESTS.match(short_command(one)))]
+    for narrow in filter(None, map(_OF_FOLDER.match, well)):
+        wide = next((found for found in runs if found["runner"] == narrow["runner"]), None)
+        if wide and narrow["folder"].rstrip("/") not in draft.content:
+            content = (
+                f"{draft.content} To run only project tests, scope the run: `{narrow[0]}` in place of `{wide[0]}`."
+            )
+            return replace(draft, content=content) if len(content) <= LONGEST else draft
+    return draft
 
 
 def _draft(row: Obstacle, turn: Turn) -> Draft | None:

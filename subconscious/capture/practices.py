@@ -70,11 +70,13 @@ _STAGED = re.compile(
 )
 """What takes a changed changelog into a commit: its name, or all that has changed."""
 
-_ADDED = re.compile(r"\bgit (?:-C \S+ )?add (?P<what>[^\n;&|]+)")
-_FILE = re.compile(r"\A(?!-)\S*\w\.\w+")
+_ADDED = re.compile(r"\bgit (?:-\S+ (?:[^-\s]\S* )?)*add (?P<what>[^\n;&|]+)")
+_ALL = re.compile(r"\bgit (?:-C \S+ )?commit (?:-[\w-]+ )*(?:-[a-z]*a|--all\b)")
+_FILE = re.compile(r"[\"']?[^-\s]\S*\w\.\w+[\"']?\Z")
 _LEFT_OUT = re.compile(
-    r"\b(?:only|just) (?:stage|commit|add) (?:the )?(?:\w+ )?(?:relevant )?files?\b|\bchanges\b[^.\n]{0,40}\b(?:unrelated|pre-existing)\b|"
-    r"\b(?:unrelated|pre-existing|other (?:uncommitted|unstaged|modified|changed)) (?:\w+ ){0,3}(?:changes|files)\b",
+    r"\b(?:only|just) (?:stage|commit|add) (?:the )?(?:\w+ )?(?:relevant )?files?\b|"
+    r"(?<!\bno )(?<!\bany )(?<!\bwithout )\b(?:unrelated|pre-existing|other (?:uncommitted|unstaged|modified|changed)) (?:\w+ ){0,3}"
+    r"(?:changes|files)\b(?! belong)|\bchanges\b[^.\n]{0,40}\b(?:unrelated|pre-existing)\b",
     re.IGNORECASE,
 )
 """What an assistant says when it leaves changes out of a commit that are not its own."""
@@ -139,11 +141,12 @@ def _subjects(turns: Sequence[Turn]) -> Iterator[Draft]:
 
 def _staging(turns: Sequence[Turn]) -> Iterator[Draft]:
     """What else has changed is left out of a commit: said, and done by naming the files that go in."""
-    added = [
-        (turn, found) for turn in _worked(turns) for command in turn.commands for found in _ADDED.finditer(command)
-    ]
-    heard = any(_LEFT_OUT.search(turn.text) for turn in turns if turn.role is Role.ASSISTANT)
-    if heard and added and all(_FILE.search(found["what"]) for _, found in added):
+    said = [turn for turn in turns if turn.role is Role.ASSISTANT]  # whose commands stand here whole
+    ran = [(turn, command) for turn in said for command in turn.commands if worked(turns, turn, command)]
+    added = [(turn, found) for turn, command in ran for found in _ADDED.finditer(command)]
+    named = all(_FILE.match(word) for _, found in added for word in found["what"].split() if word not in ("--", "\\"))
+    heard = any(_LEFT_OUT.search(turn.text) for turn in said)
+    if heard and added and named and not any(_ALL.search(command) for _, command in ran):
         turn, found = added[0]
         text = (
             "Only the files modified for the current task are staged before committing, by explicit file paths (`git add"

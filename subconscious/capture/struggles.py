@@ -13,33 +13,41 @@ from pathlib import PurePath
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange
 from subconscious.capture.narration import is_narration, sentence_spans
-from subconscious.capture.passages import plain
-from subconscious.capture.wording import content_words
+from subconscious.capture.passages import LONGEST, plain
+from subconscious.capture.wording import content_words, cut_clause
 from subconscious.model import Role, Turn
 
 _NOISE = re.compile(
-    r"^(?:(?:cd|export|source)\s[^&;|]*(?:&&|;)\s*)+|\s*2>\s*(?:&1|/dev/null)|\s*\|\s*(?:tail|head|grep|cat|wc|sed|awk|rg)\b.*\Z|\s*;\s*echo\b.*\Z",
+    r"^(?:(?:cd|export|source)\s[^&;|]*(?:&&|;)\s*)+|(?<!\s)\s*2>\s*(?:&1|/dev/null)|"
+    r"(?<!\s)\s*\|\s*(?:tail|head|grep|cat|wc|sed|awk|rg)\b.*\Z|(?<!\s)\s*;\s*echo\b.*\Z",
     re.DOTALL,
 )
 _REPAIR = re.compile(
     r"(?<![\w-])(?:lint[:-]fix|fmt|format|--fix|--write|fix|go mod tidy|install|prettier|gofmt|codegen|generate)\b"
 )
+_FORMATS = re.compile(
+    r"\A(?!git\b)(?:\S+ ){0,3}?\S*(?:lint[:-]fix|fmt|format|fix|prettier|--write)(?=\s|\Z)(?!.*(?:&&|;) *git\b)"
+)
+"""A command that repairs what a check found, and nothing else: no commit, no installation."""
+
+_ALONE = re.compile(
+    r"\A(?:(?:cd|(?:[\w-]+ )?git(?: -C \S+)? add)\s[^&;|]*(?:&&|;)\s*)*(?:[\w-]+ )?git(?: -C \S+)? commit\b(?!.*\bgit push\b)",
+    re.DOTALL,
+)
+"""A commit that nothing stands before but what it takes in: when it fails, it is the commit that failed."""
+
+_NO_CHECK = re.compile(r"nothing to commit|no changes added|index\.lock|pathspec|\breject\w*|\bpush\w*", re.IGNORECASE)
 _COMMIT = re.compile(r"\bgit\s(?:-C \S+ )?commit\b")
 _LOOKING = re.compile(
     r"\s*(?:ls|cat|grep|rg|find|which|head|tail|sed|awk|xxd|curl|stat|test|echo|diff|git (?:show|log|diff|status|branch|ls-|rev-parse))\b"
 )
 _CHECKS = re.compile(r"\b(?:lint|biome|check|eslint|ruff)\b")
 
-_NEXT = re.compile(r"\b(?:let me|i'll|(?:i )?(?:just )?need to) (?P<what>[^.:\n]{12,140})", re.IGNORECASE)
-_IDLE = re.compile(
-    r"(?:also |now |first |just )*(?:check|look|see|verify|read|find|investigate|search|run|try|debug|re-?run|understand|view|examine|"
-    r"fix (?:it|this|that|the (?:test|lint|formatting|issue|error)s?\b[^,]{0,12})|continue|proceed|update (?:it|that|this))\b",
-    re.IGNORECASE,
-)
 _FINE = re.compile(r"\bno \w* ?(?:issues|errors|problems)\b|\bclean\b", re.IGNORECASE)
 _LINTERS = re.compile(r"\b(?:Biome|ESLint|Prettier|Ruff|golangci-lint|Clippy|RuboCop)\b")
 _LONGEST_COMMAND = 80
 _LONGEST_SAID = 450
+_SHORT = 130
 _FEWEST_WORDS = 2
 _WINDOW = 16
 _TABS = re.compile(
@@ -56,20 +64,20 @@ _HOOK_CHECKS = (
     ("lint", re.compile(r"\blint\w*|\bbiome\b", re.IGNORECASE)),
     ("test", re.compile(r"\btests?\b", re.IGNORECASE)),
 )
-_RUN = r"(?:^|&& *|; *)(?P<run>(?:bun|npm|pnpm|yarn|mise|make|just|task|cargo|go|uv)(?: run)? [\w:-]*%s\b)"
+_RUN = r"(?:^|&& *|; *)(?P<run>(?:bun|npm|pnpm|yarn|mise|make|just|task|cargo|go|uv)(?: run)? [\w:-]*%s)(?=\s|\Z)"
 _SERVERS = ("gopls", "pyright", "tsserver", "rust-analyzer", "clangd")
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 
 
 @dataclass(frozen=True, slots=True)
 class _After:
-    """What followed a failure: the words about it with their turn, and the commands that worked."""
+    """What followed a failure: the words about it with their turn, the commands that worked or were to repair it."""
 
     said: str
     quote: str
-    remedy: str
     turn: Turn | None
     worked: tuple[str, ...]
+    failed: tuple[str, ...]
     edited: tuple[str, ...]
 
     @property
@@ -117,16 +125,15 @@ def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
         return None
     seen.add(command)
     variant = _variant(command, after.worked)
-    repair = next((done for done in after.worked if done != command and _REPAIR.search(done)), "")
+    repair = next((done for done in after.worked if done != command and _FORMATS.match(done)), "")
     if variant:
         return _draft(
             turn, _variant_told(command, variant), full, "a command that failed, and its variant that worked", after
         )
     # What else fails once and then passes is the status of a test run: it was repaired, and git has the repair.
     if repair and repair not in command and _CHECKS.search(command) and not _FINE.search(after.said):
-        return _draft(
-            turn, _repair_told(exchange, command, repair, after), full, "a check that failed, and its repair", after
-        )
+        text = _repair_told(exchange, command, repair, after)
+        return _draft(turn, text, full, "a check that failed, and its repair", after) if text else None
     return None
 
 
@@ -141,16 +148,18 @@ def _variant_told(command: str, variant: str) -> str:
 
 
 def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -> str:
-    """Say what the check wants, whatever was edited: the next session meets it with other files."""
+    """Say what the check wants, whatever was edited: the next session meets it with other files. "" if it failed."""
     if after.fault:
         return (
             f"`{repair}` is an auto-fix that handles the formatting only: other faults that `{command}` reports require a "
             f"separate manual edit{_told(after)}"
         )
-    said = (turn.text for turn in exchange.turns if turn.role is Role.ASSISTANT)
-    name = next((found[0] for text in said if (found := _LINTERS.search(text))), "")
+    if repair in after.failed:
+        return ""
+    named = _LINTERS.search(after.said)
+    edits = " after edits" if exchange.files else ""
     return (
-        f"`{command}`{f' ({name})' if name else ''} failed after edits due to formatting: a separate auto-fix pass, `{repair}`, "
+        f"`{command}`{f' ({named[0]})' if named else ''} failed{edits} due to formatting: a separate auto-fix pass, `{repair}`, "
         "was required before lint was clean. Run it as a step of its own before the final verification and the commit."
     )
 
@@ -162,31 +171,34 @@ def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None
     if command in seen or not re.search(r"\blint\b|\bcheck\b", command) or _REPAIR.search(command):
         return None
     after = _after(exchange, at, 6)
-    repair = next((done for done in after.worked if _REPAIR.search(done)), "")
+    repair = next((done for done in after.worked if _FORMATS.match(done)), "")
     told = re.search(r"\b(?:lint|format\w*|biome|violations?|unused)\b", after.said, re.IGNORECASE)
     again = repair in after.worked and command in after.worked[after.worked.index(repair) :]
     if not repair or _FINE.search(after.said) or not (told or again):
         return None
     seen.add(command)
-    return _draft(
-        turn, _repair_told(exchange, command, repair, after), turn.commands[0], "a check and its repair", after
-    )
+    text = _repair_told(exchange, command, repair, after)
+    return _draft(turn, text, turn.commands[0], "a check and its repair", after) if text else None
 
 
 def _of_commit(exchange: Exchange, turn: Turn, after: _After, seen: set[str]) -> Draft | None:
     """A commit that a check of the pre-commit hook stopped: which check, and the command that shows it beforehand."""
     check = next((name for name, pattern in _HOOK_CHECKS if pattern.search(after.said)), "")
-    if not check or after.said in seen:
+    hooked = any("hook" in other.text for other in exchange.turns if other.role is Role.ASSISTANT)
+    alone = _ALONE.match(turn.commands[0].strip()) and not _NO_CHECK.search(after.said)
+    if not (check and hooked and alone) or after.said in seen:
         return None
     seen.add(after.said)
-    commands = (short_command(one) for other in exchange.turns for one in other.commands)
+    commands = (short_command(one) for other in exchange.turns if other.role is Role.TOOL for one in other.commands)
     run = next((found["run"] for one in commands if (found := re.search(_RUN % check, one))), "")
-    repair = next((done for done in after.worked if check == "lint" and _REPAIR.search(done)), "")
-    mended = f" Running `{repair}` was required before the commit succeeded." if repair else ""
+    repair = next((done for done in after.worked if check == "lint" and _FORMATS.match(done)), "")
+    mended = (
+        f" Running `{repair}` was required before the commit succeeded." if repair not in ("", *after.failed) else ""
+    )
     how = f"Run `{run}` before committing: it" if run else "That check, run before committing,"
     text = (
-        f"The {check} of the pre-commit hook blocked a commit{_told(after)}{mended} {how} catches what would block the commit, "
-        "pre-existing errors in other files as well, and saves a round trip."
+        f"The {check} of the pre-commit hook blocked a commit{_told(after, _SHORT)}{mended} {how} catches what would block the "
+        "commit, pre-existing errors in other files as well, and saves a round trip."
     )
     return _draft(turn, text, turn.commands[0], "a commit that was blocked, and why", after)
 
@@ -216,7 +228,7 @@ def _of_edit(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
         f"{'Multiple' if times > 1 else 'First'} Edit tool attempts on {files} failed due to a tabs vs spaces mismatch: the file "
         f"uses tab indentation, which the Read tool output does not show, requiring {how} before the edits succeeded."
     )
-    return _draft(spoken, text, why[0].strip(), "edits that failed, and why", _After("", "", "", None, (), turn.files))
+    return _draft(spoken, text, why[0].strip(), "edits that failed, and why", _After("", "", None, (), (), turn.files))
 
 
 def _of_stale(exchange: Exchange, seen: set[str]) -> Iterator[Draft]:
@@ -230,7 +242,7 @@ def _of_stale(exchange: Exchange, seen: set[str]) -> Iterator[Draft]:
                 "have already been fixed: confirm with an actual build or test run rather than trusting the reported errors."
             )
             yield _draft(
-                turn, text, found[0].strip(), "diagnostics that were found stale", _After("", "", "", None, (), ())
+                turn, text, found[0].strip(), "diagnostics that were found stale", _After("", "", None, (), (), ())
             )
 
 
@@ -248,27 +260,27 @@ def _draft(turn: Turn, text: str, quote: str, reason: str, after: _After) -> Dra
     )
 
 
-def _told(after: _After) -> str:
-    said = _FILLER.sub("", after.said.rstrip(" :;,"))
+def _told(after: _After, room: int = LONGEST) -> str:
+    said = cut_clause(_FILLER.sub("", after.said), room).rstrip(" :;,")
     return (f": {said}" if said[-1:] in ".!" else f": {said}.") if said else "."
 
 
 def _after(exchange: Exchange, at: int, window: int = _WINDOW) -> _After:
-    said, quote, remedy, spoken = "", "", "", None
+    said, quote, spoken = "", "", None
     worked: list[str] = []
+    failed: list[str] = []
     edited: list[str] = []
     for turn in exchange.turns[at + 1 : at + 1 + window]:
         if turn.role is Role.TOOL:
             shorts = [short for short in map(short_command, turn.commands) if short]
             worked += [short for short in shorts if not turn.failed or _REPAIR.search(short)]
+            failed += shorts if turn.failed else []
         elif turn.role is Role.ASSISTANT:
             if not said and turn.text and spoken is None and (found := _explanation(turn.text)):
                 (said, quote), spoken = found, turn
-            if said and not remedy:
-                remedy = _remedy(turn.text)
             if said and _EDITS & set(turn.tools):
                 edited += turn.files
-    return _After(said, quote, remedy, spoken, tuple(worked), tuple(dict.fromkeys(edited)))
+    return _After(said, quote, spoken, tuple(worked), tuple(failed), tuple(dict.fromkeys(edited)))
 
 
 def _explanation(text: str) -> tuple[str, str] | None:
@@ -284,12 +296,6 @@ def _explanation(text: str) -> tuple[str, str] | None:
     quote = text[kept[0][0] : kept[-1][1]][:260]
     said = plain(quote)
     return (said, quote) if len(content_words(said)) >= _FEWEST_WORDS else None
-
-
-def _remedy(text: str) -> str:
-    """Return what the assistant set out to do about it, where it names it."""
-    found = next((one for one in _NEXT.finditer(text[:_LONGEST_SAID]) if not _IDLE.match(one["what"])), None)
-    return f" Remedy: {plain(found['what']).strip(' ,;')}." if found else ""
 
 
 def _variant(command: str, worked: tuple[str, ...]) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from subconscious.capture.draft import Draft
 from subconscious.capture.offline import drafts, extract
+from subconscious.capture.passages import LONGEST
 from subconscious.flow.remembering import clean
 from subconscious.model import Candidate, Turn
 from subconscious.transcripts import read_turns
@@ -116,16 +117,60 @@ def test_a_check_that_repairs_itself_first_is_no_lesson(tmp_path: Path) -> None:
     ],
 )
 def test_a_blocked_commit_tells_which_check_to_run_before(tmp_path: Path, said: str, told: str) -> None:
-    script = Script().user("commit it").runs("bun run typecheck").runs("git commit -m x", failed=True).says(said)
+    script = Script().user("commit it").runs("bun run typecheck").says("The hook will run.")
+    script.runs("git commit -m x", failed=True).says(said)
     contents = [draft.content for draft in found(script, tmp_path, "struggle")]
     assert [content.startswith(told) for content in contents] == ([True] if told else [])
     assert ("Run `bun run typecheck` before committing" in "".join(contents)) == ("typecheck" in told)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("git commit -m x", "Nothing to commit: the test file was taken in by the hook before."),
+        ("bun test && git commit -m x", "The test of the relay fails, so the hook was never asked."),
+        ("git commit -m x && git push", "The push was rejected by a hook that wants the lint branch."),
+    ],
+)
+def test_a_commit_that_fails_for_another_reason_blames_no_check(tmp_path: Path, command: str, said: str) -> None:
+    assert found(Script().user("commit it").runs(command, failed=True).says(said), tmp_path, "struggle") == []
+
+
+def test_advice_is_never_cut_off_by_a_long_explanation(tmp_path: Path) -> None:
+    said = f"The hook's typecheck stops it: the `Cone` type lacks {'one more field of the shelf and ' * 6}the last one."
+    script = Script().user("commit it").runs("bun run typecheck").runs("git commit -m x", failed=True).says(said)
+    (draft,) = found(script, tmp_path, "struggle")
+    assert len(draft.content) <= LONGEST
+    assert draft.content.endswith("and saves a round trip.")
+
+
+@pytest.mark.parametrize(
+    "repair", ["git commit -m 'fix: lint'", "npm install", "go generate ./..."], ids=["commit", "install", "generate"]
+)
+def test_only_what_repairs_a_format_is_a_repair(tmp_path: Path, repair: str) -> None:
+    script = Script().user("log the temperature").runs("bun run lint", failed=True).says("Biome reports a dependency.")
+    assert found(script.runs(repair), tmp_path, "struggle") == []
+
+
+def test_a_repair_that_failed_did_not_make_lint_clean(tmp_path: Path) -> None:
+    script = Script().user("log the temperature").runs("bun run lint", failed=True).says("Biome wants it in one line.")
+    assert found(script.runs("bun run lint:fix", failed=True), tmp_path, "struggle") == []
+
+
+def test_a_command_of_many_blanks_takes_no_time(tmp_path: Path) -> None:
+    """Each blank may begin a redirection; were all tried, this would take minutes."""
+    script = Script().user("commit it")
+    for _ in range(40):
+        script.runs(f"echo a{' ' * 2900}b")
+    assert found(script, tmp_path, "struggle") == []
 
 
 def test_a_test_run_that_meets_foreign_files_is_told_with_the_narrower_run(tmp_path: Path) -> None:
     said = "The failures are from `tmp/clones/` (an old clone) picked up by the test runner."
     script = Script().user("test it").runs("bun run test", failed=True).says(said)
     (without,) = found(script, tmp_path, "struggle")
+    (still,) = found(script.runs("bun test tmp/clones/").runs("bun test lib/", failed=True), tmp_path, "struggle")
+    assert still.content == without.content, "neither the folder that is to be left out nor a run that failed"
     (narrow,) = found(script.runs("bun test src/ 2>&1 | tail -20"), tmp_path, "struggle")
     assert (
         narrow.content
@@ -185,9 +230,32 @@ def test_a_wrapper_is_told_with_what_goes_without_it(tmp_path: Path) -> None:
         " (as `wrap git status` and `wrap git diff`) instead of the plain, bare commands."
     )
     (but,) = found(script.runs("git commit -m x"), tmp_path, "convention")
-    assert but.content == f"{only.content} It is not used for all operations: `git commit` is run directly, without it."
+    assert but.content == f"{only.content} But `git commit` is used directly, as plain commands."
     (again,) = found(script.runs("wrap git commit -m y"), tmp_path, "convention")
     assert again.content == only.content, "what goes both ways goes through it"
+
+
+def test_words_of_the_shell_and_what_mostly_goes_without_it_are_no_wrapper(tmp_path: Path) -> None:
+    loop = Script().user("log the temperature")
+    mostly = Script().user("log the temperature")
+    for number in range(3):
+        loop.runs(f"for f in a b; do git add $f{number}; done")
+        mostly.runs(f"wrap git show {number}").runs(f"git show {number}").runs(f"git log -{number}")
+    assert found(loop, tmp_path, "convention") == []
+    assert found(mostly, tmp_path, "convention") == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "There is no pre-commit hook here, so neither lint nor tests run when we commit.",
+        "We could add a pre-commit hook that runs lint and the tests.",
+        "Let me run the pre-commit checks: lint and tests.",
+        "I skipped the pre-commit hook with --no-verify, for lint and tests take too long.",
+    ],
+)
+def test_a_hook_that_is_denied_or_wished_for_enforces_nothing(tmp_path: Path, said: str) -> None:
+    assert found(Script().user("commit it").runs("git commit -m x").says(said), tmp_path, "convention") == []
 
 
 def test_a_hook_is_told_by_the_checks_that_it_runs(tmp_path: Path) -> None:

@@ -216,7 +216,11 @@ def test_files_are_staged_by_name_where_other_changes_are_left_out(tmp_path: Pat
     assert practised(script, tmp_path).startswith("Only the files modified for the current task are staged")
     unsaid = Script().user("Ship the ramp").says("Let me read the other two files.").runs("git add kiln/ramp.py")
     assert practised(unsaid, tmp_path) == ""
-    assert practised(script.runs("git add -A"), tmp_path) == "", "once everything went in: no practice"
+    denied = Script().user("Ship the ramp").says("There are no unrelated changes.").runs("git add kiln/ramp.py")
+    assert practised(denied, tmp_path) == ""
+    for everything in ("git add -A", "git commit -am 'All of it'", "git add kiln/ramp.py .", "git -c core.x=y add -A"):
+        said = Script().user("Ship the ramp").says(left).runs("git add kiln/ramp.py").runs(everything)
+        assert practised(said, tmp_path) == "", everything
 
 
 def test_nothing_is_cut_from_what_tools_and_side_chains_say(tmp_path: Path) -> None:
