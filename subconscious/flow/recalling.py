@@ -133,7 +133,9 @@ async def _fused(mind: Mind, meant: Wanted, depth: int) -> Sequence[Fused]:
 async def _query(mind: Mind, meant: Wanted, depth: int) -> Query:
     """What the engines are asked; where few memories are meant, or rather meant, they are told which."""
     which, rather = meant.which, meant.outright
-    # Archived memories stand in no index of vectors.
+    among = tuple(await memories.ids_of(mind.database, which)) if which.narrow else None
+    best = tuple(await memories.ids_of(mind.database, rather)) if rather != which else ()
+    # Archived memories stand in no index of vectors. Begun last: who leaves in between leaves nothing behind.
     coming = None if which.archived else ensure_future(mind.embed(meant.sought))
     return Query(
         text=meant.sought,
@@ -141,9 +143,9 @@ async def _query(mind: Mind, meant: Wanted, depth: int) -> Query:
         coming=coming,
         limit=depth,
         which=which,
-        among=tuple(await memories.ids_of(mind.database, which)) if which.narrow else None,
+        among=among,
         rather=rather if rather != which else None,
-        best=tuple(await memories.ids_of(mind.database, rather)) if rather != which else (),
+        best=best,
     )
 
 

@@ -3,9 +3,9 @@
 A connection answers one question after the other, so who is waited for by a hook has a reading one of their own: what
 upkeep asks of thousands of memories must not stand before it. It is read without a thread: a prompt or a search asks
 some 35 short questions, and to hand each to another thread and back takes several times as long as the answer, most of
-all while a third one computes. The few questions whose answer takes longer the more is remembered, those of the full
-text and of what has faded, have a connection with a thread for those in a hurry: where they were read, nobody else
-would be heard meanwhile.
+all while a third one computes. The few questions whose answer takes longer the more is remembered (of the full text, of
+what has faded, of all vectors of a project, of a rare kind or all of a time) have a connection with a thread for those
+in a hurry: where they were read, nobody else would be heard meanwhile.
 
 Only the daemon writes (it holds the lock of the state folder); the terminal's doctor reads. SQLite's own writer lock
 is therefore never waited for across processes, and a transaction here is serialised by an asyncio lock.

@@ -64,6 +64,7 @@ async def get_many(database: Database, ids: Sequence[int], which: Filter | None 
         # By id, and not by an index that has the whole project.
         f"SELECT * FROM memories NOT INDEXED WHERE id IN ({marks(ids)}) AND {condition}",  # noqa: S608
         (*ids, *values),
+        long=which is not None and which.narrow,
     )
     return {row["id"]: memory_from(row) for row in rows}
 
@@ -91,7 +92,7 @@ async def latest(database: Database, which: Filter, limit: int, offset: int = 0)
     rows = await database.rows(
         f"{one} ORDER BY said_at DESC, id DESC LIMIT ? OFFSET ?",
         (*(value for _, values in scopes for value in values), limit, offset),
-        long=which.project_id is None,
+        long=which.project_id is None or which.narrow or which.archived,
     )
     return [memory_from(row) for row in rows]
 
@@ -239,7 +240,7 @@ async def within(database: Database, ids: Sequence[int], projects: Sequence[str]
     """Those of ``ids`` that are active and may be recalled in ``projects`` (empty: all): theirs and the user's own."""
     scope = f" AND (project_id IS NULL OR project_id IN ({marks(projects)}))" if projects else ""
     rows = await database.rows(
-        f"SELECT id FROM memories WHERE id IN ({marks(ids)}) AND archived_at IS NULL{scope}",  # noqa: S608
+        f"SELECT id FROM memories NOT INDEXED WHERE id IN ({marks(ids)}) AND archived_at IS NULL{scope}",  # noqa: S608
         (*ids, *projects),
     )
     return {row["id"] for row in rows}

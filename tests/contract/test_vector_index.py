@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from subconscious.store import vectors
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.vectors import NumpyIndex, Row, SqliteVecIndex, VectorIndex, open_index
+from subconscious.store.vectors.table import Table
 from subconscious.store.vectors.vec0 import file_of, sweep
 
 MODEL, DIM = "toy", 8
@@ -265,6 +267,50 @@ async def test_the_numpy_index_holds_no_more_than_its_capacity(database: Databas
     for project in ("a", "b", "c", "a"):
         assert len(await index.search([project], rows[0].vector, 50)) == 10
         assert sum(len(shelf.ids) for shelf in index._shelves.values()) <= 25
+
+
+async def test_the_numpy_index_reads_a_project_once_for_all_who_ask_at_once(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten sessions that begin together would else read, and hold, ten times all that a project has."""
+    rows = random_rows(9)
+    await put(database, rows)
+    index = NumpyIndex(database, MODEL)
+    reads: list[str] = []
+    read = Table.of_project
+
+    async def slowly(table: Table, project: str) -> list[sqlite3.Row]:
+        reads.append(project)
+        found = await read(table, project)
+        await asyncio.sleep(0)
+        return found
+
+    monkeypatch.setattr(Table, "of_project", slowly)
+    answers = await asyncio.gather(*(index.search(["p"], rows[0].vector, 20) for _ in range(10)))
+    assert [len(answer) for answer in answers] == [9] * 10
+    assert reads == ["p"]
+
+
+async def test_what_changes_while_a_project_is_read_is_in_what_is_kept(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, gone, late = random_rows(3)
+    await put(database, [first, gone])
+    index = NumpyIndex(database, MODEL)
+    read = Table.of_project
+
+    async def interrupted(table: Table, project: str) -> list[sqlite3.Row]:
+        found = await read(table, project)
+        await put(database, [late])
+        await set_active(database, [gone.memory_id], False)
+        await index.refresh([late.memory_id, gone.memory_id])
+        return found
+
+    monkeypatch.setattr(Table, "of_project", interrupted)
+    for _ in range(2):
+        found = {number for number, _ in await index.search(["p"], first.vector, 20)}
+        assert found == {first.memory_id, late.memory_id}
+        monkeypatch.setattr(Table, "of_project", read)
 
 
 @pytest.mark.skipif(extensible() is None, reason="no SQLite here loads extensions")

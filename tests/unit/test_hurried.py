@@ -15,6 +15,7 @@ from subconscious.store import events, fading, full_text, jobs, memories, sessio
 from subconscious.store.connect import AWAITED, HURRIED, Database, open_database
 from subconscious.store.filters import Filter
 from subconscious.store.migrate import migrate
+from subconscious.store.vectors.table import Table
 
 LONG = 5.0
 """Seconds that a question waits for everybody else to be heard, in vain where they can't be."""
@@ -87,9 +88,20 @@ async def test_a_searchs_short_questions_are_read_at_once_and_its_long_ones_with
         await events.newest(database)
         await memories.in_sessions(database, [1], "p")
         assert shared == []
-        await memories.ids_of(database, Filter(kinds=("lesson",)))
-        await full_text.search(database, ["cents"], ["p"], 5)
-        assert len(shared) == 2
+        table = Table(database, "m")
+        narrow = Filter("p", tags=("t",))
+        long = (
+            memories.ids_of(database, Filter(kinds=("lesson",))),
+            full_text.search(database, ["cents"], ["p"], 5),
+            memories.get_many(database, [1], narrow),
+            memories.latest(database, Filter(), 5),
+            memories.latest(database, narrow, 5),
+            table.of_project("p"),
+            table.projects(),
+        )
+        for question in long:
+            await question
+        assert len(shared) == len(long)
     finally:
         AWAITED.reset(token)
         await database.close()

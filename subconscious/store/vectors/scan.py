@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import asyncio
+from collections import OrderedDict, defaultdict
 from collections.abc import Sequence
 
 from subconscious.store.connect import Database
@@ -22,7 +23,9 @@ class NumpyIndex:
         self._table = Table(database, model)
         self._capacity = capacity
         self._shelves: OrderedDict[str, Shelf] = OrderedDict()
-        self._changes = 0
+        self._reading: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        # What changes while a project is being read, for each that is.
+        self._missed: dict[str, set[int]] = {}
 
     async def search(
         self, projects: Sequence[str], vector: Vector, k: int, among: Sequence[int] | None = None
@@ -30,7 +33,9 @@ class NumpyIndex:
         """The k nearest memories (see VectorIndex)."""
         found: list[Scored] = []
         for project in dict.fromkeys(projects or await self._table.projects()):
-            shelf = await self._shelf(project)
+            # Sessions that begin at once ask together: the first one reads, the others take what it has read.
+            async with self._reading[project]:
+                shelf = await self._shelf(project)
             if among is not None:
                 shelf = shelf.within(among)
             found += shelf.candidates(vector, k + SPARE).nearest(vector, k)
@@ -42,7 +47,8 @@ class NumpyIndex:
 
     async def refresh(self, ids: Sequence[int]) -> None:
         """Take over what the table says of these memories (see VectorIndex)."""
-        self._changes += 1
+        for missed in self._missed.values():
+            missed.update(ids)
         rows = [row for row, _ in await self._table.rows(ids)]
         for project, shelf in self._shelves.items():
             self._shelves[project] = shelf.without(ids).plus([row for row in rows if row.project == project])
@@ -55,11 +61,17 @@ class NumpyIndex:
         if project in self._shelves:
             self._shelves.move_to_end(project)
             return self._shelves[project]
-        before = self._changes
-        shelf = Shelf.of(await self._table.of_project(project))
-        # Something that changed while the table was read may be missing from what was read: use it once, don't keep it.
-        if before == self._changes:
+        missed = self._missed[project] = set[int]()
+        try:
+            shelf = Shelf.of(await self._table.of_project(project))
+            while missed:  # between the last look at it and keeping the shelf nobody else has a turn
+                ids = list(missed)
+                missed.clear()
+                rows = [row for row, _ in await self._table.rows(ids) if row.project == project]
+                shelf = shelf.without(ids).plus(rows)
             self._keep(project, shelf)
+        finally:
+            del self._missed[project]
         return shelf
 
     def _keep(self, project: str, shelf: Shelf) -> None:
