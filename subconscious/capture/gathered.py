@@ -22,7 +22,7 @@ _TAKEN = frozenset(("point", "sentence", "finding", "plan", "published", "resolv
 """Where a statement comes from that may take another one, and that may be taken."""
 
 _NARROW = 0.04
-"""Confidence that a statement loses when it might have taken one and took none: alone it is of use less often."""
+"""Confidence that a statement loses among others of which it takes none: alone it is of use less often."""
 
 _TRIED = 6
 """Companions that are weighed together with a statement: those that add most."""
@@ -88,7 +88,7 @@ def _gathered(
         together = _together(one, [other for other in near if id(other) not in gone], weigh)
         if together is None:
             gone.add(id(one))
-            yield one.draft, _alone(one)
+            yield one.draft, _alone(one) if len(near) > 1 else one.confidence
         else:
             other, draft, confidence = together
             gone.update((id(one), id(other)))

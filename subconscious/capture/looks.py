@@ -93,9 +93,12 @@ _SIGNS = (
 _MOST = 4
 """Words of one sort that are counted."""
 
+_SHORT = 200
+"""Characters up to which a statement is none the worse for being shorter."""
+
 
 def looks(draft: Draft) -> list[float]:
-    """How a draft looks, as numbers of about one size; always as many. The first is the logarithm of its length."""
+    """How a draft looks, as numbers of about one size; always as many. The first is the logarithm of its length, if it is long."""
     said = draft.content[:LONGEST]
     head = _HEAD.match(said)
     body = said[head.end() :] if head else said
@@ -104,7 +107,7 @@ def looks(draft: Draft) -> list[float]:
     joined = _joined(counts, body)
     alike = {"cause": joined[0], "edit": joined[2], "short": shape[2], "long": shape[4], "now": counts["currently"] > 0}
     return [
-        math.log(max(len(said), 1)),
+        math.log(max(len(said), _SHORT)),
         *shape,
         *(float(value) for count in counts.values() for value in (count > 0, count / 2)),
         *joined,

@@ -80,11 +80,17 @@ def test_the_weak_and_the_repeated_are_not_taken() -> None:
     assert contents([(draft(FAULT), 0.8), (draft(again), 0.7)]) == [FAULT, again]
 
 
-def test_what_could_take_another_and_finds_none_is_worth_less() -> None:
-    alone = {source: [(draft(FAULT, source=source), 0.8)] for source in ("point", "finding", "convention")}
-    sure = {source: gather(weighed, {FAULT: 0}, by_length)[0][1] for source, weighed in alone.items()}
-    assert sure["point"] == sure["finding"] < sure["convention"] == 0.8
-    assert gather([(draft(FAULT), 0.01)], {FAULT: 0}, by_length)[0][1] == 0.0
+@pytest.mark.parametrize("source", ["point", "finding", "convention"])
+def test_what_takes_none_of_the_others_of_its_exchange_is_worth_less(source: str) -> None:
+    lone = [(draft(FAULT, source=source), 0.8)]
+    among = [*lone, (draft(ELSEWHERE), 0.6), (draft(f"{ELSEWHERE} Cones bend."), 0.6)]
+    sure = dict(gather(among, {FAULT: 0, ELSEWHERE: 0, f"{ELSEWHERE} Cones bend.": 0}, by_length))[lone[0][0]]
+    assert sure < 0.8 if source != "convention" else sure == 0.8, "a convention takes none anyway"
+    assert gather(lone, {FAULT: 0}, by_length) == lone, "a short answer is no narrower for being all that was said"
+
+
+def test_no_confidence_is_below_nothing() -> None:
+    assert gather([(draft(FAULT), 0.01)], {FAULT: 0}, by_length)[0][1] >= 0.0
 
 
 def test_of_several_that_would_fit_the_one_that_goes_best_with_it_is_taken() -> None:
