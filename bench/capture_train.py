@@ -39,7 +39,7 @@ FOLDS = 6
 WORTH_STRENGTH = 2.0
 SENTENCE_STRENGTH = {"decision": 8.0}
 SESSION_FOLDS = 12
-THRESHOLDS = (0.36, QUEUE, 0.48, 0.54, 0.60)
+THRESHOLDS = (0.32, QUEUE, 0.45, 0.52, 0.60)
 LOOKS_COUNT, TOLD_COUNT = 0.05, 0.1
 """How much the looks count before anything is learned."""
 

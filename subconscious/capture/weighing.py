@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SETTLED = {"answer", "approved"}
 """What a person settled by an act: the model has no say in it."""
 
-QUEUE = 0.42
+QUEUE = 0.38
 """Probability from which what the model weighs waits for a person."""
 
 _BELOW, _ABOVE = ((0.0, 0.3), (0.2, 0.5)), ((0.60, 0.75), (0.72, 0.80), (0.90, 0.86), (1.0, 0.89))
