@@ -10,9 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from subconscious.capture.commands import CHECKS, short_command
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange
-from subconscious.capture.struggles import short_command
 from subconscious.model import Role, Turn
 
 _RUNNERS = {
@@ -71,11 +71,9 @@ _PURPOSES = (
     ("checks", r"check"),
 )
 _HOOK = re.compile(r"(?<![^.\n])[^.\n]*?\bpre-?commit (?:hook|check)s?\b[^.\n]*", re.IGNORECASE)
-_HOOK_CHECKS = (
-    ("the tests of its suite", re.compile(r"\btests?\b", re.IGNORECASE)),
-    ("lint", re.compile(r"\blint\w*|\bbiome\b", re.IGNORECASE)),
-    ("typecheck", re.compile(r"type.?check\w*|typescript", re.IGNORECASE)),
-)
+_OF_HOOK = {"test": "the tests of its suite", "lint": "lint", "typecheck": "typecheck"}
+"""What is said of a hook's checks, in this order."""
+
 _TOOLCHAINS = frozenset(("go", "cargo", "dotnet", "mix"))
 """Whose own commands need no telling: every project in that language is tested by them."""
 
@@ -97,7 +95,6 @@ class _Seen:
     """What was run and said in a session."""
 
     ran: Counter[str] = field(default_factory=Counter)
-    wrapped: Counter[str] = field(default_factory=Counter)
     under: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     bare: Counter[str] = field(default_factory=Counter)
     turns: dict[str, Turn] = field(default_factory=dict)
@@ -125,7 +122,6 @@ def _note_commands(seen: _Seen, turn: Turn) -> None:
             seen.turns.setdefault(check["check"], turn)
         for found in _WRAPPED.finditer(line):
             if found["wrapper"] not in _NO_WRAPPERS and found["wrapper"] not in _RUNNERS:
-                seen.wrapped[found["wrapper"]] += 1
                 seen.under[found["wrapper"]][found["command"]] += 1
                 seen.turns.setdefault(found["wrapper"], turn)
         seen.bare.update(found["command"] for found in _BARE.finditer(line))
@@ -133,7 +129,7 @@ def _note_commands(seen: _Seen, turn: Turn) -> None:
 
 def _note_hook(seen: _Seen, turn: Turn) -> None:
     for said in (found for found in _HOOK.finditer(turn.text) if not _UNMEANT.search(found[0])):
-        for name, pattern in _HOOK_CHECKS:
+        for name, pattern in CHECKS.items():
             if pattern.search(said[0]):
                 seen.hook.setdefault(name, (turn, said[0].strip()))
 
@@ -162,11 +158,11 @@ def _purpose(check: str) -> str:
 
 
 def _hook(seen: _Seen) -> Iterator[Draft]:
-    names = [name for name, _ in _HOOK_CHECKS if name in seen.hook]
-    if len(names) < _FEWEST_RUNS:
+    checks = [name for name in _OF_HOOK if name in seen.hook]
+    if len(checks) < _FEWEST_RUNS:
         return
-    turn, quote = seen.hook[names[0]]
-    runs = f"{', '.join(names[:-1])} and {names[-1]}"
+    turn, quote = seen.hook[checks[0]]
+    runs = _listed([_OF_HOOK[name] for name in checks])
     text = (
         f"A pre-commit hook of this project enforces {runs}: they run automatically before every commit, and a commit is"
         " allowed only when all of them pass."
@@ -183,8 +179,8 @@ def _hook(seen: _Seen) -> Iterator[Draft]:
 
 
 def _wrapper(seen: _Seen) -> Iterator[Draft]:
-    for wrapper, count in seen.wrapped.most_common(1):
-        if count >= _FEWEST_WRAPPED and count > seen.bare.total() - seen.bare[_COMMIT]:
+    for wrapper, under in sorted(seen.under.items(), key=lambda one: -one[1].total())[:1]:
+        if (count := under.total()) >= _FEWEST_WRAPPED and count > seen.bare.total() - seen.bare[_COMMIT]:
             yield Draft(
                 seen.turns[wrapper],
                 "pattern",
@@ -201,12 +197,12 @@ def _wrapped(wrapper: str, seen: _Seen) -> str:
     under = seen.under[wrapper]
     tools = sorted({command.split()[0] for command in under}, reverse=True)
     shown = [f"{wrapper} {command}" for command in _EXAMPLES if under[command]]
-    examples = f" (as {_listed(shown)})" if shown else ""
+    examples = f" (as {_quoted(shown)})" if shown else ""
     runner = next((check.split()[0] for check, _ in seen.ran.most_common(1)), "")
     bare = [_COMMIT] if seen.bare[_COMMIT] and not under[_COMMIT] else []
     bare += [runner] if runner in _RUNNERS and runner not in tools else []
     return (
-        f"The project uses the command prefix `{wrapper}`, a wrapper around standard tools: {_listed(tools)} commands are run "
+        f"The project uses the command prefix `{wrapper}`, a wrapper around standard tools: {_quoted(tools)} commands are run "
         f"through it{examples} instead of the plain, bare commands.{_direct(bare)}"
     )
 
@@ -214,10 +210,15 @@ def _wrapped(wrapper: str, seen: _Seen) -> str:
 def _direct(bare: Sequence[str]) -> str:
     """Say which commands go without the wrapper, as a sentence."""
     verb = "are" if len(bare) > 1 else "is"
-    return f" But {_listed(bare)} {verb} used directly, as plain commands." if bare else ""
+    return f" But {_quoted(bare)} {verb} used directly, as plain commands." if bare else ""
 
 
-def _listed(commands: Sequence[str]) -> str:
-    """Write commands as a list in words: `a`, `b` and `c`."""
-    *first, last = (f"`{command}`" for command in commands)
+def _listed(words: Sequence[str]) -> str:
+    """Write a list in words: a, b and c."""
+    *first, last = words
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def _quoted(commands: Sequence[str]) -> str:
+    """Write commands as a list in words: `a`, `b` and `c`."""
+    return _listed([f"`{command}`" for command in commands])

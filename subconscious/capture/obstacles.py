@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from subconscious.capture.commands import short_command
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange
 from subconscious.capture.narration import sentence_spans, trim
 from subconscious.capture.passages import LONGEST, plain
-from subconscious.capture.struggles import short_command
 from subconscious.capture.wording import content_words
 from subconscious.model import Role, Turn
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from subconscious.capture.commands import CHECKS, short_command
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange
 from subconscious.capture.narration import is_narration, sentence_spans
@@ -17,11 +18,6 @@ from subconscious.capture.passages import LONGEST, plain
 from subconscious.capture.wording import content_words, cut_clause
 from subconscious.model import Role, Turn
 
-_NOISE = re.compile(
-    r"^(?:(?:cd|export|source)\s[^&;|]*(?:&&|;)\s*)+|(?<!\s)\s*2>\s*(?:&1|/dev/null)|"
-    r"(?<!\s)\s*\|\s*(?:tail|head|grep|cat|wc|sed|awk|rg)\b.*\Z|(?<!\s)\s*;\s*echo\b.*\Z",
-    re.DOTALL,
-)
 _REPAIR = re.compile(
     r"(?<![\w-])(?:lint[:-]fix|fmt|format|--fix|--write|fix|go mod tidy|install|prettier|gofmt|codegen|generate)\b"
 )
@@ -45,7 +41,6 @@ _CHECKS = re.compile(r"\b(?:lint|biome|check|eslint|ruff)\b")
 
 _FINE = re.compile(r"\bno \w* ?(?:issues|errors|problems)\b|\bclean\b", re.IGNORECASE)
 _LINTERS = re.compile(r"\b(?:Biome|ESLint|Prettier|Ruff|golangci-lint|Clippy|RuboCop)\b")
-_LONGEST_COMMAND = 80
 _LONGEST_SAID = 450
 _SHORT = 130
 _FEWEST_WORDS = 2
@@ -59,11 +54,6 @@ _STALE = re.compile(
     re.IGNORECASE,
 )
 _FILLER = re.compile(r"\A(?:but|so|and|now|good|great|ok(?:ay)?|yep|wait|hmm)\b[\s,:—–-]*", re.IGNORECASE)
-_HOOK_CHECKS = (
-    ("typecheck", re.compile(r"type.?script|type.?check|type errors?\b", re.IGNORECASE)),
-    ("lint", re.compile(r"\blint\w*|\bbiome\b", re.IGNORECASE)),
-    ("test", re.compile(r"\btests?\b", re.IGNORECASE)),
-)
 _RUN = r"(?:^|&& *|; *)(?P<run>(?:bun|npm|pnpm|yarn|mise|make|just|task|cargo|go|uv)(?: run)? [\w:-]*%s)(?=\s|\Z)"
 _SERVERS = ("gopls", "pyright", "tsserver", "rust-analyzer", "clangd")
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
@@ -105,14 +95,6 @@ def struggles(exchange: Exchange) -> Iterator[Draft]:
         if draft is not None:
             yield draft
     yield from _of_stale(exchange, seen)
-
-
-def short_command(command: str) -> str:
-    """Return a command without folder changes, redirections and filters; "" where it is no plain line."""
-    line = command.strip()
-    for _ in range(3):
-        line = _NOISE.sub("", line).strip()
-    return "" if "\n" in line or "<<" in line or len(line) > _LONGEST_COMMAND else line
 
 
 def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
@@ -183,7 +165,7 @@ def _of_quiet_check(exchange: Exchange, at: int, seen: set[str]) -> Draft | None
 
 def _of_commit(exchange: Exchange, turn: Turn, after: _After, seen: set[str]) -> Draft | None:
     """A commit that a check of the pre-commit hook stopped: which check, and the command that shows it beforehand."""
-    check = next((name for name, pattern in _HOOK_CHECKS if pattern.search(after.said)), "")
+    check = next((name for name, pattern in CHECKS.items() if pattern.search(after.said)), "")
     hooked = any("hook" in other.text for other in exchange.turns if other.role is Role.ASSISTANT)
     alone = _ALONE.match(turn.commands[0].strip()) and not _NO_CHECK.search(after.said)
     if not (check and hooked and alone) or after.said in seen:

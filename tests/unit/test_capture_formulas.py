@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subconscious.capture import budget, wording
+from subconscious.capture.commands import short_command
 from subconscious.capture.corrects import chance, shape
 from subconscious.capture.draft import Draft
 from subconscious.capture.linear import SIZE, joint_probability, places, probability, tokens, words_and_pairs
@@ -19,7 +20,6 @@ from subconscious.capture.narration import is_narration, sentence_spans, trim
 from subconscious.capture.passages import passages, plain
 from subconscious.capture.records import message
 from subconscious.capture.refinements import REFINEMENTS, Statement
-from subconscious.capture.struggles import short_command
 from subconscious.capture.weighing import climb, corrected, decided, worth
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.model import Origin, Role, Turn
