@@ -14,6 +14,9 @@ MAX_BYTES = 64 * 2**20
 LONGEST_ID = 200
 MOST_WORDS = 2000
 """Characters that are looked at of each text that a tool puts into a file or takes out of it."""
+LONGEST_PATH = 4096
+"""Characters of a path; no system opens a longer one."""
+PATHS = ("transcript_path", "cwd", "file")
 ESCAPES = {"\\\\": "\\", "\\t": "\t", "\\n": "\n", "\\r": "\r", "\\:": ";"}
 
 
@@ -100,6 +103,7 @@ def _payload(body: bytes) -> Payload:
     texts = {field.name: said.get(field.name) for field in fields(Payload)}
     texts |= _tool(said)
     known = {name: _storable(text) for name, text in texts.items() if isinstance(text, str)}
+    known |= {name: "" for name in PATHS if len(known.get(name, "")) > LONGEST_PATH}
     if not 0 < len(known.get("session_id", "")) <= LONGEST_ID:
         raise BrokenEntryError("the payload names no session (session_id)")
     return Payload(**known)

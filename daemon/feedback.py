@@ -62,7 +62,7 @@ def _weighed(
     for surface in waiting:
         memory = known.get(surface.memory_id)
         after = [" ".join((turn.heard, *turn.files)) for turn in own if turn.time >= surface.at - CLOCK]
-        answer = "\n".join((*after, last_said)).strip()
+        answer = "\n".join((*after, last_said[-LATEST_BYTES:])).strip()
         if memory is None or not answer:
             continue
         how = echo.used(memory, asked, answer)

@@ -36,12 +36,15 @@ from .entry import Entry
 from .typed_review import Said, refuse
 from .vouching import is_a_persons
 
-COMMAND = re.compile(r"\s*/(?:subconscious:)(?P<verb>[a-z]+)(?:\s+(?P<rest>.*))?\s*$", re.DOTALL)
+COMMAND = re.compile(r"\s*+/(?:subconscious:)(?P<verb>[a-z]+)(?:\s+(?P<rest>.*))?\s*$", re.DOTALL)
 REVIEW = "review"
 RECALL_LIMIT = 8
 RECALL_TOKENS = 1500
 LONGEST_ID = 16
 """Digits from which on a number is no memory's."""
+
+LONGEST = 10_000
+"""Characters of what is typed behind a command; the terminal's requests have the same bound."""
 
 Verb = Callable[[Core, Entry, Project, str], Awaitable[str]]
 Change = Callable[[Core, Entry, Project, str, str], Awaitable[str]]
@@ -57,6 +60,10 @@ async def answer(core: Core, entry: Entry, project: Project, doubt: str) -> Said
     if match is None or match["verb"] not in (*VERBS, *CHANGING, REVIEW):
         return Said("")
     text = (match["rest"] or "").strip()
+    if len(text) > LONGEST:
+        return Said(
+            f"Subconscious did nothing: a command takes {LONGEST} characters at most, and this has {len(text)}."
+        )
     HURRIED.set(False)  # a command is waited for; what it asks of the store may be much, and holds up nobody else
     try:
         if match["verb"] == REVIEW:
@@ -74,6 +81,8 @@ async def make_up(core: Core, entry: Entry, project: Project) -> None:
     if match is None or match["verb"] not in (*CHANGING, REVIEW):
         return
     text = (match["rest"] or "").strip()
+    if len(text) > LONGEST:
+        return
     with suppress(SubconsciousError):  # nobody is there to be told
         if match["verb"] != REVIEW:
             await _make_up(core, entry, project, match["verb"], text)

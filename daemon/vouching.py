@@ -44,10 +44,7 @@ WRITTEN_SECONDS = 5.0
 SLACK_SECONDS = 60.0
 """By how much a transcript's time may lie before the hook's."""
 
-COMMAND_LINE = re.compile(
-    r"<command-name>/subconscious:(?P<verb>[a-z]+)</command-name>.*?<command-args>(?P<args>.*?)</command-args>",
-    re.DOTALL,
-)
+_COMMAND_NAME = re.compile(r"<command-name>/subconscious:([a-z]+)</command-name>")
 
 Mark = tuple[str, str, bytes]
 """A session, a prompt's number, and a digest of the words."""
@@ -143,16 +140,26 @@ def stands_in_transcript(entry: Entry, verb: str, text: str) -> bool:
         return False
 
 
+def command_line(content: str) -> tuple[str, str] | None:
+    """Return the verb and the arguments of our command in a line that the client wrote, or None."""
+    name = _COMMAND_NAME.search(content)
+    if name is None:
+        return None
+    _, opened, rest = content[name.end() :].partition("<command-args>")
+    arguments, closed, _ = rest.partition("</command-args>")
+    return (name[1], arguments.strip()) if opened and closed else None
+
+
 def _is_typed(line: bytes, entry: Entry, verb: str, text: str) -> bool:
     try:
         record = json.loads(line)
-        match = COMMAND_LINE.search(record["message"]["content"])
+        written = command_line(record["message"]["content"])
         at = datetime.fromisoformat(record["timestamp"]).timestamp()
     except (ValueError, TypeError, KeyError, RecursionError):
         return False
     typed = record.get("type") == "user" and not record.get("isMeta") and not record.get("isSidechain")
     by_program = str(record.get("entrypoint", "")).startswith("sdk")
-    same = match is not None and match["verb"] == verb and match["args"].strip() == text
+    same = written == (verb, text)
     number = record.get("promptId") or entry.payload.prompt_id
     right = number == (entry.payload.prompt_id or number)
     return typed and same and right and not by_program and at > entry.at - SLACK_SECONDS

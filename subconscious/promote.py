@@ -35,7 +35,10 @@ WORTH: Mapping[str, float] = MappingProxyType(
 """What knowing a memory of a kind saves, before its words are looked at: 4 to 6 is minutes, from 7 on hours."""
 UNKNOWN_WORTH = 3.0
 
-_SPENT = r"\b(?:lost|spent|took|taken|wasted|costs?|blocked|debugg\w+|stuck|searching|down)\b\W+(?:[\w'-]+\W+){0,4}?"
+_SPENT = (
+    r"\b(?:lost|spent|took|taken|wasted|costs?|blocked|debugg\w+|stuck|searching|down)\b"
+    r"\W++(?:\w++(?:['-]\w++){0,3}?\W++){0,4}?"
+)
 _HOURS = re.compile(rf"{_SPENT}(?:hours?|days?|weeks?|afternoon|morning)\b", re.IGNORECASE)
 _MINUTES = re.compile(rf"{_SPENT}(?:minutes?|mins?)\b", re.IGNORECASE)
 _TROUBLE = re.compile(
@@ -50,7 +53,7 @@ _LONG = re.compile(
 )
 """How a struggle is told of that was a long one."""
 
-_FILE = re.compile(r"(?<![\w/])(?:[\w.-]+/)+[\w.-]+|\b[\w-]+\.[a-z]{1,5}\b(?!\()")
+_FILE = re.compile(r"(?<![\w/])[\w.-]{1,80}/[\w.-]|\b[\w-]{1,80}\.[a-z]{1,5}\b(?!\()")
 _IDENTIFIER = re.compile(
     r"`[^`]+`|\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+\b"
     r"|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\w\(\)"

@@ -26,7 +26,7 @@ _PASSING = re.compile(
     r"(?:resolved|resolving) the conflict|merged origin|no (?:merge )?conflicts?|compiles clean|something like|the changes needed|i'd recommend|"
     r"good question|looking at|replied to|already fixed|out of sync|workarounds|tests pass|we should add|the issues are|great point|i agree|"
     r"build failed|expected outcome|quick fix|uncommitted|left untouched|your branch)\b"
-    r"|\bTest[A-Z_]\w+[^\n]*\bTest[A-Z_]\w+",
+    r"|\bTest[A-Z_]\w++[^\n]*\bTest[A-Z_]\w",
     re.IGNORECASE,
 )
 """Talk of the moment: replies, reviewers' advice, the resolving of a merge, lists of tests."""

@@ -20,7 +20,7 @@ from subconscious.capture.passages import LONGEST, plain
 from subconscious.capture.wording import content_words
 from subconscious.model import Role, Turn
 
-_LONGEST_SAID = 900
+LONGEST_MESSAGE = 900
 """Characters of a text that is a word on what just happened; longer ones sum up."""
 
 _FEWEST_WORDS = 4
@@ -85,7 +85,7 @@ def obstacles(exchange: Exchange) -> Iterator[Draft]:
     """Give the obstacles that the assistant names in an exchange, each kind once: by its last word, the best informed."""
     found: dict[str, Draft] = {}
     for turn in exchange.turns:
-        if turn.role is Role.ASSISTANT and 0 < len(turn.text) <= _LONGEST_SAID:
+        if turn.role is Role.ASSISTANT and 0 < len(turn.text) <= LONGEST_MESSAGE:
             found |= {row.name: draft for row in OBSTACLES if (draft := _draft(row, turn)) is not None}
     if _FOREIGN in found:
         found[_FOREIGN] = _narrowed(found[_FOREIGN], exchange)

@@ -9,6 +9,7 @@ from subconscious.capture import stated
 from subconscious.capture.chosen import answers, corrections, plans
 from subconscious.capture.conventions import conventions
 from subconscious.capture.draft import Draft, candidate
+from subconscious.capture.examined import examined, examined_text
 from subconscious.capture.exchange import Exchange, exchanges, numbered
 from subconscious.capture.findings import findings
 from subconscious.capture.gathered import gather
@@ -43,6 +44,7 @@ EXTRACTOR = "offline-4"
 
 def extract(turns: Sequence[Turn], meanings: Meanings = NO_MEANINGS) -> list[Candidate]:
     """Return what the turns are worth remembering for, each statement once: the strongest reading of it."""
+    turns = examined(turns)
     found: dict[str, Candidate] = {}
     weighed = [(draft, confidence(draft, meanings.get(draft.turn.id))) for draft in distinct(drafts(turns))]
     gathered = (candidate(*one, EXTRACTOR) for one in gather(weighed, numbered(turns), confidence))
@@ -57,6 +59,7 @@ def extract(turns: Sequence[Turn], meanings: Meanings = NO_MEANINGS) -> list[Can
 
 def extract_record(text: str) -> list[Candidate]:
     """Return the decisions that a record states: a commit's message, an issue, a note; sentence by sentence."""
+    text = examined_text(text)
     turn = Turn("record", "", Role.USER, Origin.USER, text, 0.0, "", 0, 0)
     drafted = (
         (

@@ -66,7 +66,7 @@ _TYPED = re.compile(r"(?P<type>feat|fix|docs|chore|refactor|perf|test|ci|build)(
 _EDITS = {"Edit", "Write"}
 _CHANGELOG = "CHANGELOG.md"
 _STAGED = re.compile(
-    r"\bgit\b[^\n;&|]*?\badd\b[^\n;&|]*?(?:CHANGELOG\.md|\s(?:-A|--all|-u|\.)(?:\s|\Z))|\bgit\b[^\n;&|]*?\bcommit -\w*a"
+    r"(?>\bgit\b[^\n;&|]*?\badd\b)[^\n;&|]*?(?:CHANGELOG\.md|\s(?:-A|--all|-u|\.)(?:\s|\Z))|\bgit\b[^\n;&|]*?\bcommit -\w*a"
 )
 """What takes a changed changelog into a commit: its name, or all that has changed."""
 

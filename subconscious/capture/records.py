@@ -12,10 +12,10 @@ from subconscious.capture.wording import content_words, cut_clause
 from subconscious.model import Role, Turn
 
 _HERE = re.compile(
-    r"\bgit\b[^\n]*?\bcommit\b[^\n]*?<<-?\s*[\"'\\]?(?P<mark>\w+)[\"']?\n(?P<text>.*?)\n\s*(?P=mark)\b", re.DOTALL
+    r"(?>\bgit\b[^\n]*?\bcommit\b)[^\n]*?<<-?\s*[\"'\\]?(?P<mark>\w+)[\"']?\n(?P<text>.*?)\n\s*(?P=mark)\b", re.DOTALL
 )
 _INLINE = re.compile(
-    r"\bgit\b[^\n]*?\bcommit\b[^\n]*?\s-a?m\s+(?P<quote>[\"'])(?P<text>(?!\$\().*?)(?<!\\)(?P=quote)", re.DOTALL
+    r"(?>\bgit\b[^\n]*?\bcommit\b)[^\n]*?\s-a?m\s+(?P<quote>[\"'])(?P<text>(?!\$\().*?)(?<!\\)(?P=quote)", re.DOTALL
 )
 _FEWEST_WORDS = 6
 _TRAILER = re.compile(r"^(?:[A-Z][\w-]+-[Bb]y: .*|\s*🤖 .*|[A-Z][\w-]+: [\w-]{6,}\s*)\Z")

@@ -12,8 +12,10 @@ _PASTED_LINE = re.compile(
     r"\s*(?:[>|+\u276f⏺⎿│├└{}\[\]<#]|\$\s|-{3}|\d{1,4}\s?[-+:|→]|\d{4}-\d\d-\d\d|\d\d:\d\d|at\s\S+\(|File \"|"
     r"Traceback|\w*(?:Error|Exception|Warning)\b:|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|FAIL|PASS)\b|\S+:\d+(?::|\s))"
 )
-_SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?…][.!?\"')\]]*\s+")
+_SENTENCE_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)[.!?…][.!?\"')\]]{0,20}\s+")
 _LONGEST_LINE = 4000
+LONGEST = 1000
+"""Characters of a sentence; longer ones are data. The longest of some 13,000 recorded messages has 678."""
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -52,5 +54,6 @@ def _split(paragraph: str) -> Iterator[str]:
     mark = _LIST_MARK.match(paragraph)
     ends = [mark.end() if mark else 0, *(m.end() for m in _SENTENCE_END.finditer(paragraph)), len(paragraph)]
     for start, end in pairwise(ends):
-        if sentence := paragraph[start:end].strip():
+        sentence = paragraph[start:end].strip()
+        if 0 < len(sentence) <= LONGEST:
             yield sentence

@@ -65,7 +65,7 @@ _REWRITES = tuple(
     (re.compile(pattern, re.IGNORECASE), instead)
     for pattern, instead in (
         (
-            r"^\W*(?:(?:please|fyi|going forward|from now on)\b[,:]?\s*(?:that\b|to\b)?\s*|"
+            r"^\W*+(?:(?:please|fyi|going forward|from now on)\b[,:]?\s*+(?:(?:that|to)\b\s*+)?|"
             r"(?:remember|note|important|reminder)(?:\s*[,:]\s*(?:that\b|to\b)?|\s+(?:that|to)\b)\s*|"
             r"(?:don['\u2019]t forget|be sure|we (?:decided|agreed))\s+(?:that|to)\s+)+",
             "",

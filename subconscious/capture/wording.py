@@ -17,7 +17,7 @@ _STOP_WORDS = frozenset(  # quoted one by one they would fill a page
     """.split()
 )
 _WORD = re.compile(r"[^\W_][\w'./@:#-]*[^\W_]|[^\W_]")
-_NAME = re.compile(r"[a-z]+[A-Z]|[A-Z]{2}|\w_\w|\w[./:@#]\w|\d|\A[A-Z][a-z]")
+_NAME = re.compile(r"[a-z][A-Z]|[A-Z]{2}|\w_\w|\w[./:@#]\w|\d|\A[A-Z][a-z]")
 
 _PATH = re.compile(
     r"(?<![\w:/@.])@?(?P<path>(?:\.{0,2}/|~/)?(?:[\w.@+-]{1,80}/){0,12}[\w@+-][\w.@+-]{0,80}"

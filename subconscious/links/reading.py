@@ -27,7 +27,7 @@ EMPTY = 150
 _TOKEN = re.compile(r"[^\W\d_][^\W_]*|\d+(?:\.\d+)*|[.;:!?\n]")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _MIXED = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
-_NAME = re.compile(r"[A-Za-z]\w*(?:[._/:-]+\w+)+|\b\w*[a-z]\w*[A-Z]\w*|\b\w+_\w+|\b[A-Z]{2,}\w*\b")
+_NAME = re.compile(r"[A-Za-z]\w{0,80}(?:[._/:-]+\w+)+|\b(?>\w*?[a-z])\w*[A-Z]\w*|\b\w+_\w+|\b[A-Z]{2,}\w*\b")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)*")
 _URL = re.compile(r"https?://\S+")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")

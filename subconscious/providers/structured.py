@@ -24,7 +24,7 @@ SHOWN_CHARACTERS = 20_000
 TRIES = 32
 """Places in an answer from which an object is read."""
 
-FENCE = re.compile(r"```[A-Za-z]*\s*\n(.*?)```", re.DOTALL)
+FENCE = re.compile(r"(?>```[A-Za-z]*\s*?\n)(.*?)```", re.DOTALL)
 
 
 class Dialect(Enum):

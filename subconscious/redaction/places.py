@@ -35,7 +35,7 @@ _TYPE = re.compile(
 _CONFIG_LINE = re.compile(r"(?:^|\n)[ \t]*(?:(?:export|set|env|arg|-|#|//)[ \t]+)?[\w.-]{0,60}$", re.IGNORECASE)
 _LOOSE = re.compile(r"\s=|=\s")
 _VALUE_END = re.compile(r"""[\s;&"'`<|]|\\|$""")
-_LINE_END = re.compile(r"[ \t]*(?:#.*)?(?:\\[nr]|\r?\n|$)")
+_LINE_END = re.compile(r"[ \t]*(?:#.{0,1000})?(?:\\[nr]|\r?\n|$)")
 
 
 def _names_value(match: re.Match[str]) -> bool:

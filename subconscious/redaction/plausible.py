@@ -25,7 +25,10 @@ _ADORNED = re.compile(
 )
 """Words with digits and signs among them, as people make passwords of words (also of the word password)."""
 
-_WORD = r"(?:[A-Z]?[a-z]+|[A-Z]+|(?:[A-Z]?[a-z]{3,}|[A-Z]{2,3})(?:[A-Z][a-z]{2,}|[A-Z]{2,3}(?![a-z]))+)"
+_CAPITALS = r"(?>[A-Z]{2,}(?![a-z]))"
+"""An acronym; atomic, because a run of capitals could else be divided in exponentially many ways."""
+
+_WORD = rf"(?:[A-Z]?[a-z]+|[A-Z]+|(?:[A-Z]?[a-z]{{3,}}|{_CAPITALS})(?:[A-Z][a-z]{{2,}}|{_CAPITALS})+)"
 _WORDS = re.compile(
     rf"{_WORD}?(?:[._/:@-]+{_WORD})*[._/:@-]*\d{{0,3}}|[\d.,:~]+\w{{0,3}}|[A-Za-z]{{1,3}}\d{{1,2}}(?:Array|_t)?"
 )

@@ -10,6 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+WINDOW = 16_000
+"""Characters in which one call looks for matches: ``re`` lets no other thread run until a call returns."""
+
+LONGEST_MATCH = 5_000
+"""Characters that exceed a match of most rules."""
+
 
 class Span(NamedTuple):
     """Where something stands in a text, and what sort it is."""
@@ -23,20 +29,33 @@ class Span(NamedTuple):
 class Rule:
     """A sort of secret: its pattern is compiled and tried only where a hint (in lower case) occurs.
 
-    ``judge`` is given the match and what would be taken out.
+    ``judge`` is given the match and what would be taken out. ``longest`` exceeds the longest match of the pattern.
     """
 
     kind: str
     hints: tuple[str, ...]
     pattern: str
     judge: Callable[[re.Match[str], str], bool] | None = None
+    longest: int = LONGEST_MATCH
 
     def find(self, text: str) -> Iterator[Span]:
         """Every place of the text that holds one."""
-        for match in compiled(self.pattern).finditer(text):
+        for match in self._matches(text):
             group = _taken(match)
             if match[group] and (self.judge is None or self.judge(match, match[group])):
                 yield Span(*match.span(group), self.kind)
+
+    def _matches(self, text: str) -> Iterator[re.Match[str]]:
+        """Give the matches, window by window; one that begins in a window may end behind it."""
+        pattern = compiled(self.pattern)
+        free = 0
+        for start in range(0, len(text), WINDOW):
+            stop = start + WINDOW
+            for match in pattern.finditer(text, max(start, free), stop + self.longest):
+                if match.start() >= stop:
+                    break
+                free = match.end()
+                yield match
 
 
 def _taken(match: re.Match[str]) -> int:

@@ -83,6 +83,7 @@ RULES = (
         "private key",
         ("ls0tls1crudjti",),
         r"(LS0tLS1CRUdJTiB(?:QUklW|SU0EgUFJJ|FQyBQUklW|PUEVOU1NI|FTkNSWVBU|EU0EgUFJJ)[A-Za-z0-9+/=]{20,20000})",
+        longest=21_000,
     ),
     Rule("NTLM message", ("tlrmtv",), r"(TlRMTV[A-Za-z0-9+/=]{16,4000})"),
     Rule(

@@ -26,12 +26,12 @@ FADE = 0.6
 """What each older message counts, against the next."""
 
 _BACK = re.compile(
-    r"^\W*(?:and|but|so|then|also|or|why|how come|what about|how about|what if|really|since when|who decided)\b"
+    r"^\W*+(?:and|but|so|then|also|or|why|how come|what about|how about|what if|really|since when|who decided)\b"
     r"|\b(?:it|its|that|this|those|these|they|them|there|one|same|former|latter|instead|again|before|earlier|above)\b",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
-    r"\?|^\W*(?:and|but|so)?\W*(?:why|how|what|where|when|which|who|is|are|was|were|do|does|did|can|could|should|would"
+    r"\?|^\W*+(?:(?:and|but|so)\W*+)?(?:why|how|what|where|when|which|who|is|are|was|were|do|does|did|can|could|should|would"
     r"|remind|explain|tell|show|recall|remember)\b",
     re.IGNORECASE,
 )

@@ -31,7 +31,7 @@ _TRIVIAL = re.compile(
 _SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?])[\"')\]]*\s+|\n+")
 _MARKUP = re.compile(r"^[#>*\-\s]+|\*\*|__|`{3}\w*|^\d+[.)]\s+", re.MULTILINE)
 _EMPTY = re.compile(r"(?:perfect|great|excellent|done|good|all done|awesome|yes|ok|right|sure)?[\W\d_]*", re.IGNORECASE)
-_DATA = re.compile(r"\s*:?\s*[{\[][\"{]|\s*:?\s+https?://\S{40,}")
+_DATA = re.compile(r"(?<!\s)\s*+(?::\s*+)?[{\[][\"{]|(?<!\s)(?:\s*+:)?\s++https?://\S{40,}")
 _END = " .:,;-"
 _MAIN = frozenset({"", "HEAD", "main", "master", "trunk", "develop"})
 _COMMON = frozenset(

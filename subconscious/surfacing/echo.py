@@ -19,7 +19,7 @@ ENOUGH_NAMES = 2
 SOME_WORDS, MANY_WORDS, FEWEST_WORDS = 0.3, 0.5, 4
 """Shares of the memory's own words that prove it, beside a name, and alone."""
 
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.:]\d+)*%?(?![\w])")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.:]\d+){0,20}%?(?![\w])")
 
 
 def used(memory: Memory, asked: str, answer: str) -> str:
@@ -52,7 +52,8 @@ def _named(text: str) -> set[str]:
 
 
 def _words_of(text: str) -> set[str]:
-    return set(re.findall(r"[\w./:-]*\w", text.casefold()))
+    runs = (run.rstrip("./:-") for run in re.findall(r"[\w./:-]+", text.casefold()))
+    return {run for run in runs if run}
 
 
 def _stems(text: str) -> set[str]:

@@ -32,7 +32,8 @@ _CODE = re.compile(
     r"\b(?:[A-Z]{1,6}-?\d{3,6}|E[A-Z]{4,}|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|0x[0-9a-fA-F]{6,}|SIG[A-Z]{3,5})\b"
 )
 _STATUS = re.compile(r"\b(?:status(?: code)?|http(?:/[\d.]+)?|response)\W{1,3}([45]\d\d)\b", re.IGNORECASE)
-_NAME = re.compile(r"\b(?:\w+\.)*([A-Z]\w*(?:Error|Exception|Warning|Failure|Timeout|Fault))\b")
+_KINDS_OF_ERROR = "Error|Exception|Warning|Failure|Timeout|Fault"
+_NAME = re.compile(rf"\b([A-Z]\w*(?:{_KINDS_OF_ERROR}))\b(?!\.[A-Z]\w*(?:{_KINDS_OF_ERROR})\b)")
 _THING = re.compile(r"['\"`\u2018\u201c]([\w@./:-]{3,80})['\"`\u2019\u201d]")
 _WORD = re.compile(r"[^\W\d_][\w-]{2,40}")
 

@@ -76,7 +76,11 @@ def _match(named: str, touched: Touched) -> float:
 
 def _mentions(text: str, name: str) -> list[str]:
     """The paths by which a text names a file of this name."""
-    return re.findall(rf"(?<![\w./-])(?:[\w.@+-]*/)*{re.escape(name)}(?!\w|\.\w)", text) if name in text else []
+    return (
+        re.findall(rf"(?<![\w./-])(?:[\w.@+-]{{0,100}}/){{0,20}}{re.escape(name)}(?!\w|\.\w)", text)
+        if name in text
+        else []
+    )
 
 
 def _shared(memory: Memory, touched: Touched) -> int:

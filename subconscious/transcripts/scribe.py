@@ -44,7 +44,9 @@ _OWN_ATTACHMENTS = ("hook_", "async_hook_response", "skill_listing", "agent_list
 
 _MOST_WAITING = 64
 _LONGEST_QUEUED = 4000
-_LONGEST_COMMAND = 3000
+LONGEST_COMMAND = 3000
+_LONGEST_PATH = 4096
+"""Characters of a path, a branch or an id; longer ones are none."""
 _LONGEST_AIM = 300
 
 
@@ -101,11 +103,12 @@ class Scribe:
         known = string(record, "type") in KNOWN_TYPES
         self.recognised |= known and any(key in record for key in _IDENTITY_KEYS)
         self._time = timestamp(record, self._time)
-        self._session_id = string(record, "sessionId") or self._session_id
-        if string(record, "sessionId"):
+        session_id = _name(record, "sessionId")
+        self._session_id = session_id or self._session_id
+        if session_id:
             self.sessions[self._session_id] = None
-        self.cwd = string(record, "cwd") or self.cwd
-        self.branch = string(record, "gitBranch") or self.branch
+        self.cwd = _name(record, "cwd") or self.cwd
+        self.branch = _name(record, "gitBranch") or self.branch
 
     def _write_user(self, line: Line, record: Record) -> None:
         content = message_blocks(record)
@@ -191,7 +194,7 @@ class Scribe:
         if string(use, "name") != "Bash":
             return ""
         # Cleaned before it is cut: half a secret is not known for one any more.
-        return self._clean(string(use, "input", "command"))[:_LONGEST_COMMAND].strip()
+        return self._clean(string(use, "input", "command"))[:LONGEST_COMMAND].strip()
 
     def _aim(self, use: Record) -> str:
         return (self._command(use) or next(iter(_files([use])), ""))[:_LONGEST_AIM]
@@ -304,5 +307,11 @@ def _is_side(record: Record) -> bool:
 
 
 def _files(uses: list[Record]) -> tuple[str, ...]:
-    paths = (string(use, "input", _FILE_KEYS.get(string(use, "name"), "")) for use in uses)
+    paths = (_name(use, "input", _FILE_KEYS.get(string(use, "name"), "")) for use in uses)
     return tuple(dict.fromkeys(filter(None, paths)))
+
+
+def _name(record: Record, *keys: str) -> str:
+    """Return the path, branch or id at a path of keys, or "" where there is none."""
+    found = string(record, *keys)
+    return found if len(found) <= _LONGEST_PATH else ""

@@ -21,6 +21,9 @@ _CLIENT_TAGS = (
 )
 _OPENING = re.compile(rf"<({_CLIENT_TAGS})(?:\s[^<>]{{0,400}})?>")
 
+_ROUNDS = 8
+"""Tags within tags that are taken apart; whoever nests deeper has the rest cut."""
+
 _CLIENT_OPENINGS = re.compile(
     r"Caveat: The messages below were generated"
     r"|This session is being continued from a previous conversation"
@@ -73,12 +76,30 @@ def typed(text: str) -> str:
 
 
 def _cut_client_blocks(text: str) -> str:
-    """Cut each block up to its *last* closing tag: a closing tag quoted inside must not set the rest free."""
-    while opening := _OPENING.search(text):
+    """Cut each block up to its *last* closing tag: a closing tag quoted inside must not set the rest free.
+
+    What is cut may bring the halves of another tag together, so the text is looked through again.
+    """
+    for _ in range(_ROUNDS):
+        cut = _cut_once(text)
+        if cut == text:
+            return text
+        text = cut
+    opening = _OPENING.search(text)
+    return text[: opening.start()] if opening else text
+
+
+def _cut_once(text: str) -> str:
+    kept: list[str] = []
+    at = 0
+    while opening := _OPENING.search(text, at):
+        kept.append(text[at : opening.start()])
         closing = f"</{opening[1]}>"
-        at = text.rfind(closing, opening.end())
-        text = text[: opening.start()] + (text[at + len(closing) :] if at >= 0 else "")
-    return text
+        end = text.rfind(closing, opening.end())
+        if end < 0:
+            return "".join(kept)
+        at = end + len(closing)
+    return "".join(kept) + text[at:]
 
 
 def is_rejection(block: Record) -> bool:
