@@ -30,6 +30,7 @@ from types import ModuleType
 from typing import Any
 
 from subconscious.capture import examined, narration, obstacles, passages, sentences
+from subconscious.poisoning import rules, views
 from subconscious.redaction import gitleaks, personal, places, shapes
 from subconscious.redaction.rule import LONGEST_MATCH, WINDOW, compiled
 from subconscious.transcripts import scribe
@@ -61,6 +62,7 @@ BOUNDS = {
     "subconscious.capture.conventions.": scribe.LONGEST_COMMAND,
     "subconscious.capture.records.": scribe.LONGEST_COMMAND,
     "subconscious.redaction.plausible.": 1_100,
+    "poisoning: ": views.LONGEST,
     "redaction: ": WINDOW + LONGEST_MATCH,
 }
 """The most characters that a module's patterns are given; of all others the time must grow with the text alone."""
@@ -135,8 +137,10 @@ def _all() -> Iterator[Found]:
                 yield Found(f"{module.__name__}.{name}", pattern, used)
         for line, method, pattern in _literals(module):
             yield Found(f"{module.__name__}:{line}", pattern, frozenset({method}))
-    for name, pattern in _secrets():
+    for name, pattern in secrets():
         yield Found(f"redaction: {name}", pattern, frozenset())
+    for rule in rules.RULES:
+        yield Found(f"poisoning: {rule.name}", rule.pattern, frozenset({"search"}))
 
 
 def _methods(source: str) -> Mapping[str, set[str]]:
@@ -190,19 +194,26 @@ def _literals(module: ModuleType) -> Iterator[tuple[int, str, re.Pattern[str]]]:
             yield node.lineno, node.func.attr, re.compile(first.value, flags)
 
 
-def _secrets() -> Iterator[tuple[str, re.Pattern[str]]]:
+def secrets() -> Iterator[tuple[str, re.Pattern[str]]]:
     """The rules of the redaction, which are compiled when a text first needs them."""
     for rule in (*shapes.RULES, *places.RULES, *gitleaks.rules(), *chain.from_iterable(personal.RULES.values())):
         yield rule.kind, compiled(rule.pattern)
 
 
-def hostile_texts(pattern: re.Pattern[str]) -> list[tuple[str, str]]:
-    """Return what to begin a text with and what to repeat, for this pattern."""
+def hostile_texts(pattern: re.Pattern[str], most: int = MOST) -> list[tuple[str, str]]:
+    """Return what to begin a text with and what to repeat, for this pattern: at most ``most`` texts."""
     known = [("", unit) for unit in UNITS]
-    return list(dict.fromkeys([*known, *(one for one in _near_misses(pattern) if one[1])]))[:MOST]
+    near = list(dict.fromkeys(one for one in near_misses(pattern) if one[1]))
+    kept = max(most - len(known), most // 2)
+    return list(dict.fromkeys([*known[: most - len(near[:kept])], *near[:kept]]))
 
 
-def _near_misses(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+def widest(pattern: str) -> int:
+    """Return the most characters that a pattern can match."""
+    return int(parser.parse(pattern).getwidth()[1])
+
+
+def near_misses(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     """Beginnings of what the pattern matches: repeated, and followed by more and more of what comes next."""
     for pieces in _samples(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)):
         for end in range(1, len(pieces) + 1):
@@ -287,7 +298,9 @@ def _members(members: Any) -> list[str]:
 def text_of(shape: tuple[str, str], size: int) -> str:
     """Return a text of ``size`` characters."""
     begun, unit = shape
-    return f"{begun}{unit * (size // len(unit) + 1)}"[:size]
+    times: int = size // len(unit) + 1
+    text: str = begun + unit * times
+    return text[:size]
 
 
 def seconds(found: Found, text: str) -> float:

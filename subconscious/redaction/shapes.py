@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .plausible import is_random
-from .rule import Rule
+from .rule import LONGEST_MATCH, Rule
 
 _START = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
 """A token begins where no word goes on, or behind an escaped line end."""
@@ -20,8 +20,8 @@ _IDS = re.compile(
 """Beginnings of what is random and public: ids of a service, digests, names of built files."""
 
 
-def _token(kind: str, hints: str, pattern: str) -> Rule:
-    return Rule(kind, tuple(hints.split()), f"{_START}({pattern})")
+def _token(kind: str, hints: str, pattern: str, longest: int = LONGEST_MATCH) -> Rule:
+    return Rule(kind, tuple(hints.split()), f"{_START}({pattern})", longest=longest)
 
 
 def _drawn(match: re.Match[str], token: str) -> bool:
@@ -50,7 +50,7 @@ RULES = (
     _token("Google key", "aiza gocspx- ya29", r"AIza[\w-]{35}|GOCSPX-[\w-]{28}|ya29\.[\w-]{20,255}"),
     _token("npm token", "npm_", r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
     _token("PyPI token", "pypi-", r"pypi-AgE[\w-]{50,255}"),
-    _token("JWT", "eyj", r"(?<!-)eyJ[\w-]{10,8000}+\.eyJ[\w-]{10,8000}+\.[\w-]{10,2000}+"),
+    _token("JWT", "eyj", r"(?<!-)eyJ[\w-]{10,8000}+\.eyJ[\w-]{10,8000}+\.[\w-]{10,2000}+", 19_000),
     _token("NATS seed", "su sa so sn sc sx", r"S[UAONCX][A-Z2-7]{56}(?![A-Za-z0-9])"),
     _token("Atlassian token", "atatt3 atbb atctt3", r"(?:ATATT3|ATCTT3|ATBB)[\w=%-]{24,300}"),
     _token("Square token", "sq0 eaaa", r"sq0[a-z]{3}-[\w-]{22,60}|EAAA[\w-]{60}"),
