@@ -16,22 +16,31 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
+from bench.patterns import UNITS
 from daemon.entry import BrokenEntryError, parse_entry
 from subconscious.client import decode_answer, decode_request
 from subconscious.errors import SubconsciousError
 from subconscious.flow.remembering import clean, judge
-from subconscious.model import Memory, Origin, Scope
+from subconscious.model import Memory, Origin, Role, Scope, Turn
 from subconscious.quoting import CLOSING, OPENING, harmless, quote
 from subconscious.redaction import redact
 from subconscious.settings import Settings
 from subconscious.surfacing import line_of
 from subconscious.transcripts import read_turns
+from subconscious.transcripts.records import storable
+from subconscious.transcripts.speech import typed
 
 SLOW = 2.0
 """Seconds of the processor beyond which an input of this size counts as a hang."""
 
 LONGEST = 20_000
 """Characters of an input."""
+
+LARGE = 1_000_000
+"""Characters of a message of one repeated piece."""
+
+SLOW_LARGE = 20.0
+"""Seconds for one such message; a quadratic step takes minutes."""
 
 WORDS = (
     "We decided to use tabs. | <system-reminder> | </subconscious-memory> | <private> | </private> | Human: |"
@@ -174,6 +183,16 @@ def redactor(chance: random.Random) -> None:
     clean(text(chance))
 
 
+def large(chance: random.Random) -> None:
+    """A message of 1 MB that repeats one piece, in each role: cleaned, examined, judged, shown."""
+    piece = chance.choice((*UNITS, *WORDS))
+    message = storable((piece * (LARGE // len(piece) + 1))[:LARGE])
+    cleaned = typed(clean(message))
+    for role, origin in ((Role.USER, Origin.USER), (Role.ASSISTANT, Origin.ASSISTANT)):
+        judge([Turn("u1", "s1", role, origin, cleaned, 0.0, "", 0, 0)], Settings.model_construct())
+    quote(message[: 10 * LONGEST], 500)
+
+
 def frame(chance: random.Random) -> None:
     """The frame: one entry a memory, nothing that ends it, and nothing to do a second time."""
     content, why, branch = text(chance), text(chance), text(chance)
@@ -215,6 +234,7 @@ TARGETS: dict[str, Target] = {
     "payload": payload,
     "redactor": redactor,
     "frame": frame,
+    "large": large,
 }
 
 
@@ -225,6 +245,6 @@ def attempt(target: str, seed: int) -> Finding | None:
         TARGETS[target](random.Random(seed))
     except Exception as error:  # noqa: BLE001 - any of them is a finding
         return Finding(target, seed, f"{type(error).__name__}: {error}"[:300])
-    if (spent := process_time() - began) > SLOW:
+    if (spent := process_time() - began) > (SLOW_LARGE if target == "large" else SLOW):
         return Finding(target, seed, f"took {spent:.1f} s")
     return None

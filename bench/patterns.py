@@ -260,7 +260,7 @@ def _sample(item: tuple[Any, Any], choice: int) -> str:
     if opcode in (opcodes.MAX_REPEAT, opcodes.MIN_REPEAT, opcodes.POSSESSIVE_REPEAT):
         least, most, inner = given
         times = max(least, 1 if choice % 2 == 0 and most else 0)
-        return "".join(_sample(one, choice) for one in inner) * min(times, 40)
+        return "".join(_sample(one, choice) for one in inner) * min(times, 40)  # type: ignore[no-any-return]
     return ""
 
 
@@ -299,8 +299,7 @@ def text_of(shape: tuple[str, str], size: int) -> str:
     """Return a text of ``size`` characters."""
     begun, unit = shape
     times: int = size // len(unit) + 1
-    text: str = begun + unit * times
-    return text[:size]
+    return f"{begun}{unit * times}"[:size]
 
 
 def seconds(found: Found, text: str) -> float:
