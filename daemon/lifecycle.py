@@ -22,7 +22,7 @@ from subconscious.settings import Settings
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 
-from . import consolidating, import_model, link_model, maintenance, redacting, rendering
+from . import consolidating, damage, import_model, link_model, maintenance, redacting, rendering
 from .accepted import accepted, refused, with_tuples
 from .asking import Asking
 from .core import Core
@@ -80,6 +80,9 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
             account.spending = core.llm.spending
             if core.refused(settings):
                 log.warning("settings that nobody has accepted are not in force: %s", ", ".join(core.refused(settings)))
+            core.damage = await damage.at_start(home)
+            if warning := core.damage.message(home.database):
+                log.warning("%s", warning)
             await core.calibrate()
             await redacting.adopt(core)
             try:
