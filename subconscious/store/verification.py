@@ -166,10 +166,10 @@ def setbacks(database: Path, copy: Copy) -> list[str]:
 
 def _setbacks(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]:
     here, there = (_extent(connection, schema) for schema in ("main", "copy"))
-    if here[0] < there[0]:
-        yield f"it has {here[0]} memories, its copy {copy.path.name} has {there[0]}"
     if here[1] < there[1]:
         yield f"it is older than its copy {copy.path.name}: its history ends at event {here[1]}, not {there[1]}"
+    if here[0] < there[0]:
+        yield f"it has {here[0]} memories, its copy {copy.path.name} has {there[0]}"
 
 
 def _extent(connection: sqlite3.Connection, schema: str) -> tuple[int, int]:
