@@ -30,7 +30,10 @@ MOST = 5
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A table whose columns never change without an event about ``subject`` ("": they never change at all)."""
+    """A table whose columns never change without an event about ``subject`` ("": they never change at all).
+
+    Rows are compared where ``same`` holds: m is the database's, c the copy's.
+    """
 
     table: str
     columns: tuple[str, ...]
@@ -39,26 +42,22 @@ class Compared:
     same: str = "TRUE"
 
 
+SAID = (
+    *("kind", "summary", "content", "content_hash", "origin", "created_at", "rationale", "evidence", "extractor"),
+    *("scope", "sentiment", "raw_confidence", "session_id", "turn_id", "transcript", "byte_start", "byte_end"),
+    *("branch", "tags", "files"),
+)
 COMPARED = (
     Compared("events", ("at", "actor", "action", "subject", "subject_id", "session_id", "reason", "before", "after")),
-    Compared(
-        "memories",
-        ("kind", "summary", "content", "content_hash", "origin", "created_at", "rationale", "evidence"),
-        subject="memory",
-    ),
-    Compared(
-        "implicit_captures",
-        ("kind", "summary", "content", "content_hash", "origin", "created_at", "rationale", "evidence", "extractor"),
-        subject="capture",
-    ),
-    Compared(
-        "sessions",
-        ("started_at", "first_prompt"),
-        subject="session",
-        same="m.last_event_at = c.last_event_at AND m.ended_at = c.ended_at",
-    ),
+    Compared("memories", (*SAID, "category", "agent", "commit"), subject="memory"),
+    Compared("implicit_captures", (*SAID, "strength"), subject="capture"),
+    Compared("sessions", ("started_at",), subject="session", same="m.last_event_at = c.last_event_at"),
     Compared("embeddings", ("vector",), key="memory_id", same="m.stamp = c.stamp AND m.model = c.model"),
+    Compared("jobs", ("name", "event", "lane", "created_at")),
+    Compared("schema_migrations", ("name", "applied_at"), key="version"),
+    Compared("transcripts", ("state",), key="path", same="m.read_at = c.read_at AND m.position = c.position"),
 )
+HEAD = "(SELECT coalesce(max(id), 0) FROM copy.events)"
 KEPT = ("events", "memories")
 """Tables whose rows go only by a purge, which replaces the copies."""
 
@@ -114,9 +113,25 @@ def _differences(connection: sqlite3.Connection, copy: Copy) -> list[str]:
     try:
         if _replaced_since(connection, copy):
             return []
-        return [*_lost(connection, copy), *(one for table in COMPARED for one in _changed(connection, table, copy))]
+        return [
+            *_lost(connection, copy),
+            *_schema_changes(connection, copy),
+            *(one for table in COMPARED for one in _changed(connection, table, copy)),
+        ]
     finally:
         connection.execute("DETACH copy")
+
+
+def _schema_changes(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]:
+    """Yield one line if tables are defined otherwise than in a copy of the same schema version."""
+    versions = [
+        connection.execute(f"SELECT max(version) FROM {schema}.schema_migrations").fetchone()  # noqa: S608
+        for schema in ("main", "copy")
+    ]
+    sql = "SELECT name FROM (SELECT name, sql FROM copy.sqlite_master EXCEPT SELECT name, sql FROM main.sqlite_master)"
+    changed = [row[0] for row in connection.execute(sql)] if versions[0] == versions[1] else []
+    if changed:
+        yield f"definitions that differ from the copy {copy.path.name}: {_listed(changed)}"
 
 
 def _changed(connection: sqlite3.Connection, compared: Compared, copy: Copy) -> Iterator[str]:
@@ -126,12 +141,13 @@ def _changed(connection: sqlite3.Connection, compared: Compared, copy: Copy) -> 
     if not columns:
         return
     differs = " OR ".join(f'm."{name}" IS NOT c."{name}"' for name in columns)
-    told = (
-        "NOT EXISTS (SELECT 1 FROM main.events AS e WHERE e.subject = ?1 AND e.subject_id = CAST(m.id AS TEXT)"
-        " AND e.id > (SELECT coalesce(max(id), 0) FROM copy.events))"
+    # Redacting rewrites the history too; before its copies are replaced, it may have been interrupted.
+    about = (
+        "e.subject = ?1 AND e.subject_id = CAST(m.id AS TEXT)"
         if compared.subject
-        else "?1 = ''"
+        else "?1 = '' AND e.action = 'redact'"
     )
+    told = f"NOT EXISTS (SELECT 1 FROM main.events AS e WHERE e.id > {HEAD} AND {about})"  # noqa: S608
     sql = (
         f"SELECT m.{compared.key} FROM main.{compared.table} AS m"  # noqa: S608 - names from the table above
         f" JOIN copy.{compared.table} AS c ON m.{compared.key} = c.{compared.key}"
@@ -185,7 +201,7 @@ def _replaced_since(connection: sqlite3.Connection, copy: Copy) -> bool:
 
 
 def _purged_since(connection: sqlite3.Connection) -> bool:
-    sql = "SELECT 1 FROM main.events WHERE action = 'purge' AND id > (SELECT coalesce(max(id), 0) FROM copy.events)"
+    sql = f"SELECT 1 FROM main.events WHERE action = 'purge' AND id > {HEAD}"  # noqa: S608
     return connection.execute(sql).fetchone() is not None
 
 
