@@ -10,7 +10,7 @@ import sys
 from logging.handlers import RotatingFileHandler
 
 from subconscious.client import write_refusal
-from subconscious.errors import StoreError, SubconsciousError
+from subconscious.errors import SettingsError, StoreError, SubconsciousError
 from subconscious.home import Home, find_home
 from subconscious.store.presence import as_damage, require_usable
 
@@ -66,12 +66,15 @@ def _run(home: Home) -> int:
 
 
 def _start(home: Home, lock: Lock) -> None:
-    """Run the daemon; leave a note for hooks and terminals when the database is why it can't."""
+    """Run the daemon; leave a note for hooks and terminals where database or settings forbid it."""
     home.refusal.unlink(missing_ok=True)
     try:
         # Before the slow imports: a session that begins waits less than a second for this.
         require_usable(home.database)
         _live(home, lock)
+    except SettingsError as error:
+        write_refusal(home, error)
+        raise
     except (StoreError, sqlite3.Error) as error:
         refused = as_damage(error, home.database)
         if refused is None:

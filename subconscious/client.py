@@ -19,7 +19,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from subconscious import __version__
-from subconscious.errors import DaemonError, RequestError, StoreError, SubconsciousError
+from subconscious.errors import DaemonError, RequestError, SubconsciousError
 from subconscious.home import SOCKET_PATH_LIMIT, Home
 
 ANSWER_LIMIT = 64 * 2**20
@@ -302,7 +302,7 @@ def _start_failure(home: Home, what: str) -> SubconsciousError:
     return DaemonError(f"the daemon was started but {what}{told}", "run `subconscious doctor`")
 
 
-def write_refusal(home: Home, error: StoreError) -> None:
+def write_refusal(home: Home, error: SubconsciousError) -> None:
     """Note for hooks and terminals why the daemon does not start; it can't tell them itself."""
     draft = home.refusal.with_suffix(".tmp")
     draft.write_text(json.dumps({"code": error.code, "message": error.message, "remedy": error.remedy}))
@@ -310,11 +310,11 @@ def write_refusal(home: Home, error: StoreError) -> None:
     draft.replace(home.refusal)
 
 
-def refusal(home: Home) -> StoreError | None:
+def refusal(home: Home) -> SubconsciousError | None:
     """Why the last daemon refused to start; None where it did not."""
     try:
         told = json.loads(home.refusal.read_text(encoding="utf-8"))
-        error = StoreError(str(told["message"]), str(told["remedy"]))
+        error = SubconsciousError(str(told["message"]), str(told["remedy"]))
         error.code = str(told["code"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from subconscious.errors import DaemonError, NotFoundError, SubconsciousError
 from subconscious.home import Home
@@ -88,19 +89,24 @@ def begin_afresh(home: Home) -> list[Path]:
     """
     home.make()
     with _locked(home):
+        settings = restoring.accepted_settings(home.database)
         moved = restoring.begin_afresh(home.database)
-        asyncio.run(_create(home.database))
+        asyncio.run(_create(home.database, settings))
         _forget_findings(home)
         return moved
 
 
-async def _create(path: Path) -> None:
+async def _create(path: Path, settings: dict[str, Any] | None) -> None:
+    """Create a database that knows who emptied it, and which guarded settings had been accepted."""
     database = await open_database(path)
     try:
         await migrate(database)
         async with database.write() as tx:
             # On record, so that nobody wonders why it has less than its copies.
             await events.record(tx, "restore", "store", "fresh", actor="user")
+            if settings is not None:
+                # Else the first start would accept whatever config.toml says by then.
+                await events.record(tx, "accept", "settings", "guarded", reason="kept", after=settings)
     finally:
         await database.close()
 

@@ -384,6 +384,9 @@ def _without_open_keys(config: Path, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_config(config: Path) -> dict[str, Any]:
+    if config.stat().st_size == 0:
+        # What a crash leaves of a file that was being written. With the defaults, what was switched off would be on.
+        raise SettingsError(f"{config} is empty: its settings may be lost", f"write them again, or: rm {config}")
     try:
         values = tomllib.loads(config.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

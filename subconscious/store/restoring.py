@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -10,9 +11,10 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from time import time
+from typing import Any
 
 from subconscious.store.backups import STAMP, Copy, duplicate, listing, older_copies
-from subconscious.store.check import Health, check
+from subconscious.store.check import Health, check, reading
 
 REPLACED = re.compile(r"memory\.db-(\d{8}-\d{6})")
 
@@ -28,6 +30,16 @@ def candidates(database: Path) -> list[Copy]:
     found = [(path, REPLACED.fullmatch(path.name)) for path in aside(database).glob(f"{database.name}-*")]
     replaced = [Copy(path, path.stat().st_mtime, 0) for path, match in found if match]
     return [*listing(database), *sorted([*older, *replaced], key=lambda copy: -copy.at)]
+
+
+def accepted_settings(database: Path) -> dict[str, Any] | None:
+    """Return the guarded settings that a person accepted last, from the database or else from its latest copy."""
+    sql = "SELECT after FROM events WHERE subject = 'settings' AND subject_id = 'guarded' ORDER BY id DESC LIMIT 1"
+    for path in (database, *(copy.path for copy in listing(database))):
+        with suppress(sqlite3.Error, ValueError, TypeError), reading(path) as connection:
+            values: dict[str, Any] = json.loads(connection.execute(sql).fetchone()[0])
+            return values
+    return None
 
 
 def begin_afresh(database: Path) -> list[Path]:
