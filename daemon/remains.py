@@ -33,7 +33,13 @@ def renew_copies(home: Home, schema: int) -> int:
 
 def texts(home: Home) -> Iterator[Path]:
     """Files that hold text: logs, entries that were given up, what was rendered for people."""
-    for folder, pattern in ((home.log, "*"), (home.buried, f"*{NAME_SUFFIX}"), (home.root / "rendered", "**/*")):
+    places = (
+        (home.log, "*"),
+        (home.buried, f"*{NAME_SUFFIX}"),
+        (home.root / "rendered", "**/*"),
+        (home.root / "broken", "rendered-*/**/*"),
+    )
+    for folder, pattern in places:
         yield from (path for path in sorted(folder.glob(pattern)) if path.is_file() and not path.is_symlink())
 
 
