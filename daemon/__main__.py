@@ -87,10 +87,11 @@ def _live(home: Home, lock: Lock) -> None:
     # Imported only now: most of the start, and wasted on a process that is not to be the daemon.
     import asyncio
 
-    from subconscious.settings import load_settings
+    from subconscious.settings import load_settings, require_written
 
     from .lifecycle import run
 
+    require_written(home.root)
     settings = load_settings(home.root)
     with asyncio.Runner() as runner:
         runner.run(run(home, settings, lock))

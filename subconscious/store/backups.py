@@ -136,8 +136,8 @@ def reference(database: Path) -> Copy | None:
     Copies of older versions were not verified in full; the latest of them serves where there is no other.
     """
     known, copies = checksums(database), listing(database)
-    sound = [one for one in copies if one.path.name in known and known[one.path.name] == checksum(one.path)]
-    return next(iter(sound), None) or next((one for one in copies if one.path.name not in known), None)
+    sound = (one for one in copies if one.path.name in known and known[one.path.name] == checksum(one.path))
+    return next(sound, None) or next((one for one in copies if one.path.name not in known), None)
 
 
 def _make_room(database: Path, needed: int) -> None:
