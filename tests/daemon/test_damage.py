@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.holder import await_end
 from daemon import damage, lifecycle, phases
 from daemon.accepted import accept, accepted
 from daemon.core import Core
@@ -85,7 +86,7 @@ async def test_a_part_that_meets_damage_leaves_word_for_the_next_start(core: Cor
 def test_the_daemon_refuses_until_it_is_restored(running: Home, tmp_path: Path) -> None:
     client.call(running, "backup")
     client.call(running, "stop")
-    client.await_absence(running, 20)
+    assert await_end(running, 20)
     running.database.unlink()
     with pytest.raises(SubconsciousError, match="is missing, but memories were stored here") as caught:
         client.ensure_daemon(running)
@@ -108,7 +109,7 @@ def test_an_empty_config_is_refused_and_told(stopped: Home, tmp_path: Path) -> N
 
 def test_accepted_settings_outlive_a_fresh_start(running: Home) -> None:
     client.call(running, "stop")
-    client.await_absence(running, 20)
+    assert await_end(running, 20)
     _raise_accepted_threshold(running.database)
     moved = restore.begin_afresh(running)
     assert [path.parent.name for path in moved][:1] == ["broken"]
