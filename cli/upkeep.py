@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from subconscious import restore as restoring
@@ -85,7 +84,9 @@ def run(options: Namespace) -> None:
 
 def backup(options: Namespace) -> None:
     """Keep a copy now."""
-    made = ask("backup", PATIENCE)
+    if options.as_is:
+        require_person("accept a database that differs from its last copy")
+    made = ask("backup", PATIENCE, as_is=options.as_is or None, origin=origin())
     if options.json:
         screen.as_json(made)
     else:
@@ -93,15 +94,22 @@ def backup(options: Namespace) -> None:
 
 
 def restore(options: Namespace) -> None:
-    """List the copies, or put one in the database's place."""
+    """List the copies, put one in the database's place, or begin with an empty one."""
+    if options.fresh:
+        _begin_afresh(options)
+        return
     if options.file is None:
         _list(options)
         return
     require_person("put an older database back")
     place = home()
     copy = restoring.find(place, options.file)
-    _require_yes(options, copy)
+    # First: what a running daemon writes meanwhile would be lost without a word.
     _stop_daemon()
+    if lost := _lost_with(restoring.what_is_lost(place, copy)):
+        print(screen.wrapped(lost), file=sys.stderr)
+        _require_yes(options, f"Put {screen.line(copy.name)} in the database's place? What is there now is kept.")
+        _stop_daemon()  # while the person thought about it, a hook may have started the next one
     health, kept = restoring.put_back(place, copy)
     told = {"restored": str(copy), "memories": health.memories, "kept": str(kept) if kept else None}
     if options.json:
@@ -111,6 +119,32 @@ def restore(options: Namespace) -> None:
     if kept:
         print(screen.wrapped(f"What it replaced is kept: subconscious restore {kept.name}"))
     print("What sessions said since is learned again from their transcripts as they go on.")
+
+
+def _lost_with(loss: restoring.Loss) -> str:
+    """What a restore would lose, or "" when the copy holds all that the database holds."""
+    if not loss.known:
+        return "The database that is there can't be read: what was stored after the copy was made is not in the copy."
+    if not loss.events:
+        return ""
+    memories = screen.counted(loss.memories, "memory", "memories")
+    return f"Not in the copy: {screen.counted(loss.events, 'change')} made since, {memories} among them."
+
+
+def _begin_afresh(options: Namespace) -> None:
+    """Begin with an empty database."""
+    if options.file is not None:
+        raise RequestError("a copy and --fresh exclude each other", "subconscious restore COPY, or --fresh alone")
+    require_person("begin with an empty database")
+    _stop_daemon()
+    _require_yes(options, "Begin with an empty database? What is there now is kept.")
+    moved = restoring.begin_afresh(home())
+    if options.json:
+        screen.as_json({"moved": [str(path) for path in moved]})
+        return
+    print("The database is empty now. The copies are kept: subconscious restore")
+    for path in moved:
+        print(screen.wrapped(f"kept: {screen.line(str(path))}"))
 
 
 def _list(options: Namespace) -> None:
@@ -133,13 +167,13 @@ def _list(options: Namespace) -> None:
         print("No copy is kept yet.\n  make one: subconscious backup")
 
 
-def _require_yes(options: Namespace, copy: Path) -> None:
+def _require_yes(options: Namespace, question: str) -> None:
     if options.yes:
         return
     if options.json or not sys.stdin.isatty():
         raise RequestError("nobody is there to say yes", "add --yes")
     try:
-        answer = input(f"Put {screen.line(copy.name)} in the database's place? What is there now is kept. [y/N] ")
+        answer = input(f"{question} [y/N] ")
     except EOFError:
         answer = ""
     if answer.strip().lower() not in ("y", "yes"):

@@ -5,11 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import resource
+import sqlite3
 import sys
 from logging.handlers import RotatingFileHandler
 
-from subconscious.errors import SubconsciousError
+from subconscious.client import write_refusal
+from subconscious.errors import SettingsError, StoreError, SubconsciousError
 from subconscious.home import Home, find_home
+from subconscious.store.presence import as_damage, require_usable
 
 from .discretion import DiscreetFormatter
 from .lock import Lock, become_daemon
@@ -55,21 +58,40 @@ def _run(home: Home) -> int:
         lock = become_daemon(home)
         if lock is None:
             return 0
-        _live(home, lock)
+        _start(home, lock)
     except SubconsciousError as error:
         log.error("%s %s; %s", error.code, error.message, error.remedy)  # noqa: TRY400 - the remedy says it all
         return 1
     return 0
 
 
+def _start(home: Home, lock: Lock) -> None:
+    """Run the daemon; leave a note for hooks and terminals where database or settings forbid it."""
+    home.refusal.unlink(missing_ok=True)
+    try:
+        # Before the slow imports: a session that begins waits less than a second for this.
+        require_usable(home.database)
+        _live(home, lock)
+    except SettingsError as error:
+        write_refusal(home, error)
+        raise
+    except (StoreError, sqlite3.Error) as error:
+        refused = as_damage(error, home.database)
+        if refused is None:
+            raise
+        write_refusal(home, refused)
+        raise refused from error
+
+
 def _live(home: Home, lock: Lock) -> None:
     # Imported only now: most of the start, and wasted on a process that is not to be the daemon.
     import asyncio
 
-    from subconscious.settings import load_settings
+    from subconscious.settings import load_settings, require_written
 
     from .lifecycle import run
 
+    require_written(home.root)
     settings = load_settings(home.root)
     with asyncio.Runner() as runner:
         runner.run(run(home, settings, lock))

@@ -93,11 +93,14 @@ class Answers:
                 self._core.lately.forget(session_id)
         if source == "resume":
             self._core.resumed[project.id] = session_id
+        # Whoever wants no memories in sessions still has to know that they may be lost.
+        damaged = self._core.damage.message(self._core.home.database) if source == "startup" else ""
+        warning = f"Subconscious: {damaged}" if damaged else ""
         if not self._core.mind(entry.options).settings.surface:
-            return b""
+            return output("SessionStart", "", warning)
         await self._catch_up(project, session_id)
         text = await self._greeting(entry, project, source)
-        told = [await self._waiting(project), await self._faded(project)] if source == "startup" else []
+        told = [warning, await self._waiting(project), await self._faded(project)] if source == "startup" else []
         return output("SessionStart", text, "\n".join(filter(None, told)))
 
     async def _greeting(self, entry: Entry, project: Project, source: str, *, late: bool = False) -> str:

@@ -25,6 +25,7 @@ from subconscious.store.connect import Database
 from subconscious.store.projects import Project, project_at, settle
 
 from .accepted import refused, with_tuples
+from .damage import Damage
 from .embedding import Embedding
 from .lately import Lately
 from .rewording import Rewording
@@ -87,6 +88,8 @@ class Core:
     # How many starts wait for what other sessions have just handed over: the work on that steps aside for nobody.
     awaited: int = 0
 
+    # What is wrong with the database, as far as the start and the last verification found.
+    damage: Damage = field(default_factory=Damage)
     # The projects of whose memories a later look or a model thinks otherwise than before, None for the user's own: no
     # event tells of it. And those that could not be rendered. What is rendered of them is to be rendered anew.
     flagged: set[str | None] = field(default_factory=set)

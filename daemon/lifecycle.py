@@ -15,14 +15,16 @@ from typing import Any
 
 from subconscious import __version__
 from subconscious.embeddings import Access
+from subconscious.errors import LostStoreError
 from subconscious.home import Home
 from subconscious.llm.client import LLMClient
 from subconscious.llm.spending import Spending
 from subconscious.settings import Settings
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
+from subconscious.store.presence import as_damage
 
-from . import consolidating, import_model, link_model, maintenance, redacting, rendering
+from . import consolidating, damage, import_model, link_model, maintenance, redacting, rendering
 from .accepted import accepted, refused, with_tuples
 from .asking import Asking
 from .core import Core
@@ -80,6 +82,9 @@ async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
             account.spending = core.llm.spending
             if core.refused(settings):
                 log.warning("settings that nobody has accepted are not in force: %s", ", ".join(core.refused(settings)))
+            core.damage = await damage.at_start(home)
+            if warning := core.damage.message(home.database):
+                log.warning("%s", warning)
             await core.calibrate()
             await redacting.adopt(core)
             try:
@@ -167,7 +172,10 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
 async def _part(core: Core, part: Coroutine[Any, Any, None]) -> None:
     try:
         await part
-    except Exception:
+    except Exception as error:
+        if isinstance(found := as_damage(error, core.home.database), LostStoreError):
+            # Every daemon to come will end here as well, so the next session has to be told.
+            await damage.note(core.home, core.damage, [found.message])
         # A loop that failed can't be trusted to go on, and a daemon with a dead loop would be a deaf one.
         log.exception("a part of the daemon failed")
     finally:

@@ -7,10 +7,14 @@ so doing it again must change nothing. What a phase did stands in the run's repo
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+from subconscious.errors import UnsoundStoreError
 from subconscious.store import (
     backups,
     captures,
@@ -21,11 +25,14 @@ from subconscious.store import (
     memories,
     migrate,
     renderable,
+    verification,
 )
 from subconscious.store.maintenance import Run
 
-from . import consolidating, fading, friction, merging, rendering, retelling
+from . import consolidating, damage, fading, friction, merging, rendering, retelling
 from .core import Core
+
+log = logging.getLogger("subconscious.daemon")
 
 PORTION = 200
 SLACK = 0.2
@@ -69,11 +76,15 @@ async def _drop_prompts(core: Core) -> int:
 
 
 async def integrity(core: Core, run: Run) -> Step:
-    """Look through the whole file; make the full text anew where it contradicts itself."""
+    """Verify the whole database and its copies; rebuild the full text where it contradicts itself."""
     del run
     async with core.database.write() as tx:
         rebuilt = await health.mend_full_text(tx)
-    verdict = await asyncio.to_thread(health.verdict, core.database.path)
+    found = await asyncio.to_thread(damage.verify, core.database.path)
+    await damage.note(core.home, core.damage, found)
+    for problem in found:
+        log.error("the database may be damaged: %s", problem)
+    verdict = "; ".join(found) or "ok"
     return Step(None, {"verdict": verdict} | ({"full text": "made anew"} if rebuilt else {}))
 
 
@@ -85,13 +96,24 @@ async def backup(core: Core, run: Run) -> Step:
     return Step(None, await copy(core))
 
 
-async def copy(core: Core) -> dict[str, Any]:
-    """Keep a verified copy now, and let old ones go."""
+async def copy(core: Core, *, as_is: bool = False) -> dict[str, Any]:
+    """Keep a verified copy now, and remove old ones; ``as_is`` accepts what differs from the last copy."""
     schema = await migrate.schema(core.database)
-    made = await asyncio.to_thread(backups.keep_copy, core.database.path, schema, backups.SPARE)
+    verify = partial(_problems_of_copy, database=core.database.path, as_is=as_is)
+    try:
+        made = await asyncio.to_thread(backups.keep_copy, core.database.path, schema, backups.SPARE, verify)
+    except UnsoundStoreError as error:
+        await damage.note(core.home, core.damage, error.problems)
+        raise
+    if as_is:
+        await damage.note(core.home, core.damage, ())
     chosen = core.settings
     gone = await asyncio.to_thread(backups.rotate, core.database.path, chosen.backups_daily, chosen.backups_weekly)
     return {"copy": made.name, "dropped": len(gone)}
+
+
+def _problems_of_copy(draft: Path, database: Path, *, as_is: bool) -> list[str]:
+    return verification.problems(draft, None if as_is else backups.reference(database))
 
 
 async def stats(core: Core, run: Run) -> Step:

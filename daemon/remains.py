@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from subconscious.home import Home
-from subconscious.store.backups import folder_of, keep_copy
+from subconscious.store.backups import folder_of, keep_copy, require_sound
 from subconscious.store.prose import altered
 
 from .entry import NAME_SUFFIX, BrokenEntryError, parse_entry
@@ -21,6 +21,8 @@ def renew_copies(home: Home, schema: int) -> int:
     name = home.database.stem
     # Kept beside the database by older versions, left half done or replaced by a restore, kept where copies are.
     beside = [*home.root.glob(f"{name}-schema*.db*"), *home.root.glob(f".{home.database.name}.restoring*")]
+    # Before the first one goes: of a damaged database no copy can be made, and the old ones are all there is.
+    require_sound(home.database)
     stale = [*beside, *(home.root / "broken").glob(f"{home.database.name}*"), *folder_of(home.database).glob("*")]
     for copy in stale:
         copy.unlink(missing_ok=True)
@@ -31,7 +33,13 @@ def renew_copies(home: Home, schema: int) -> int:
 
 def texts(home: Home) -> Iterator[Path]:
     """Files that hold text: logs, entries that were given up, what was rendered for people."""
-    for folder, pattern in ((home.log, "*"), (home.buried, f"*{NAME_SUFFIX}"), (home.root / "rendered", "**/*")):
+    places = (
+        (home.log, "*"),
+        (home.buried, f"*{NAME_SUFFIX}"),
+        (home.root / "rendered", "**/*"),
+        (home.root / "broken", "rendered-*/**/*"),
+    )
+    for folder, pattern in places:
         yield from (path for path in sorted(folder.glob(pattern)) if path.is_file() and not path.is_symlink())
 
 

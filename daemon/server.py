@@ -14,6 +14,7 @@ from subconscious.client import REQUEST_LIMIT, decode_request, encode_error, enc
 from subconscious.errors import SubconsciousError
 from subconscious.home import Home
 from subconscious.store.connect import HURRIED
+from subconscious.store.presence import as_damage
 
 from .answers import Answers
 from .commands import Commands
@@ -127,6 +128,8 @@ class Server:
         except Exception as error:
             # Whatever a command met, its caller gets an answer, and the next caller a daemon.
             log.exception("a request failed")  # its words may be private
+            if (damage := as_damage(error, self._core.home.database)) is not None:
+                return encode_error(damage)
             return encode_error(SubconsciousError(f"{type(error).__name__}: {error}", "see the daemon's log"))
 
     async def _ask(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

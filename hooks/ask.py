@@ -20,6 +20,7 @@ DEADLINES = {"SessionStart": 0.8, "UserPromptSubmit": 0.3, "PreCompact": 0.8}
 OTHER_DEADLINE = 0.15
 SECRETS = ("ANTHROPIC_KEY", "OPENAI_KEY", "EMBEDDER_KEY")
 PAUSE = 0.01
+JUST_NOW = 5.0
 LARGEST_QUESTION = 1 << 20
 SOCKET_PATH_LIMIT = 100
 
@@ -82,9 +83,17 @@ def _reach(home: str, until: float, patient: bool) -> "socket.socket":
         except BlockingIOError:
             pass  # its queue of connections is full: connect() on a Unix socket doesn't wait, it refuses
         except (FileNotFoundError, ConnectionRefusedError):
-            if not patient:
+            if not patient or refused_just_now(home):
                 raise
         time.sleep(min(PAUSE, _left(until)))
+
+
+def refused_just_now(home: str) -> bool:
+    """Whether a daemon that was started for this session has given up already: its database is lost or damaged."""
+    try:
+        return abs(time.time() - os.stat(os.path.join(home, "run", "refused.json")).st_mtime) < JUST_NOW
+    except OSError:
+        return False
 
 
 def _wake() -> None:

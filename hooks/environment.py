@@ -28,6 +28,7 @@ KEPT_PREFIXES = ("LC_", "SUBCONSCIOUS_", "XDG_")
 KEPT_TO_INSTALL = ("PIP_", "UV_", "SSL_CERT_", "REQUESTS_CA_", "CURL_CA_")
 
 RETRY_AFTER = (60, 300, 1800)
+REFUSED_SECONDS = 60
 LOG_LIMIT = 1 << 20
 SETTING_UP = (
     "Subconscious is setting itself up in the background (about a minute, this once). "
@@ -38,6 +39,10 @@ SETTING_UP = (
 def bring_up(home: str, quiet: bool = False) -> str:
     """Start the daemon, or else the making of its environment; return what to print for the user."""
     environment = find_environment(home)
+    if environment and quiet and _refused_lately(home):
+        # Each start would end in the same refusal; a session's start tries all the same.
+        hold_cap(home)
+        return ""
     if environment:
         switch_to(home, environment)
         start_daemon(home, environment)
@@ -47,6 +52,13 @@ def bring_up(home: str, quiet: bool = False) -> str:
     if not must_wait(failure):
         _start_maker(home)
     return "" if quiet else _tell_once(home, _excuse(failure) if failure else SETTING_UP)
+
+
+def _refused_lately(home: str) -> bool:
+    try:
+        return 0 <= time.time() - os.stat(os.path.join(home, "run", "refused.json")).st_mtime < REFUSED_SECONDS
+    except OSError:
+        return False
 
 
 def _excuse(failure: dict[str, Any]) -> str:

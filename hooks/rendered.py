@@ -44,13 +44,34 @@ def find(home: str, folder: str) -> bytes:
 
 
 def main(home: str, payload: bytes) -> None:
-    """Print it, unless the session has it or wants none; what was printed is handed over first."""
+    """Print what is rendered, and to the person why the daemon does not start, where it said so."""
+    said, why = _start(home, payload), read(os.path.join(home, "run", "refused.json"))
+    if why:
+        said = _with_warning(said, why)
+    if said:
+        write(1, said)
+
+
+def _with_warning(said: bytes, why: bytes) -> bytes:
+    import json  # costs milliseconds, which only a session pays whose daemon has refused to start
+
+    try:
+        refused = json.loads(why)
+        text = f"Subconscious: {refused['message']}. Sessions are still recorded. Run: {refused['remedy']}"
+        answer = json.loads(said) if said else {}
+    except (ValueError, KeyError, TypeError):
+        return said
+    return json.dumps({**answer, "systemMessage": text}).encode()
+
+
+def _start(home: str, payload: bytes) -> bytes:
+    """What the session starts with, unless it has it or wants none; that it is given is handed over first."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR", "")
     wanted = os.environ.get("CLAUDE_PLUGIN_OPTION_SURFACE", "").lower() not in OFF
     resumed = b'"source":"resume"' in payload.replace(b'": "', b'":"')
     if not folder or not wanted or resumed:
-        return
+        return b""
     given, _, said = find(home, folder).partition(b"\n")
     if said:
         spool(home, "Given", payload, b"given=" + given)
-        write(1, said)
+    return said

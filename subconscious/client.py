@@ -294,10 +294,31 @@ def _await_hello(home: Home, process: subprocess.Popen[bytes], deadline: float) 
     raise _start_failure(home, "does not answer")
 
 
-def _start_failure(home: Home, what: str) -> DaemonError:
+def _start_failure(home: Home, what: str) -> SubconsciousError:
+    if (refused := refusal(home)) is not None:
+        return refused
     words = last_words(home)
     told = f": {words}" if words else ""
     return DaemonError(f"the daemon was started but {what}{told}", "run `subconscious doctor`")
+
+
+def write_refusal(home: Home, error: SubconsciousError) -> None:
+    """Note for hooks and terminals why the daemon does not start; it can't tell them itself."""
+    draft = home.refusal.with_suffix(".tmp")
+    draft.write_text(json.dumps({"code": error.code, "message": error.message, "remedy": error.remedy}))
+    draft.chmod(0o600)
+    draft.replace(home.refusal)
+
+
+def refusal(home: Home) -> SubconsciousError | None:
+    """Why the last daemon refused to start; None where it did not."""
+    try:
+        told = json.loads(home.refusal.read_text(encoding="utf-8"))
+        error = SubconsciousError(str(told["message"]), str(told["remedy"]))
+        error.code = str(told["code"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return error
 
 
 def last_words(home: Home) -> str:

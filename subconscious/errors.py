@@ -4,7 +4,9 @@
     ├── SettingsError        a setting can't be used
     ├── StoreError           the database can't be opened, read or written
     │   ├── NewerStoreError  a newer program wrote this database
-    │   └── NotFoundError    no memory, session or capture by that id
+    │   ├── NotFoundError    no memory, session or capture by that id
+    │   ├── UnsoundStoreError  a verification found problems in the database
+    │   └── LostStoreError   the database is missing, truncated or damaged; nothing new is created in its place
     ├── TranscriptError      a transcript can't be read at all
     ├── DaemonError          the daemon can't be reached or refused
     ├── RequestError         a request that makes no sense
@@ -30,6 +32,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from subconscious.model import Usage
 
 
@@ -66,6 +70,22 @@ class NotFoundError(StoreError):
     """There is no memory, session or capture by that id."""
 
     code = "E022"
+
+
+class LostStoreError(StoreError):
+    """The database is missing, truncated or damaged, and no new one is created in its place."""
+
+    code = "E023"
+
+
+class UnsoundStoreError(StoreError):
+    """A verification found problems in the database."""
+
+    code = "E024"
+
+    def __init__(self, message: str, problems: Sequence[str], remedy: str = "") -> None:
+        super().__init__(message, remedy)
+        self.problems = tuple(problems)
 
 
 class TranscriptError(SubconsciousError):

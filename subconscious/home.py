@@ -57,6 +57,16 @@ class Home:
         return self.run / "daemon.lock"
 
     @property
+    def refusal(self) -> Path:
+        """Why the daemon refused to start: ``{code, message, remedy}``; gone once one has started."""
+        return self.run / "refused.json"
+
+    @property
+    def damage(self) -> Path:
+        """What the last verification found wrong with the database; missing where nothing was."""
+        return self.run / "damage.json"
+
+    @property
     def log(self) -> Path:
         """Log files."""
         return self.root / "log"

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from subconscious.errors import DaemonError, NotFoundError, SubconsciousError
 from subconscious.home import Home
-from subconscious.store import restoring
-from subconscious.store.backups import Copy
+from subconscious.store import events, restoring
+from subconscious.store.backups import Copy, checksum, checksums
 from subconscious.store.check import Health, check
+from subconscious.store.connect import open_database
+from subconscious.store.migrate import migrate
+from subconscious.store.verification import Loss, loss
+
+__all__ = ["LATEST", "Choice", "Loss", "begin_afresh", "choices", "find", "put_back", "what_is_lost"]
 
 LATEST = "latest"
 """What the newest sound copy is called, whatever its name."""
@@ -31,12 +38,15 @@ class Choice:
 
 def choices(home: Home) -> list[Choice]:
     """Every copy that is kept, looked through, the latest first."""
-    return [_looked_through(copy) for copy in restoring.candidates(home.database)]
+    known = checksums(home.database)
+    return [_looked_through(copy, known.get(copy.path.name, "")) for copy in restoring.candidates(home.database)]
 
 
-def _looked_through(copy: Copy) -> Choice:
+def _looked_through(copy: Copy, digest: str) -> Choice:
     size = copy.path.stat().st_size
     try:
+        if digest and checksum(copy.path) != digest:
+            return Choice(copy, size, 0, "it has changed since it was made")
         return Choice(copy, size, check(copy.path).memories)
     except SubconsciousError as error:
         return Choice(copy, size, 0, error.message)
@@ -67,7 +77,49 @@ def put_back(home: Home, copy: Path) -> tuple[Health, Path | None]:
     """
     home.make()
     with _locked(home):
-        return restoring.put_back(home.database, copy)
+        done = restoring.put_back(home.database, copy)
+        _forget_findings(home)
+        return done
+
+
+def begin_afresh(home: Home) -> list[Path]:
+    """Create an empty database on a person's word; return where what was there lies now. The copies stay.
+
+    Raises DaemonError while a daemon has the database.
+    """
+    home.make()
+    with _locked(home):
+        settings = restoring.accepted_settings(home.database)
+        moved = restoring.begin_afresh(home.database)
+        asyncio.run(_create(home.database, settings))
+        _forget_findings(home)
+        return moved
+
+
+async def _create(path: Path, settings: dict[str, Any] | None) -> None:
+    """Create a database that knows who emptied it, and which guarded settings had been accepted."""
+    database = await open_database(path)
+    try:
+        await migrate(database)
+        async with database.write() as tx:
+            # On record, so that nobody wonders why it has less than its copies.
+            await events.record(tx, "restore", "store", "fresh", actor="user")
+            if settings is not None:
+                # Else the first start would accept whatever config.toml says by then.
+                await events.record(tx, "accept", "settings", "guarded", reason="kept", after=settings)
+    finally:
+        await database.close()
+
+
+def _forget_findings(home: Home) -> None:
+    """What was found wrong with the database that was there is not true of this one."""
+    home.refusal.unlink(missing_ok=True)
+    home.damage.unlink(missing_ok=True)
+
+
+def what_is_lost(home: Home, copy: Path) -> Loss:
+    """What a restore of this copy would lose of the history that survives."""
+    return loss(home.database, copy)
 
 
 @contextmanager

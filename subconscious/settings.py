@@ -369,6 +369,16 @@ def load_settings(home: Path | None, options: Mapping[str, str] | None = None) -
         ) from error
 
 
+def require_written(home: Path) -> None:
+    """Raise SettingsError for a config.toml of zero bytes.
+
+    That is what a crash leaves of a file that was being written; with the defaults, what was switched off would be on.
+    """
+    config = home / "config.toml"
+    if config.exists() and config.stat().st_size == 0:
+        raise SettingsError(f"{config} is empty: its settings may be lost", f"write them again, or: rm {config}")
+
+
 def is_open(config: Path) -> bool:
     """Whether others than its owner may read a file, or write to it."""
     return bool(stat.S_IMODE(config.stat().st_mode) & 0o077)

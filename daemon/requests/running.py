@@ -68,7 +68,9 @@ class Running(Room):
 
     async def _warnings(self) -> list[str]:
         buried = (await jobs.counts(self.core.database))["buried"]
-        found = [f"{buried} jobs failed for good: `subconscious doctor` says why"] if buried else []
+        damaged = self.core.damage.message(self.core.home.database)
+        found = [damaged] if damaged else []
+        found += [f"{buried} jobs failed for good: `subconscious doctor` says why"] if buried else []
         wanted = self.core.refused(self.core.settings)
         found += [f"{name} = {value} is not in force: `subconscious accept-settings`" for name, value in wanted.items()]
         found += [self.core.embedding.error] if self.core.embedding.error else []

@@ -23,6 +23,7 @@ class UpkeepArgs(Args):
     """``job`` is the maintenance that is meant."""
 
     job: Literal["nightly", "weekly", "monthly"] = "nightly"
+    as_is: bool = False
 
 
 class Upkeep(Room):
@@ -69,9 +70,10 @@ class Upkeep(Room):
         return {"on": self.core.settings.maintenance, "jobs": jobs}
 
     async def cmd_backup(self, args: UpkeepArgs) -> dict[str, Any]:
-        """Keep a verified copy now; say which there are."""
-        del args
-        made = await phases.copy(self.core)
+        """Keep a verified copy now; say which there are. ``as_is`` is a person's word that the database is right."""
+        if args.as_is and args.origin is not Origin.USER:
+            raise RequestError("a person decides that the database is right as it is", "subconscious backup --as-is")
+        made = await phases.copy(self.core, as_is=args.as_is)
         copies = await asyncio.to_thread(backups.listing, self.core.database.path)
         return made | {"copies": [{"name": c.path.name, "at": c.at, "schema": c.schema} for c in copies]}
 

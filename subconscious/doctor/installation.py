@@ -10,13 +10,14 @@ from typing import Any
 
 from subconscious.doctor.findings import Finding, Patient, fault, fine, sh
 from subconscious.errors import SettingsError
-from subconscious.settings import load_settings
+from subconscious.settings import load_settings, require_written
 
 
 def settings(patient: Patient) -> Iterator[Finding]:
     """Whether config.toml can be read."""
     config = patient.home.root / "config.toml"
     try:
+        require_written(patient.home.root)
         load_settings(patient.home.root)
     except SettingsError as error:
         yield fault("settings", error.message, error.remedy)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import suppress
 
 from subconscious.doctor.findings import DRAIN, FIX, WAITING, Finding, Patient, fault, fine, settings_of, sh
 from subconscious.errors import StoreError
-from subconscious.store.backups import listing
+from subconscious.store.backups import altered, listing, reference
 from subconscious.store.check import Health, check
 from subconscious.store.health import drift
 from subconscious.store.migrate import migrations
+from subconscious.store.presence import as_damage, flaw_of, remedy, repair, require_usable
+from subconscious.store.verification import problems, setbacks
 
 OLDEST_BACKUP_DAYS = 14
 """Days after which a copy is too old to go back to, where there were days to make another."""
@@ -19,18 +22,34 @@ OLDEST_BACKUP_DAYS = 14
 def database(patient: Patient) -> Iterator[Finding]:
     """Whether the database is sound, and agrees with itself."""
     path = patient.home.database
-    if not path.exists():
-        yield fine("database", "is made by the first session")
-        return
     try:
+        require_usable(path)
+        if flaw_of(path):
+            yield fine("database", "is made by the first session")
+            return
         health = check(path)
-    except StoreError as error:
-        yield fault("database", error.message, error.remedy)
+    except (StoreError, sqlite3.Error) as error:
+        told = as_damage(error, path) or StoreError(str(error), remedy(path))
+        yield fault("database", told.message, told.remedy)
     else:
-        yield fine("database", f"sound, schema {health.schema}, memories: {health.memories}")
+        yield from _verified(patient, health)
         yield from _leftovers(patient, health)
         yield from _drifted(patient, health)
         yield from _backup(patient, health)
+
+
+def _verified(patient: Patient, health: Health) -> Iterator[Finding]:
+    """Whether pages, texts and history are as they were written, and the copies too."""
+    path = patient.home.database
+    copies = listing(path)
+    found = [*(setbacks(path, copies[0]) if copies else []), *problems(path, reference(path))]
+    if found:
+        yield fault("database", "; ".join(dict.fromkeys(found)), repair(path))
+    else:
+        yield fine("database", f"sound, schema {health.schema}, memories: {health.memories}")
+    if changed := altered(path):
+        detail = f"changed since they were made: {', '.join(one.name for one in changed)}"
+        yield fault("copies", detail, f"rm {' '.join(sh(one) for one in changed)}; subconscious backup")
 
 
 def _leftovers(patient: Patient, health: Health) -> Iterator[Finding]:

@@ -5,17 +5,19 @@ They lie in ``backups/`` beside it, are their owner's alone, and are named by ti
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from time import time
+from urllib.parse import quote
 
-from subconscious.errors import StoreError
+from subconscious.errors import StoreError, UnsoundStoreError
 
 NAME = re.compile(r"\w+-(\d{8}-\d{6})-schema(\d{4})\.db")
 STAMP = "%Y%m%d-%H%M%S"
@@ -44,15 +46,30 @@ def listing(database: Path) -> list[Copy]:
     return sorted(copies, key=lambda copy: (-copy.at, copy.path.name))
 
 
+def all_copies(database: Path) -> list[Path]:
+    """Every copy that a restore can use, those that older versions kept beside the database included."""
+    return [*(copy.path for copy in listing(database)), *older_copies(database)]
+
+
+def older_copies(database: Path) -> list[Path]:
+    """Copies that older versions kept beside the database."""
+    older = re.compile(rf"{database.stem}-schema\d{{4}}-\d{{10}}\.db")
+    return [path for path in database.parent.glob(f"{database.stem}-schema*.db") if older.fullmatch(path.name)]
+
+
 def _read(stamp: str) -> float:
     return datetime.strptime(stamp, STAMP).replace(tzinfo=UTC).timestamp()
 
 
-def keep_copy(database: Path, schema: int, spare: int = 0) -> Path:
+Verify = Callable[[Path], Sequence[str]]
+"""Returns the problems of a database file."""
+
+
+def keep_copy(database: Path, schema: int, spare: int = 0, verify: Verify | None = None) -> Path:
     """Keep a verified copy of a database, by SQLite's own backup (it includes what is in the WAL); return its path.
 
-    Raises StoreError when there is no room that leaves ``spare`` bytes, or when the copy is not sound; then nothing has
-    been changed but that the oldest copies may have made room.
+    Raises StoreError when there is no room that leaves ``spare`` bytes, or when the copy is not sound, or ``verify``
+    finds a problem in it; older copies are then all kept, unless a sound database needed their room.
     """
     folder = folder_of(database)
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -60,19 +77,93 @@ def keep_copy(database: Path, schema: int, spare: int = 0) -> Path:
     name = f"{database.stem}-{datetime.fromtimestamp(time(), UTC):{STAMP}}-schema{schema:04d}.db"
     draft = folder / f".{name}.tmp"
     duplicate(database, draft)
-    return draft.replace(folder / name)
+    if verify is not None:
+        _require_no_problem(database, draft, verify)
+    made = draft.replace(folder / name)
+    if verify is not None:
+        _write_checksums(database, checksums(database) | {made.name: checksum(made)})
+    return made
+
+
+def _require_no_problem(database: Path, draft: Path, verify: Verify) -> None:
+    """Remove a draft that has a problem: a damaged copy must never take the place of a good one."""
+    if found := verify(draft):
+        draft.unlink()
+        raise UnsoundStoreError(
+            f"no copy of {database} was made, and older ones are kept: {'; '.join(found)}", found, "subconscious doctor"
+        )
+
+
+CHECKSUMS = "backups.sha256"
+"""The checksums of verified copies, beside the database; `sha256sum -c` reads it too."""
+LINE = re.compile(r"([0-9a-f]{64})  backups/(\S+)")
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def checksums(database: Path) -> dict[str, str]:
+    """Return the checksum of each verified copy by its name; those of older versions have none."""
+    try:
+        lines = database.with_name(CHECKSUMS).read_text(encoding="ascii", errors="replace").splitlines()
+    except FileNotFoundError:
+        return {}
+    return {match[2]: match[1] for match in map(LINE.fullmatch, lines) if match}
+
+
+def _write_checksums(database: Path, known: Mapping[str, str]) -> None:
+    """Replace the file of checksums, without copies that are gone."""
+    folder = folder_of(database)
+    kept = {name: digest for name, digest in sorted(known.items()) if (folder / name).exists()}
+    draft = database.with_name(f".{CHECKSUMS}.tmp")
+    draft.write_text("".join(f"{digest}  backups/{name}\n" for name, digest in kept.items()), encoding="ascii")
+    draft.chmod(0o600)
+    draft.replace(database.with_name(CHECKSUMS))
+
+
+def altered(database: Path) -> list[Path]:
+    """Return the verified copies that are no longer what was written."""
+    known = checksums(database)
+    return [one.path for one in listing(database) if known.get(one.path.name) not in (None, checksum(one.path))]
+
+
+def reference(database: Path) -> Copy | None:
+    """Return the copy that the database is compared with: the latest verified one that is still what was written.
+
+    Copies of older versions were not verified in full; the latest of them serves where there is no other.
+    """
+    known, copies = checksums(database), listing(database)
+    sound = (one for one in copies if one.path.name in known and known[one.path.name] == checksum(one.path))
+    return next(sound, None) or next((one for one in copies if one.path.name not in known), None)
 
 
 def _make_room(database: Path, needed: int) -> None:
-    """Let the oldest copies go where the disk is short of room; the latest stays whatever happens."""
+    """Remove the oldest copies where the disk is short of room, if the database is sound; the latest always stays."""
     for draft in folder_of(database).glob(".*.tmp*"):
         draft.unlink(missing_ok=True)
-    copies = listing(database)
+    copies, sound = listing(database), False
     while shutil.disk_usage(database.parent).free < needed and len(copies) > 1:
+        if not sound:
+            require_sound(database)
+            sound = True
         copies.pop().path.unlink(missing_ok=True)
     free = shutil.disk_usage(database.parent).free
     if free < needed:
         raise StoreError(f"no room for a copy of {database}: {free // 2**20} MB are free", "make room on the disk")
+
+
+def require_sound(database: Path) -> None:
+    """Raise StoreError unless the database's pages are sound."""
+    try:
+        with closing(sqlite3.connect(database)) as connection:
+            verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except sqlite3.Error as error:
+        verdict = str(error)
+    if verdict != "ok":
+        raise StoreError(f"no sound copy of {database} could be made: {verdict}", "run `subconscious doctor`")
 
 
 def duplicate(database: Path, copy: Path) -> None:
@@ -91,13 +182,32 @@ def duplicate(database: Path, copy: Path) -> None:
 
 
 def rotate(database: Path, daily: int, weekly: int) -> list[Path]:
-    """Keep the latest copy of each of the last days and weeks, of each schema; return those that went."""
+    """Keep the latest copy of each of the last days and weeks, of each schema; return those that went.
+
+    A copy with more history than the latest one stays too: the database was replaced by an older or a fresh one.
+    """
     copies = listing(database)
     kept = {*copies[:1], *_latest(copies, "%Y%m%d", daily), *_latest(copies, "%G-%V", weekly)}
-    gone = [copy.path for copy in copies if copy not in kept]
+    spent = [copy for copy in copies if copy not in kept]
+    gone = [copy.path for copy in spent if copy != _longest_history(copies)]
     for path in gone:
         path.unlink(missing_ok=True)
+    if gone:
+        _write_checksums(database, checksums(database))
     return gone
+
+
+def _longest_history(copies: Sequence[Copy]) -> Copy:
+    """The copy with the newest event; of equal ones, the latest."""
+    return max(copies, key=lambda copy: (_head(copy.path), copy.at))
+
+
+def _head(copy: Path) -> int:
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(copy))}?mode=ro&immutable=1", uri=True)) as connection:
+            return int(connection.execute("SELECT coalesce(max(id), 0) FROM events").fetchone()[0])
+    except sqlite3.Error:
+        return 0
 
 
 def _latest(copies: Sequence[Copy], span: str, number: int) -> list[Copy]:

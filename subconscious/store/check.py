@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +10,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from subconscious.errors import NewerStoreError, StoreError
-from subconscious.store import backups
 from subconscious.store.migrate import migrations
+from subconscious.store.presence import remedy
 
 UPDATE = "claude plugin update subconscious@subconscious"
 REASONS = 3
@@ -43,15 +42,7 @@ def check(path: Path) -> Health:
         with reading(path) as connection:
             return _health(path, connection)
     except sqlite3.Error as error:
-        raise StoreError(f"{path} is damaged or no database: {error}", restoring(path)) from error
-
-
-def restoring(path: Path) -> str:
-    """The command that puts the newest sound copy in a broken database's place."""
-    if backups.listing(path) or any(path.parent.glob(f"{path.stem}-schema*.db")):
-        return "subconscious restore latest # `subconscious restore` lists the copies"
-    aside = f"cd {shlex.quote(str(path.parent))} && mkdir -p broken && mv {path.name}* broken/"
-    return f"subconscious daemon stop; {aside} # no copy was kept; transcripts: subconscious capture"
+        raise StoreError(f"{path} is damaged or no database: {error}", remedy(path)) from error
 
 
 @contextmanager
@@ -71,7 +62,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 def _health(path: Path, connection: sqlite3.Connection) -> Health:
     verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     if verdict != "ok":
-        raise StoreError(f"{path} is damaged: {verdict}", restoring(path))
+        raise StoreError(f"{path} is damaged: {verdict}", remedy(path))
     schema = _schema(path, connection)
     buried = connection.execute("SELECT reason FROM jobs WHERE state = 'buried' ORDER BY id DESC").fetchall()
     pending, since = connection.execute(

@@ -120,7 +120,7 @@ def verdict(path: Path) -> str:
     """What SQLite says of the whole file: "ok", or what is wrong. Slow: run it in a thread."""
     try:
         with reading(path) as connection:
-            broken = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+            broken = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
             dangling = len(connection.execute("PRAGMA foreign_key_check").fetchall())
     except sqlite3.Error as error:
         return str(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -10,9 +11,10 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from time import time
+from typing import Any
 
-from subconscious.store.backups import STAMP, Copy, duplicate, listing
-from subconscious.store.check import Health, check
+from subconscious.store.backups import STAMP, Copy, duplicate, listing, older_copies
+from subconscious.store.check import Health, check, reading
 
 REPLACED = re.compile(r"memory\.db-(\d{8}-\d{6})")
 
@@ -24,16 +26,34 @@ def aside(database: Path) -> Path:
 
 def candidates(database: Path) -> list[Copy]:
     """What can be put back, the latest first: copies that were made, then databases that were replaced."""
-    older = [Copy(path, path.stat().st_mtime, int(path.stem[-15:-11])) for path in _older(database)]
+    older = [Copy(path, path.stat().st_mtime, int(path.stem[-15:-11])) for path in older_copies(database)]
     found = [(path, REPLACED.fullmatch(path.name)) for path in aside(database).glob(f"{database.name}-*")]
     replaced = [Copy(path, path.stat().st_mtime, 0) for path, match in found if match]
     return [*listing(database), *sorted([*older, *replaced], key=lambda copy: -copy.at)]
 
 
-def _older(database: Path) -> list[Path]:
-    """Copies that versions of before kept beside the database."""
-    pattern = re.compile(rf"{database.stem}-schema\d{{4}}-\d{{10}}\.db")
-    return [path for path in database.parent.glob(f"{database.stem}-schema*.db") if pattern.fullmatch(path.name)]
+def accepted_settings(database: Path) -> dict[str, Any] | None:
+    """Return the guarded settings that a person accepted last, from the database or else from its latest copy."""
+    sql = "SELECT after FROM events WHERE subject = 'settings' AND subject_id = 'guarded' ORDER BY id DESC LIMIT 1"
+    for path in (database, *(copy.path for copy in listing(database))):
+        with suppress(sqlite3.Error, ValueError, TypeError), reading(path) as connection:
+            values: dict[str, Any] = json.loads(connection.execute(sql).fetchone()[0])
+            return values
+    return None
+
+
+def begin_afresh(database: Path) -> list[Path]:
+    """Move the database, and what was derived from it, out of the way; return where it lies now. Copies stay."""
+    moved = [kept] if (kept := _set_aside(database)) else []
+    database.unlink(missing_ok=True)
+    stamp = f"{datetime.fromtimestamp(time(), UTC):{STAMP}}"
+    rendered = database.with_name("rendered")
+    if rendered.exists():
+        aside(database).mkdir(mode=0o700, exist_ok=True)
+        moved.append(rendered.replace(aside(database) / f"rendered-{stamp}"))
+    for index in database.parent.glob("vectors*.db*"):
+        index.unlink(missing_ok=True)
+    return moved
 
 
 def put_back(database: Path, copy: Path) -> tuple[Health, Path | None]:
@@ -63,24 +83,20 @@ def _note(draft: Path, name: str) -> None:
 
 def _set_aside(database: Path) -> Path | None:
     """Keep what is there under another name, with the WAL that belongs to it."""
-    if not database.exists():
-        _discard_wal(database)
-        return None
-    with suppress(sqlite3.Error), closing(sqlite3.connect(database)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    aside(database).mkdir(mode=0o700, exist_ok=True)
     kept = aside(database) / f"{database.name}-{datetime.fromtimestamp(time(), UTC):{STAMP}}"
+    aside(database).mkdir(mode=0o700, exist_ok=True)
+    # Not of an empty file: SQLite would delete the WAL that is beside it.
+    if database.exists() and database.stat().st_size:
+        with suppress(sqlite3.Error), closing(sqlite3.connect(database)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     for part in ("-wal", "-shm"):
         # First: beside another database, a WAL that is left behind would be taken for its own.
         with suppress(FileNotFoundError):
             database.with_name(database.name + part).replace(kept.with_name(kept.name + part))
+    if not database.exists():
+        return None
     try:
         os.link(database, kept)
     except OSError:
         shutil.copy2(database, kept)
     return kept
-
-
-def _discard_wal(database: Path) -> None:
-    for part in ("-wal", "-shm"):
-        database.with_name(database.name + part).unlink(missing_ok=True)

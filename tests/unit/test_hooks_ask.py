@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import socket
 import threading
 import time
@@ -128,8 +130,9 @@ def test_a_dead_daemon_s_socket_is_no_daemon(hooks: Hooks) -> None:
     assert woken(hooks) == "--quiet"
 
 
-def test_a_new_session_waits_for_a_daemon_that_is_starting(hooks: Hooks) -> None:
-    (hooks.home / "env/current").mkdir(parents=True)
+@contextmanager
+def served_late(hooks: Hooks) -> Iterator[None]:
+    """A daemon that listens a moment from now."""
     ready = threading.Event()
 
     def serve_late() -> None:
@@ -140,10 +143,16 @@ def test_a_new_session_waits_for_a_daemon_that_is_starting(hooks: Hooks) -> None
     thread = threading.Thread(target=serve_late)
     thread.start()
     try:
-        assert hooks.call("ask", "SessionStart").stdout == CONTEXT
+        yield
     finally:
         ready.set()
         thread.join(10)
+
+
+def test_a_new_session_waits_for_a_daemon_that_is_starting(hooks: Hooks) -> None:
+    (hooks.home / "env/current").mkdir(parents=True)
+    with served_late(hooks):
+        assert hooks.call("ask", "SessionStart").stdout == CONTEXT
 
 
 def test_a_new_session_does_not_wait_for_an_environment(hooks: Hooks) -> None:
@@ -156,3 +165,42 @@ def test_a_socket_deep_down_is_reached(hooks: Hooks) -> None:
     hooks.home = hooks.home / ("deep" * 20) / ("deeper" * 20)
     with daemon(hooks.home, lambda _: framed(CONTEXT)):
         assert hooks.call("ask", "UserPromptSubmit").stdout == CONTEXT
+
+
+def refuse(hooks: Hooks, age: float = 0.0) -> None:
+    """Leave the note of a daemon whose database is lost."""
+    note = hooks.home / "run" / "refused.json"
+    note.parent.mkdir(parents=True, exist_ok=True)
+    note.write_text(json.dumps({"code": "E023", "message": "memory.db is missing", "remedy": "subconscious restore"}))
+    note.chmod(0o600)
+    os.utime(note, (time.time() - age,) * 2)
+
+
+def test_a_session_is_told_why_no_daemon_starts(hooks: Hooks) -> None:
+    refuse(hooks)
+    (hooks.home / "env/current").mkdir(parents=True)
+    with within(0.2):  # it does not wait for a daemon that has given up
+        printed = hooks.call("ask", "SessionStart").stdout
+    assert json.loads(printed) == {
+        "systemMessage": "Subconscious: memory.db is missing. Sessions are still recorded. Run: subconscious restore"
+    }
+    assert len(hooks.entries) == 1
+
+
+def test_only_a_session_s_start_is_told(hooks: Hooks) -> None:
+    refuse(hooks)
+    assert hooks.call("ask", "UserPromptSubmit").stdout == b""
+
+
+def test_a_refusal_of_before_does_not_hide_a_daemon_that_is_starting(hooks: Hooks) -> None:
+    refuse(hooks, age=60)
+    (hooks.home / "env/current").mkdir(parents=True)
+    with served_late(hooks):
+        assert hooks.call("ask", "SessionStart").stdout == CONTEXT
+
+
+@pytest.mark.parametrize("broken", [b"", b"no JSON", b"{}", b"[]"])
+def test_a_broken_refusal_is_no_message(hooks: Hooks, broken: bytes) -> None:
+    refuse(hooks)
+    (hooks.home / "run" / "refused.json").write_bytes(broken)
+    assert hooks.call("ask", "SessionStart").stdout == b""

@@ -1,0 +1,133 @@
+"""Decide whether a database file may be opened, and whether a new one may be created in its place.
+
+A missing or empty file means "first start" only where nothing shows that memories were stored before. Everywhere else
+the daemon must not start: a new, empty database would hide the loss, and its copies would in time replace good ones.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from subconscious.errors import LostStoreError, NewerStoreError, StoreError
+from subconscious.store import backups
+
+RESTORE = "subconscious restore latest"
+FRESH = "subconscious restore --fresh"
+MAGIC = b"SQLite format 3\0"
+WAL_HEADER = 32
+FRAME_HEADER = 24
+
+
+def require_usable(database: Path) -> None:
+    """Raise LostStoreError unless ``database`` is ours and readable, or nothing was ever stored here."""
+    try:
+        flaw = flaw_of(database)
+        traces = traces_of(database, flaw) if flaw in EMPTY else []
+    except OSError as error:
+        raise LostStoreError(f"{database} can't be read: {error}", remedy(database)) from error
+    except sqlite3.Error as error:
+        raise LostStoreError(f"{database} is damaged: {error}", remedy(database)) from error
+    if flaw in EMPTY and traces:
+        raise LostStoreError(f"{database} {flaw}, but memories were stored here: {traces[0]}", remedy(database))
+    if flaw and flaw not in EMPTY:
+        raise LostStoreError(f"{database} {flaw}", remedy(database))
+
+
+MISSING, ZERO, BARE = "is missing", "is empty", "holds no table"
+EMPTY = frozenset({MISSING, ZERO, BARE})
+"""Flaws that a first start has too."""
+
+
+def flaw_of(database: Path) -> str:
+    """Return what is wrong with the file, or "". Raises OSError or sqlite3.Error where it can't be read."""
+    try:
+        with database.open("rb") as file:
+            beginning = file.read(len(MAGIC))
+    except FileNotFoundError:
+        return MISSING
+    if not beginning:
+        return ZERO
+    if beginning != MAGIC:
+        return "is not an SQLite database"
+    return _flaw_of_tables(database)
+
+
+def _flaw_of_tables(database: Path) -> str:
+    from subconscious.store.check import reading
+
+    with reading(database) as connection:
+        tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if "schema_migrations" in tables:
+            # A first start that was killed leaves the table without a row.
+            applied = connection.execute("SELECT count(*) FROM schema_migrations").fetchone()[0]
+            flaw = "" if applied else BARE
+        else:
+            flaw = "belongs to another program: it has none of our tables" if tables else BARE
+        return flaw or _truncation(database, connection)
+
+
+def _truncation(database: Path, connection: sqlite3.Connection) -> str:
+    """SQLite compares the file's size with its header itself, but not while a WAL exists.
+
+    Pages may then be in the WAL alone, so the file counts as truncated only when both together hold too few.
+    """
+    pages = int(connection.execute("PRAGMA page_count").fetchone()[0])
+    size = int(connection.execute("PRAGMA page_size").fetchone()[0])
+    wal = max(0, _size(_beside(database, "-wal")) - WAL_HEADER) // (size + FRAME_HEADER)
+    return "is truncated" if _size(database) // size + wal < pages else ""
+
+
+def traces_of(database: Path, flaw: str) -> list[str]:
+    """Describe what else in the state folder shows that memories were stored before."""
+    copies = backups.all_copies(database)
+    traces = [f"{len(copies)} {'copies exist' if len(copies) > 1 else 'copy exists'}"] if copies else []
+    # SQLite deletes a WAL whose database is empty. Beside a header without tables it is that of a first start.
+    if flaw != BARE and _size(_beside(database, "-wal")) > WAL_HEADER:
+        traces.append("its write-ahead log is still there")
+    if any(database.parent.glob("rendered/*/start")):
+        traces.append("rendered/ has a readable version of them")
+    if any(database.parent.glob("vectors-*.db")):
+        traces.append("their vector index is still there")
+    return traces
+
+
+def remedy(database: Path) -> str:
+    """Return the one command that gets the store working again."""
+    if backups.all_copies(database):
+        return f"{RESTORE} # `subconscious restore` lists the copies"
+    return f"{FRESH} # no copy was kept; what is there is moved to broken/, `subconscious import` reads past sessions"
+
+
+def repair(database: Path) -> str:
+    """Return the command for a database that can be read but has problems."""
+    if backups.all_copies(database):
+        return f"{RESTORE} # or, if it is right as it is: subconscious backup --as-is"
+    return "subconscious backup --as-is # no copy was kept; it is taken as it is"
+
+
+DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})
+"""SQLite's primary result codes for a file that can't be read, as opposed to a mistake in a statement or a lock."""
+
+
+def as_damage(error: BaseException, database: Path) -> StoreError | None:
+    """Return the error to show for a damaged or unreadable database; None where ``error`` is about something else."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, (NewerStoreError, LostStoreError)):
+            return cause
+        if isinstance(cause, sqlite3.Error) and getattr(cause, "sqlite_errorcode", 0) & 0xFF in DAMAGE:
+            return LostStoreError(f"{database} is damaged or can't be read: {cause}", remedy(database))
+        cause = cause.__cause__
+    return error if isinstance(error, StoreError) else None
+
+
+def _beside(database: Path, suffix: str) -> Path:
+    return database.with_name(database.name + suffix)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

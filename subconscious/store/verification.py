@@ -1,0 +1,246 @@
+"""Verify a database: its structure, its texts, and that nothing of its latest verified copy is missing or changed.
+
+`PRAGMA integrity_check` sees broken pages and indexes, but no changed byte within a text. The hash of each memory's
+content does; and what is written once (events, wordings, evidence, vectors) must still be what the last copy has.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from urllib.parse import quote
+
+from subconscious.store.backups import Copy
+from subconscious.store.check import reading
+from subconscious.store.rows import content_hash
+
+log = logging.getLogger("subconscious.store")
+
+LONGEST = 600.0
+"""Seconds after which a verification gives up: on a slow disk it must not keep the night's other work waiting."""
+STEPS = 1_000_000
+"""Steps of SQLite's virtual machine between two looks at the clock."""
+MOST = 5
+"""Problems of one sort that are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A table whose columns never change without an event about ``subject`` ("": they never change at all).
+
+    Rows are compared where ``same`` holds: m is the database's, c the copy's.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    key: str = "id"
+    subject: str = ""
+    same: str = "TRUE"
+
+
+SAID = (
+    *("kind", "summary", "content", "content_hash", "origin", "created_at", "rationale", "evidence", "extractor"),
+    *("scope", "sentiment", "raw_confidence", "session_id", "turn_id", "transcript", "byte_start", "byte_end"),
+    *("branch", "tags", "files"),
+)
+COMPARED = (
+    Compared("events", ("at", "actor", "action", "subject", "subject_id", "session_id", "reason", "before", "after")),
+    Compared("memories", (*SAID, "category", "agent", "commit"), subject="memory"),
+    Compared("implicit_captures", (*SAID, "strength"), subject="capture"),
+    Compared("sessions", ("started_at",), subject="session", same="m.last_event_at = c.last_event_at"),
+    Compared("embeddings", ("vector",), key="memory_id", same="m.stamp = c.stamp AND m.model = c.model"),
+    Compared("jobs", ("name", "event", "lane", "created_at")),
+    Compared("schema_migrations", ("name", "applied_at"), key="version"),
+    Compared("transcripts", ("state",), key="path", same="m.read_at = c.read_at AND m.position = c.position"),
+)
+HEAD = "(SELECT coalesce(max(id), 0) FROM copy.events)"
+KEPT = ("events", "memories")
+"""Tables whose rows go only by a purge, which replaces the copies."""
+
+
+def problems(database: Path, copy: Copy | None = None) -> list[str]:
+    """Return what is wrong with a database; slow, so run it in a thread. ``copy`` is what it is compared with."""
+    try:
+        with reading(database) as connection:
+            _limit(connection, LONGEST)
+            found = [*_structure(connection), *_contents(connection)]
+            if copy is not None:
+                found += _differences(connection, copy)
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
+            log.warning("%s could not be verified within %.0f s", database, LONGEST)
+            return []
+        return [str(error)]
+    return found
+
+
+def _limit(connection: sqlite3.Connection, seconds: float) -> None:
+    """Interrupt the connection's statements after some seconds."""
+    until = monotonic() + seconds
+    connection.set_progress_handler(lambda: int(monotonic() > until), STEPS)
+
+
+def _structure(connection: sqlite3.Connection) -> list[str]:
+    verdicts = [str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({MOST})")]
+    dangling = len(connection.execute("PRAGMA foreign_key_check").fetchall())
+    found = [] if verdicts == ["ok"] else verdicts
+    return [*found, f"rows that refer to none: {dangling}"] if dangling else found
+
+
+def _contents(connection: sqlite3.Connection) -> list[str]:
+    """Compare each memory with the hash that was stored with it."""
+    if not _columns(connection, "main", "memories"):
+        return []
+    connection.text_factory = lambda raw: raw.decode("utf-8", "surrogatepass")
+    changed = []
+    try:
+        for number, content, digest in connection.execute("SELECT id, content, content_hash FROM memories"):
+            if content_hash(content) != digest:
+                changed.append(number)
+    except (UnicodeDecodeError, sqlite3.OperationalError):
+        return ["a memory's text is no longer text"]
+    finally:
+        connection.text_factory = str
+    return [f"memories whose text does not match its hash: {_listed(changed)}"] if changed else []
+
+
+def _differences(connection: sqlite3.Connection, copy: Copy) -> list[str]:
+    connection.execute("ATTACH ? AS copy", (f"file:{quote(str(copy.path))}?mode=ro&immutable=1",))
+    try:
+        if _replaced_since(connection, copy):
+            return []
+        return [
+            *_lost(connection, copy),
+            *_schema_changes(connection, copy),
+            *(one for table in COMPARED for one in _changed(connection, table, copy)),
+        ]
+    finally:
+        connection.execute("DETACH copy")
+
+
+def _schema_changes(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]:
+    """Yield one line if tables are defined otherwise than in a copy of the same schema version."""
+    versions = [
+        connection.execute(f"SELECT max(version) FROM {schema}.schema_migrations").fetchone()  # noqa: S608
+        for schema in ("main", "copy")
+    ]
+    sql = "SELECT name FROM (SELECT name, sql FROM copy.sqlite_master EXCEPT SELECT name, sql FROM main.sqlite_master)"
+    changed = [row[0] for row in connection.execute(sql)] if versions[0] == versions[1] else []
+    if changed:
+        yield f"definitions that differ from the copy {copy.path.name}: {_listed(changed)}"
+
+
+def _changed(connection: sqlite3.Connection, compared: Compared, copy: Copy) -> Iterator[str]:
+    """Yield one line about the rows that differ from the copy without an event that explains it."""
+    known = _columns(connection, "main", compared.table) & _columns(connection, "copy", compared.table)
+    columns = [name for name in compared.columns if name in known]
+    if not columns:
+        return
+    differs = " OR ".join(f'm."{name}" IS NOT c."{name}"' for name in columns)
+    # Redacting rewrites the history too; before its copies are replaced, it may have been interrupted.
+    about = (
+        "e.subject = ?1 AND e.subject_id = CAST(m.id AS TEXT)"
+        if compared.subject
+        else "?1 = '' AND e.action = 'redact'"
+    )
+    told = f"NOT EXISTS (SELECT 1 FROM main.events AS e WHERE e.id > {HEAD} AND {about})"  # noqa: S608
+    sql = (
+        f"SELECT m.{compared.key} FROM main.{compared.table} AS m"  # noqa: S608 - names from the table above
+        f" JOIN copy.{compared.table} AS c ON m.{compared.key} = c.{compared.key}"
+        f" WHERE ({differs}) AND {compared.same} AND {told}"
+    )
+    rows = [row[0] for row in connection.execute(sql, (compared.subject,))]
+    if rows:
+        yield f"rows of {compared.table} that differ from the copy {copy.path.name}: {_listed(rows)}"
+
+
+def _lost(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]:
+    """Yield one line for each table that lacks rows of the copy."""
+    for table in KEPT:
+        missing = connection.execute(
+            f"SELECT count(*) FROM copy.{table} WHERE id NOT IN (SELECT id FROM main.{table})"  # noqa: S608
+        ).fetchone()[0]
+        if missing and not _purged_since(connection):
+            yield f"{missing} {table} of the copy {copy.path.name} are missing"
+
+
+def setbacks(database: Path, copy: Copy) -> list[str]:
+    """Return whether the database is older or smaller than its copy, by counts alone: quick enough for a start."""
+    try:
+        with reading(database) as connection:
+            connection.execute("ATTACH ? AS copy", (f"file:{quote(str(copy.path))}?mode=ro&immutable=1",))
+            if _replaced_since(connection, copy) or _purged_since(connection):
+                return []
+            return list(_setbacks(connection, copy))
+    except sqlite3.Error as error:
+        return [f"it can't be compared with the copy {copy.path.name}: {error}"]
+
+
+def _setbacks(connection: sqlite3.Connection, copy: Copy) -> Iterator[str]:
+    here, there = (_extent(connection, schema) for schema in ("main", "copy"))
+    if here[1] < there[1]:
+        yield f"it is older than its copy {copy.path.name}: its history ends at event {here[1]}, not {there[1]}"
+    if here[0] < there[0]:
+        yield f"it has {here[0]} memories, its copy {copy.path.name} has {there[0]}"
+
+
+def _extent(connection: sqlite3.Connection, schema: str) -> tuple[int, int]:
+    memories = connection.execute(f"SELECT count(*) FROM {schema}.memories").fetchone()[0]  # noqa: S608
+    head = connection.execute(f"SELECT coalesce(max(id), 0) FROM {schema}.events").fetchone()[0]  # noqa: S608
+    return int(memories), int(head)
+
+
+def _replaced_since(connection: sqlite3.Connection, copy: Copy) -> bool:
+    """Whether a person has restored another copy, or begun afresh, after this one was made."""
+    sql = "SELECT 1 FROM main.events WHERE action = 'restore' AND subject = 'store' AND at >= ?"
+    return connection.execute(sql, (copy.at,)).fetchone() is not None
+
+
+def _purged_since(connection: sqlite3.Connection) -> bool:
+    sql = f"SELECT 1 FROM main.events WHERE action = 'purge' AND id > {HEAD}"  # noqa: S608
+    return connection.execute(sql).fetchone() is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a restore would lose: events and memories newer than the copy; ``known`` is False if nobody can tell."""
+
+    events: int = 0
+    memories: int = 0
+    known: bool = True
+
+
+def loss(database: Path, copy: Path) -> Loss:
+    """Compare the history that survives in ``database`` with that of ``copy``."""
+    try:
+        with reading(database) as connection:
+            connection.execute("ATTACH ? AS copy", (f"file:{quote(str(copy))}?mode=ro&immutable=1",))
+            return _loss(connection)
+    except (sqlite3.Error, OSError):
+        return Loss(known=False)
+
+
+def _loss(connection: sqlite3.Connection) -> Loss:
+    """Count from the end of the history that both share: with the same head, nothing is lost."""
+    shared = connection.execute(
+        "SELECT coalesce(max(m.id), 0) FROM main.events AS m JOIN copy.events AS c"
+        " ON m.id = c.id AND m.at = c.at AND m.subject = c.subject AND m.subject_id = c.subject_id"
+    ).fetchone()[0]
+    events = connection.execute("SELECT count(*) FROM main.events WHERE id > ?", (shared,)).fetchone()[0]
+    memories = connection.execute(
+        "SELECT count(*) FROM main.memories WHERE id NOT IN (SELECT id FROM copy.memories)"
+    ).fetchone()[0]
+    return Loss(int(events), int(memories))
+
+
+def _columns(connection: sqlite3.Connection, schema: str, table: str) -> set[str]:
+    return {row[1] for row in connection.execute(f"PRAGMA {schema}.table_info({table})")}
+
+
+def _listed(numbers: list[object] | list[int]) -> str:
+    rest = f" and {len(numbers) - MOST} more" if len(numbers) > MOST else ""
+    return ", ".join(map(str, numbers[:MOST])) + rest
