@@ -60,7 +60,7 @@ class Schedule:
             self.forget_done,
             self.look_again,
             self.ask_again,
-            self._spool.hold_cap,
+            self._spool.keep_within_cap,
             self.redact,
             self.read_dates,
         )
