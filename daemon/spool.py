@@ -18,7 +18,7 @@ from time import monotonic, time
 from watchfiles import Change, awatch
 
 from subconscious.flow.remembering import clean
-from subconscious.store import events, jobs
+from subconscious.store import jobs, losses
 
 from . import remains
 from .aside import LONGEST, aside
@@ -30,6 +30,8 @@ log = logging.getLogger("subconscious.daemon")
 
 BATCH = 200
 DRAFT_SUFFIX = ".tmp"
+MOST_UNWRITTEN = 32 * 2**20
+"""Bytes of entries that are kept in memory while the disk is full: some thousand events."""
 SETTLED = 0.02
 """Seconds without a further entry after which those that came are worked on."""
 ENTRY_NAME = re.compile(r"[0-9a-z][0-9a-z.-]*\.entry")
@@ -44,6 +46,10 @@ class Spool:
         self._known: set[str] = set()
         self._sweeping = asyncio.Lock()
         self._last_size: int | None = None
+        # Entries that their hooks could not write, and that can't be written yet; by name, oldest first.
+        self._unwritten: dict[str, bytes] = {}
+        self._writing_out = asyncio.Lock()
+        self.lost = 0
         self._half_written: dict[str, int] = {}
 
     def path(self, name: str) -> Path:
@@ -95,6 +101,32 @@ class Spool:
             aside = self.path(name).replace(self._core.home.buried / name)
             await asyncio.to_thread(remains.rewrite_one, aside, clean)
 
+    @property
+    def holding(self) -> int:
+        """How many entries are in memory alone."""
+        return len(self._unwritten)
+
+    async def take(self, name: str, raw: bytes) -> None:
+        """Keep an entry that its hook could not write: in the spool if there is room by now, else in memory."""
+        if not ENTRY_NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no entry's name")
+        self._core.disk.note_reason("a hook could not write its entry")
+        self._unwritten[name] = raw
+        while sum(map(len, self._unwritten.values())) > MOST_UNWRITTEN:
+            del self._unwritten[min(self._unwritten)]
+            self.lost += 1
+            log.error("the disk is full, and so is the memory for what hooks hand over: the oldest entry is dropped")
+        with contextlib.suppress(OSError):
+            await self.write_out()
+
+    async def write_out(self) -> None:
+        """Write what is in memory alone into the spool. Raises OSError when there is no room yet."""
+        async with self._writing_out:
+            for name in sorted(self._unwritten):
+                await asyncio.to_thread(_write_entry, self.path(name), self._unwritten[name])
+                del self._unwritten[name]
+                self._core.spooled.set()
+
     async def watch(self) -> None:
         """Sweep whenever the folder changes, and now and then all the same: shared folders report no changes."""
         watcher = asyncio.create_task(self._signal())
@@ -127,9 +159,12 @@ class Spool:
     async def _try_sweep(self) -> None:
         try:
             await self.sweep()
-        except Exception:
+        except Exception as error:
             # The entries lie where they lay, and the next sweep finds them: no reason for the daemon to leave.
-            log.exception("the spool can't be swept")
+            if self._core.disk.note(error):
+                log.error("the spool can't be swept: %s", error)  # noqa: TRY400 - a full disk, again and again
+            else:
+                log.exception("the spool can't be swept")
 
     async def _signal(self) -> None:
         changes = awatch(
@@ -171,7 +206,7 @@ class Spool:
         if over or aside:
             log.error("the spool reached its cap: %d entries dropped, oldest first", len(over) + len(aside))
             async with self._core.database.write() as tx:
-                await events.record(tx, "drop", "spool", [*over, *aside][0], reason=_dropped(len(over), len(aside)))
+                await losses.dropped(tx, [*over, *aside][0], _dropped(len(over), len(aside)))
                 await jobs.forget(tx, over)
             await asyncio.to_thread(
                 _remove, [*map(self.path, over), *(self._core.home.buried / name for name in aside)]
@@ -201,6 +236,18 @@ class Spool:
                 return
             aside = path.rename(self._core.home.buried / name)
             await asyncio.to_thread(remains.rewrite_one, aside, clean)
+
+
+def _write_entry(path: Path, raw: bytes) -> None:
+    """Write under a hidden name, then rename; nothing is left of it where that fails."""
+    draft = path.with_name(f".{path.name}{DRAFT_SUFFIX}")
+    try:
+        draft.touch(mode=0o600)
+        draft.write_bytes(raw)
+        draft.rename(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 def _is_arrival(change: Change, path: str) -> bool:
