@@ -8,7 +8,7 @@ import os
 import stat
 import time
 
-from hooks.drop import spool, write
+from hooks.drop import compose, spool, write
 
 FRESH_SECONDS = 7 * 86400.0
 LARGEST = 1 << 16
@@ -52,5 +52,8 @@ def main(home: str, payload: bytes) -> None:
         return
     given, _, said = find(home, folder).partition(b"\n")
     if said:
-        spool(home, "Given", payload, b"given=" + given)
+        try:
+            spool(home, *compose("Given", payload, b"given=" + given))
+        except OSError:
+            pass  # a full disk: the memories matter more than the record that they were given
         write(1, said)
