@@ -86,7 +86,8 @@ def upkeep(patient: Patient) -> Iterator[Finding]:
         return
     try:
         with reading(patient.home.database) as connection:
-            waiting = postponed.waiting(connection)
+            # What a clock ahead of now has postponed is no matter any more: the next run finds less to do.
+            waiting = [one for one in postponed.waiting(connection) if one.since <= patient.now]
     except sqlite3.Error:
         return  # that the database can't be read is told already
     for one in waiting:

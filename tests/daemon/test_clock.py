@@ -69,10 +69,11 @@ async def test_one_night_ten_years_ahead_archives_nothing(core: Core, project: P
     assert "40 of 40 memories would be archived at once" in found.detail
     assert "subconscious maintenance run" in found.remedy
     jump.ahead = 0.0
+    assert not [one for one in doctor.examine({"SUBCONSCIOUS_HOME": str(core.home.root)}, "") if one.name == "upkeep"]
     report = await fading.daily(core)
     assert report is not None
     assert report.archived == ()
-    assert not [one for one in doctor.examine({"SUBCONSCIOUS_HOME": str(core.home.root)}, "") if one.name == "upkeep"]
+    assert not await core.database.rows("SELECT 1 FROM postponed_upkeep")
     assert await active(core) == 40
 
 
