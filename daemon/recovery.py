@@ -13,7 +13,7 @@ from pathlib import Path
 from subconscious.errors import SubconsciousError
 from subconscious.home import Home
 from subconscious.model import Session
-from subconscious.store import losses, sessions
+from subconscious.store import events, losses, sessions
 
 from . import retelling
 from .core import Core
@@ -24,6 +24,9 @@ log = logging.getLogger("subconscious.daemon")
 
 RETRY_SECONDS = 5.0
 """Pause between two looks at whether the disk can be written again."""
+
+HOOKS = "hooks"
+"""What the record calls those that dropped entries while no daemon could start."""
 
 PROBE_BYTES = 1 << 20
 """Room that there must be: less would be gone again with the first transcript that is read."""
@@ -104,12 +107,9 @@ def _has_grown(path: str, read: dict[str, int]) -> bool:
 async def record_drops_of_hooks(core: Core) -> None:
     """Record what hooks dropped while no daemon could start, so that the next session is told."""
     reason = await asyncio.to_thread(_dropped_by_hooks, core.home)
-    if reason and reason not in {row["reason"] for row in await core.database.rows(_DROPS)}:
+    if reason and reason not in {event["reason"] for event in await events.history(core.database, "spool", HOOKS)}:
         async with core.database.write() as tx:
-            await losses.dropped(tx, "hooks", reason)
-
-
-_DROPS = "SELECT reason FROM events WHERE subject = 'spool' AND subject_id = 'hooks'"
+            await losses.dropped(tx, HOOKS, reason)
 
 
 def _dropped_by_hooks(home: Home) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import time
@@ -28,6 +29,7 @@ def hand_over(stage: Stage, speaker: Speaker, event: str, at: float, **own: obje
     header = f"subconscious 1\t{event}\t{int(at * 1e9)}\t{speaker.project}\t\t0.1.0\t\n"
     path = stage.home.spool / name
     path.write_bytes(header.encode() + speaker.payload(event, **own))
+    os.utime(path, (at, at))
     return path
 
 
@@ -53,13 +55,13 @@ def named_long_ago(stage: Stage) -> None:
     learned(stage)
 
 
-@case("clock", "entries that lay in the spool for 31 days are read, with a correct clock")
+@case("clock", "entries that lay in the spool for 31 days are read, with a correct clock", quick=False)
 def lay_there_for_a_month(stage: Stage) -> None:
     talk(stage, time.time() - 31 * 86_400)
     learned(stage)
 
 
-@case("clock", "entries named ten years ahead are read")
+@case("clock", "entries named ten years ahead are read", quick=False)
 def named_years_ahead(stage: Stage) -> None:
     talk(stage, time.time() + 10 * YEAR)
     learned(stage)
@@ -72,7 +74,7 @@ def hooks_without_a_daemon(stage: Stage) -> None:
     learned(stage)
 
 
-@case("clock", "a clock that jumps back between a prompt and its Stop changes nothing")
+@case("clock", "a clock that jumps back between a prompt and its Stop changes nothing", quick=False)
 def jumps_back_within_a_session(stage: Stage) -> None:
     speaker, now = stage.speaker(), time.time()
     speaker.say(TEXT, prompt_id="p1")

@@ -61,7 +61,7 @@ def remount(volume: Path, how: str) -> None:
 def await_writing(stage: Stage) -> None:
     """Wait until the daemon can write again and has caught up."""
     until = time.monotonic() + 30
-    while client.call(stage.home, "status")["disk"]:
+    while client.call(stage.home, "status").get("disk"):
         hold(time.monotonic() < until, "the daemon does not notice that there is room again")
         time.sleep(0.2)
     stage.drain()
