@@ -25,7 +25,7 @@ from subconscious.model import Session
 from subconscious.projects import head, latest_commits, within
 from subconscious.repute import reputes
 from subconscious.search.rewriting import completed
-from subconscious.store import captures, events, fading, jobs, memories, sessions, surfaces
+from subconscious.store import captures, events, fading, jobs, losses, memories, sessions, surfaces
 from subconscious.store.projects import Project
 from subconscious.surfacing.files import Touched
 
@@ -100,7 +100,9 @@ class Answers:
             return output("SessionStart", "", warning)
         await self._catch_up(project, session_id)
         text = await self._greeting(entry, project, source)
-        told = [warning, await self._waiting(project), await self._faded(project)] if source == "startup" else []
+        told = [warning] if source == "startup" else []
+        if source == "startup":
+            told += [await self._waiting(project), await self._faded(project), await self._lost()]
         return output("SessionStart", text, "\n".join(filter(None, told)))
 
     async def _greeting(self, entry: Entry, project: Project, source: str, *, late: bool = False) -> str:
@@ -161,6 +163,16 @@ class Answers:
         what = "memory that nobody used was" if gone == 1 else "memories that nobody used were"
         seen = "`subconscious decay --log` shows which and why, `subconscious unarchive ID` brings one back"
         return f"Subconscious: {gone} {what} archived ({seen})."
+
+    async def _lost(self) -> str:
+        """One line for the person on entries that were dropped, or a disk that was full, since the last one."""
+        found = await losses.untold(self._core.database)
+        if not found:
+            return ""
+        async with self._core.database.write() as tx:
+            await losses.tell(tx, len(found))
+        what = "; ".join(dict.fromkeys(loss.told for loss in found))
+        return f"Subconscious: {what} (`subconscious doctor` looks at disk and spool)."
 
     async def _prompt(self, entry: Entry, project: Project, doubt: str) -> bytes:
         """Carry out a command of ours; give a session what it starts with, should that not have reached it."""

@@ -31,6 +31,9 @@ LONGEST_PAUSE = 20.0
 RECHECK = 300.0
 """Seconds after which an embedder that could not be used is tried again; a refused key waits for a person."""
 
+LONGEST_OUTAGE = 2 * 86_400.0
+"""Seconds beyond which no outage lasts: a cap lets an embedder wait for the next day at most."""
+
 CANARY = "We decided to keep the queue in SQLite and to retry three times."
 """The text by whose vector a model is recognised. Never changed: every model would be a new one."""
 
@@ -50,6 +53,12 @@ class Outage:
 
     error: SubconsciousError
     until: float
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it may be tried again; also when the clock was set back since, unless a person has to look first."""
+        left = self.until - time()
+        return left <= 0 or LONGEST_OUTAGE < left < math.inf
 
 
 class Chain:
@@ -82,7 +91,7 @@ class Chain:
         """Those that are not out, or no longer."""
         for name in self.names:
             outage = self._outages.get(name)
-            if outage is None or outage.until <= time():
+            if outage is None or outage.is_over:
                 yield name
 
     def forgive(self) -> None:

@@ -26,6 +26,7 @@ from subconscious.store.projects import Project, project_at, settle
 
 from .accepted import refused, with_tuples
 from .damage import Damage
+from .disk import Disk
 from .embedding import Embedding
 from .lately import Lately
 from .rewording import Rewording
@@ -58,6 +59,8 @@ class Core:
     # How a model is asked, None where there is none: then what was flagged waits for a person.
     ask: Ask | None = None
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    # Whether something could not be written lately: then it is looked for the time when it can be again.
+    disk: Disk = field(default_factory=Disk)
     spooled: asyncio.Event = field(default_factory=asyncio.Event)
     queued: asyncio.Event = field(default_factory=asyncio.Event)
     # Set after a transcript gained something that a model is to read, once that is committed.

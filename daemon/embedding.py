@@ -35,6 +35,9 @@ log = logging.getLogger("subconscious.daemon")
 TROUBLES = 3
 """Questions in a row that fail before the next in the chain serves."""
 
+LONGEST_REST = 300.0
+"""Seconds after which it is looked whether an embedder may be tried again, whatever became of the clock."""
+
 OPENING = 60.0
 """Seconds in which an index should be open."""
 
@@ -182,7 +185,8 @@ class Embedding:
         """Wait for work, or until an embedder that was out may be tried again."""
         until = self._chain.next_try
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wanted.wait(), None if until is None else max(0.01, until - time()))
+            pause = None if until is None else min(LONGEST_REST, max(0.01, until - time()))
+            await asyncio.wait_for(self._wanted.wait(), pause)
 
     async def _round(self) -> None:
         """Embed what is pending by the first of the chain that can, and let it serve when it has all."""

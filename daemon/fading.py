@@ -21,6 +21,7 @@ from subconscious.settings import Settings
 from subconscious.store import corrections, events, fading, memories
 from subconscious.store.connect import Database
 
+from . import bulk_upkeep
 from .core import Core
 
 log = logging.getLogger("subconscious.daemon")
@@ -70,14 +71,24 @@ async def archive_faded(core: Core, now: float) -> Report:
     Each batch is a transaction of its own. A run that dies midway has nothing to resume: what it archived is no longer
     looked at, and the next run finds the rest.
     """
-    begun, settings = perf_counter(), core.mind().settings
+    begun = perf_counter()
+    looked, found = await _find_due(core, now)
+    return await _archive_found(core, looked, found, now, begun)
+
+
+async def _find_due(core: Core, now: float) -> tuple[int, list[Faded]]:
+    """How many memories were looked at, and those to archive, the most faded first."""
     looked, found = 0, []
-    async for faded in survey(core.database, settings, now):
+    async for faded in survey(core.database, core.mind().settings, now):
         looked += 1
         found += [faded] if faded.due else []
         await asyncio.sleep(0) if looked % PAGE == 0 else None
     found.sort(key=lambda one: (one.verdict.value, one.facts.alive_at))
-    chosen, act = found[: settings.archive_most], uuid4().hex
+    return looked, found
+
+
+async def _archive_found(core: Core, looked: int, found: Sequence[Faded], now: float, begun: float) -> Report:
+    chosen, act = found[: core.mind().settings.archive_most], uuid4().hex
     archived: list[int] = []
     for batch in (chosen[start : start + BATCH] for start in range(0, len(chosen), BATCH)):
         archived += await _archive(core, [one.id for one in batch], now, act)
@@ -87,11 +98,14 @@ async def archive_faded(core: Core, now: float) -> Report:
 
 
 async def daily(core: Core, now: float | None = None) -> Report | None:
-    """Run once a day, if a person wants it to; None where nothing was due."""
-    at = time() if now is None else now
+    """Run once a day, if a person wants it to; None where nothing was due, or so much that the clock may be wrong."""
+    at, begun = time() if now is None else now, perf_counter()
     if not core.mind().settings.archive_faded or abs(at - await events.last(core.database, *RUN)) < AGAIN:
         return None
-    report = await archive_faded(core, at)
+    looked, found = await _find_due(core, at)
+    if not await bulk_upkeep.may_run(core, bulk_upkeep.DECAY, len(found), looked):
+        return None
+    report = await _archive_found(core, looked, found, at, begun)
     if report.archived:
         log.info("%d memories have faded and were archived, %d are left", len(report.archived), report.left)
     return report

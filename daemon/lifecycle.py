@@ -24,7 +24,7 @@ from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
 from subconscious.store.presence import as_damage
 
-from . import consolidating, damage, import_model, link_model, maintenance, redacting, rendering
+from . import consolidating, damage, import_model, link_model, maintenance, recovery, redacting, rendering
 from .accepted import accepted, refused, with_tuples
 from .asking import Asking
 from .core import Core
@@ -41,11 +41,17 @@ from .worker import Workers
 
 log = logging.getLogger("subconscious.daemon")
 
+Part = Callable[[], Coroutine[Any, Any, None]]
+"""Begins one of the daemon's loops."""
+
 LEAVING_SECONDS = 20.0
 """Time that jobs under way have once the daemon is told to stop."""
 
 CLOSING_SECONDS = 5.0
 """Time that providers have to close their connections and children."""
+
+DISK_SECONDS = 5.0
+"""Pause before a loop begins again that a full disk has broken off."""
 
 CHECK_SECONDS = 5.0
 """Pause between two looks at whether it is time to leave."""
@@ -59,13 +65,23 @@ async def run(home: Home, settings: Settings, lock: Lock) -> None:
         workers = Workers(core, spool)
         _stop_on_signals(core)
         await server.open()
-        _write_note(home)
+        with suppress(OSError):  # on a full disk; nothing is decided by it
+            _write_note(home)
         log.info("listening, version %s, pid %d", __version__, os.getpid())
         try:
             await _run_parts(core, spool, workers, server, lock)
         finally:
             await server.close()
+            await _write_out(spool)
     log.info("left")
+
+
+async def _write_out(spool: Spool) -> None:
+    """The last chance for what is in memory alone."""
+    try:
+        await spool.write_out()
+    except OSError as error:
+        log.error("%d entries are lost, as they can't be written: %s", spool.holding, error)  # noqa: TRY400 - full disk
 
 
 @asynccontextmanager
@@ -135,25 +151,26 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
     consolidating.register(core)
     asking, reader, linking = Asking(core), Refining(core), Linking(core)
     # What these are at can be broken off at any time, and is taken up again.
-    loops = (
-        core.embedding.run(),
-        asking.run(),
-        reader.run(),
-        linking.run(),
-        core.standings.run(core),
-        maintenance.run(core),
-        rendering.run(core),
+    loops: tuple[Part, ...] = (
+        core.embedding.run,
+        asking.run,
+        reader.run,
+        linking.run,
+        lambda: core.standings.run(core),
+        lambda: maintenance.run(core),
+        lambda: rendering.run(core),
+        lambda: recovery.run(core, spool),
     )
     interruptible = [asyncio.create_task(_part(core, loop)) for loop in loops]
     parts = [
         asyncio.create_task(_part(core, part))
         for part in (
-            spool.watch(),
-            workers.run(),
-            schedule.run(),
-            _leave_in_time(
+            spool.watch,
+            workers.run,
+            schedule.run,
+            lambda: _leave_in_time(
                 core,
-                lambda: workers.idle and asking.idle and linking.idle,
+                lambda: workers.idle and asking.idle and linking.idle and not spool.holding,
                 reader,
                 schedule,
                 lambda: lock.held and server.reachable,
@@ -169,9 +186,11 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
     await asyncio.gather(*parts, *interruptible, return_exceptions=True)
 
 
-async def _part(core: Core, part: Coroutine[Any, Any, None]) -> None:
+async def _part(core: Core, part: Part) -> None:
     try:
-        await part
+        while not await _ran_to_its_end(core, part) and not core.stopping.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(core.stopping.wait(), DISK_SECONDS)
     except Exception as error:
         if isinstance(found := as_damage(error, core.home.database), LostStoreError):
             # Every daemon to come will end here as well, so the next session has to be told.
@@ -180,6 +199,18 @@ async def _part(core: Core, part: Coroutine[Any, Any, None]) -> None:
         log.exception("a part of the daemon failed")
     finally:
         core.stopping.set()
+
+
+async def _ran_to_its_end(core: Core, part: Part) -> bool:
+    """Run a loop; False where a full disk, or the like, broke it off: it is no worse afterwards, and begins again."""
+    try:
+        await part()
+    except Exception as error:
+        if not core.disk.note(error):
+            raise
+        log.error("a part of the daemon pauses: %s", error)  # noqa: TRY400 - a full disk, again and again
+        return False
+    return True
 
 
 async def _leave_in_time(
@@ -192,7 +223,8 @@ async def _leave_in_time(
         if not sound():
             log.error("the lock or the socket was moved or deleted: leaving")
             return
-        quiet = time() - core.last_heard > core.settings.idle_exit_minutes * 60
+        # The distance: a clock that was set back must not keep an idle daemon until that time has come again.
+        quiet = abs(time() - core.last_heard) > core.settings.idle_exit_minutes * 60
         # An entry that came this very moment keeps us here; one that comes later finds no socket and wakes another.
         if quiet and idle() and not entry_names(core.home.spool):
             await schedule.round()

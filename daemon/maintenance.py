@@ -158,8 +158,9 @@ def _added(report: dict[str, dict[str, Any]], name: str, done: dict[str, Any]) -
 async def _calm(core: Core) -> None:
     """Wait until nobody has spoken to us for a while: a person who types comes first."""
     quiet = core.settings.maintenance_quiet_seconds
-    while not core.stopping.is_set() and not core.hurrying and (left := core.last_heard + quiet - time()) > 0:
-        await _stopping_within(core, min(left, LONGEST_CALM))
+    # A clock that was set back since must not make it wait until that time has come again.
+    while not core.stopping.is_set() and not core.hurrying and 0 <= (silent := time() - core.last_heard) < quiet:
+        await _stopping_within(core, min(quiet - silent, LONGEST_CALM))
     if core.stopping.is_set():
         raise asyncio.CancelledError  # broken off as if by the daemon's end, which is near; the next one goes on
 

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from time import time
 from typing import Any
 
 from subconscious.errors import UnsoundStoreError
@@ -91,7 +92,7 @@ async def integrity(core: Core, run: Run) -> Step:
 async def backup(core: Core, run: Run) -> Step:
     """Keep a copy of this run's day, unless it was made before the run was cut short; let old ones go."""
     known = await asyncio.to_thread(backups.listing, core.database.path)
-    if known and known[0].at >= int(run.started_at):
+    if known and int(run.started_at) <= known[0].at <= time() + backups.SKEW:
         return Step(None, {"copy": known[0].path.name})
     return Step(None, await copy(core))
 

@@ -62,12 +62,30 @@ def rewrite(home: Home, change: Change) -> int:
     return sum(rewrite_one(path, change) for path in texts(home))
 
 
+def _overwrite(path: Path, content: bytes) -> None:
+    """Write in place: a log that is open for appending goes on in the same file.
+
+    What is there is cut off only behind the new content, and overwritten only once there is room for that: on a full
+    disk the words stay as they are.
+    """
+    with path.open("r+b") as file:
+        before = file.seek(0, 2)
+        try:
+            file.write(bytes(max(0, len(content) - before)))
+            file.flush()
+        except OSError:
+            file.truncate(before)
+            raise
+        file.seek(0)
+        file.write(content)
+        file.truncate()
+
+
 def rewrite_one(path: Path, change: Change) -> bool:
     """Change one text; return whether it became different."""
     with suppress(FileNotFoundError):  # the log was rotated
         if (text := after(path, change)) != read(path):
-            # In place: a log that is open for appending goes on in the same file.
-            path.write_bytes(text.encode("utf-8", "surrogateescape"))
+            _overwrite(path, text.encode("utf-8", "surrogateescape"))
             return True
     return False
 

@@ -15,12 +15,12 @@ from subconscious.model import Memory, Session
 from subconscious.store import decisions, jobs, model_readings, sessions, triggers
 from subconscious.surfacing import due
 
-from . import redacting, watching
+from . import bulk_upkeep, redacting, watching
 from .aside import LONGEST, QUIET, aside
 from .core import Core
 from .feedback import judge
 from .learn import Source, learn
-from .spool import Spool
+from .spool import Spool, entry_names
 from .unwritten import learn_unwritten
 
 log = logging.getLogger("subconscious.daemon")
@@ -60,14 +60,15 @@ class Schedule:
             self.forget_done,
             self.look_again,
             self.ask_again,
-            self._spool.hold_cap,
+            self._spool.keep_within_cap,
             self.redact,
             self.read_dates,
         )
         for phase in phases:
             try:
                 await phase()
-            except Exception:
+            except Exception as error:
+                self._core.disk.note(error)
                 # Upkeep is not worth the daemon: whatever a phase meets, the next round tries it again.
                 log.exception("upkeep: %s failed", phase.__name__)
 
@@ -93,6 +94,8 @@ class Schedule:
         try:
             await learn(self._core, mind, source, final=True)
         except TranscriptError as error:
+            if self._core.disk.note(error):
+                raise  # it can be read once the machine has room again
             log.warning("session %s is closed unread: %s", session.id, error)
         await learn_unwritten(self._core, mind, source)
         await judge(mind, session.id, session.transcript, final=True)
@@ -103,9 +106,12 @@ class Schedule:
         log.info("session %s closed: it fell silent", session.id)
 
     async def expire(self) -> None:
-        """Close what waited for review too long (SPEC A4)."""
-        async with self._core.database.write() as tx:
-            await decisions.expire(tx, time())
+        """Close what waited for review too long, unless that is so much that the clock may be wrong."""
+        now = time()
+        late, waiting = await decisions.overdue(self._core.database, now)
+        if await bulk_upkeep.may_run(self._core, bulk_upkeep.REVIEW, late, waiting) and late:
+            async with self._core.database.write() as tx:
+                await decisions.expire(tx, now)
 
     async def look_again(self) -> None:
         """Check what is stored when the rules have changed (SPEC A17)."""
@@ -116,7 +122,9 @@ class Schedule:
         await watching.ask_again(self._core)
 
     async def forget_done(self) -> None:
-        """Drop old records of jobs that are done."""
+        """Drop old records of jobs that are done; none while an entry is left, which may be that of such a job."""
+        if await asyncio.to_thread(entry_names, self._core.home.spool):
+            return
         async with self._core.database.write() as tx:
             await jobs.forget_done(tx, time() - DONE_JOBS_DAYS * DAY)
 

@@ -134,13 +134,16 @@ class Server:
 
     async def _ask(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Tell the hook what to print. Silence for what can't be understood: the entry is in the spool anyway."""
-        _, name, length, *secrets = line.decode("utf-8", "replace").split()
+        _, name, length, *more = line.decode("utf-8", "replace").split()
+        secrets, unspooled = more[:1], more[1:] == ["unspooled"]
         if not 0 < int(length) <= ENTRY_LIMIT:
             raise ValueError("the entry is too large to be asked about, or empty")
         async with self._crowd.holding(int(length)):
             raw = await asyncio.wait_for(reader.readexactly(int(length)), REQUEST_SECONDS)
             self._crowd.heard()
             self._core.spooled.set()
+            if unspooled:
+                await self._spool.take(name, raw)
             try:
                 entry = parse_entry(name, raw)
             except BrokenEntryError as error:

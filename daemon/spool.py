@@ -18,7 +18,7 @@ from time import monotonic, time
 from watchfiles import Change, awatch
 
 from subconscious.flow.remembering import clean
-from subconscious.store import events, jobs
+from subconscious.store import jobs, losses
 
 from . import remains
 from .aside import LONGEST, aside
@@ -29,8 +29,9 @@ from .events import EVENTS
 log = logging.getLogger("subconscious.daemon")
 
 BATCH = 200
-DAY = 86_400.0
-HALF_WRITTEN_SECONDS = 3600.0
+DRAFT_SUFFIX = ".tmp"
+MOST_UNWRITTEN = 32 * 2**20
+"""Bytes of entries that are kept in memory while the disk is full: some thousand events."""
 SETTLED = 0.02
 """Seconds without a further entry after which those that came are worked on."""
 ENTRY_NAME = re.compile(r"[0-9a-z][0-9a-z.-]*\.entry")
@@ -44,6 +45,12 @@ class Spool:
         self._folder = core.home.spool
         self._known: set[str] = set()
         self._sweeping = asyncio.Lock()
+        self._last_size: int | None = None
+        # Entries that their hooks could not write, and that can't be written yet; by name, oldest first.
+        self._unwritten: dict[str, bytes] = {}
+        self._writing_out = asyncio.Lock()
+        self.lost = 0
+        self._half_written: dict[str, int] = {}
 
     def path(self, name: str) -> Path:
         """Where an entry lies."""
@@ -94,6 +101,32 @@ class Spool:
             aside = self.path(name).replace(self._core.home.buried / name)
             await asyncio.to_thread(remains.rewrite_one, aside, clean)
 
+    @property
+    def holding(self) -> int:
+        """How many entries are in memory alone."""
+        return len(self._unwritten)
+
+    async def take(self, name: str, raw: bytes) -> None:
+        """Keep an entry that its hook could not write: in the spool if there is room by now, else in memory."""
+        if not ENTRY_NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no entry's name")
+        self._core.disk.note_reason("a hook could not write its entry")
+        self._unwritten[name] = raw
+        while sum(map(len, self._unwritten.values())) > MOST_UNWRITTEN:
+            del self._unwritten[min(self._unwritten)]
+            self.lost += 1
+            log.error("the disk is full, and so is the memory for what hooks hand over: the oldest entry is dropped")
+        with contextlib.suppress(OSError):
+            await self.write_out()
+
+    async def write_out(self) -> None:
+        """Write what is in memory alone into the spool. Raises OSError when there is no room yet."""
+        async with self._writing_out:
+            for name in sorted(self._unwritten):
+                await asyncio.to_thread(_write_entry, self.path(name), self._unwritten[name])
+                del self._unwritten[name]
+                self._core.spooled.set()
+
     async def watch(self) -> None:
         """Sweep whenever the folder changes, and now and then all the same: shared folders report no changes."""
         watcher = asyncio.create_task(self._signal())
@@ -126,9 +159,12 @@ class Spool:
     async def _try_sweep(self) -> None:
         try:
             await self.sweep()
-        except Exception:
+        except Exception as error:
             # The entries lie where they lay, and the next sweep finds them: no reason for the daemon to leave.
-            log.exception("the spool can't be swept")
+            if self._core.disk.note(error):
+                log.error("the spool can't be swept: %s", error)  # noqa: TRY400 - a full disk, again and again
+            else:
+                log.exception("the spool can't be swept")
 
     async def _signal(self) -> None:
         changes = awatch(
@@ -145,24 +181,73 @@ class Spool:
         except (OSError, RuntimeError) as error:  # no inotify watches left, or a file system without
             log.warning("the spool can't be watched, sweeping every few seconds instead: %s", error)
 
-    async def hold_cap(self) -> int:
-        """Keep the spool within its size and age, and say so when it was reached; returns how many entries went.
+    async def keep_within_cap(self) -> int:
+        """Drop the oldest entries beyond the cap, unless the spool is being worked off; return how many were dropped.
 
-        What was set aside, and what hooks that were killed left half-written, holds a person's words as well: it goes
-        when it is old.
+        Called again and again. After a long absence the daemon may find more than the cap allows: as long as the spool
+        shrinks from one call to the next, nothing is dropped unread.
         """
-        chosen = self._core.settings
-        oldest = time() - chosen.spool_max_days * DAY
-        over = await asyncio.to_thread(_over_cap, self._folder, chosen.spool_max_mb * 2**20, oldest)
-        await asyncio.to_thread(_remove_older, self._core.home.buried.glob("*"), oldest)
-        await asyncio.to_thread(_remove_older, self._folder.glob(".*.tmp"), time() - HALF_WRITTEN_SECONDS)
-        if over:
-            log.error("the spool reached its cap: %d entries dropped, oldest first", len(over))
+        size = await asyncio.to_thread(_size_of, [self._folder, self._core.home.buried])
+        shrinks = self._last_size is None or size < self._last_size
+        self._last_size = size
+        await self.adopt_half_written()
+        return 0 if shrinks else await self.hold_cap()
+
+    async def hold_cap(self) -> int:
+        """Drop the oldest entries beyond the cap, and record it; return how many were dropped.
+
+        Only size counts. An entry's name and modification time come from a clock that may have been years off, so age
+        never deletes what nobody has read. Entries that were set aside hold unread words as well: they have a cap of
+        the same size for themselves.
+        """
+        most = self._core.settings.spool_max_mb * 2**20
+        over = await asyncio.to_thread(_over_cap, self._folder, most)
+        aside = await asyncio.to_thread(_over_cap, self._core.home.buried, most)
+        if over or aside:
+            log.error("the spool reached its cap: %d entries dropped, oldest first", len(over) + len(aside))
             async with self._core.database.write() as tx:
-                await events.record(tx, "drop", "spool", over[0], reason=f"{len(over)} entries over the cap")
-            for name in over:
-                self.remove(name)
-        return len(over)
+                await losses.dropped(tx, [*over, *aside][0], _dropped(len(over), len(aside)))
+                await jobs.forget(tx, over)
+            await asyncio.to_thread(
+                _remove, [*map(self.path, over), *(self._core.home.buried / name for name in aside)]
+            )
+        return len(over) + len(aside)
+
+    async def adopt_half_written(self) -> int:
+        """Take over what hooks that were killed left under a temporary name; return how many files that were.
+
+        A file that did not change since the last look has no writer any more, whatever the clock says. A hook that was
+        only suspended finds its file gone, and writes the entry again under the same name. A complete entry joins the
+        spool; of an incomplete one the words are set aside.
+        """
+        sizes = await asyncio.to_thread(_half_written, self._folder)
+        left = [name for name, size in sizes.items() if self._half_written.get(name) == size]
+        self._half_written = sizes
+        for name in left:
+            await self._adopt(name)
+        return len(left)
+
+    async def _adopt(self, draft: str) -> None:
+        path, name = self.path(draft), draft.removeprefix(".").removesuffix(DRAFT_SUFFIX)
+        is_whole = isinstance(await asyncio.to_thread(_try_read, path), Entry)
+        with contextlib.suppress(FileNotFoundError):
+            if is_whole:
+                path.rename(self.path(name))
+                return
+            aside = path.rename(self._core.home.buried / name)
+            await asyncio.to_thread(remains.rewrite_one, aside, clean)
+
+
+def _write_entry(path: Path, raw: bytes) -> None:
+    """Write under a hidden name, then rename; nothing is left of it where that fails."""
+    draft = path.with_name(f".{path.name}{DRAFT_SUFFIX}")
+    try:
+        draft.touch(mode=0o600)
+        draft.write_bytes(raw)
+        draft.rename(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 def _is_arrival(change: Change, path: str) -> bool:
@@ -179,11 +264,40 @@ def entry_names(folder: Path) -> list[str]:
         return []
 
 
-def _remove_older(files: Iterable[Path], oldest: float) -> None:
-    for file in files:
+def _half_written(folder: Path) -> dict[str, int]:
+    """The sizes of the files that hooks have not finished, by name."""
+    sizes = {}
+    for file in folder.glob(f".*{NAME_SUFFIX}{DRAFT_SUFFIX}"):
         with contextlib.suppress(FileNotFoundError):
-            if file.lstat().st_mtime < oldest:
-                file.unlink()
+            if ENTRY_NAME.fullmatch(file.name.removeprefix(".").removesuffix(DRAFT_SUFFIX)):
+                sizes[file.name] = file.lstat().st_size
+    return sizes
+
+
+def _size_of(folders: Iterable[Path]) -> int:
+    """Bytes of all entries in some folders."""
+    return sum(size for folder in folders for _, size in _sizes(folder))
+
+
+def _sizes(folder: Path) -> list[tuple[str, int]]:
+    """The entries of a folder with their sizes, oldest first."""
+    sizes = []
+    for name in entry_names(folder):
+        with contextlib.suppress(FileNotFoundError):
+            sizes.append((name, (folder / name).lstat().st_size))
+    return sizes
+
+
+def _remove(files: Iterable[Path]) -> None:
+    for file in files:
+        with contextlib.suppress(OSError):  # taken meanwhile, or no file
+            file.unlink()
+
+
+def _dropped(entries: int, aside: int) -> str:
+    """What was dropped, in words."""
+    parts = [f"{entries} entries over the cap" if entries else "", f"{aside} set aside earlier" if aside else ""]
+    return ", ".join(filter(None, parts))
 
 
 def _try_read(path: Path) -> Entry | str:
@@ -198,18 +312,14 @@ def _try_read(path: Path) -> Entry | str:
     return entry if entry.event in EVENTS else f"unknown event {entry.event!r}"
 
 
-def _over_cap(folder: Path, size: int, oldest: float) -> list[str]:
-    """Names to drop: those older than ``oldest``, then the oldest until the rest is within ``size`` bytes."""
-    sizes: list[tuple[str, int, float]] = []
-    for name in entry_names(folder):
-        with contextlib.suppress(FileNotFoundError):
-            status = (folder / name).stat()
-            sizes.append((name, status.st_size, status.st_mtime))
-    total = sum(size for _, size, _ in sizes)
+def _over_cap(folder: Path, most: int) -> list[str]:
+    """The oldest entries that have to go until the rest is within ``most`` bytes."""
+    sizes = _sizes(folder)
+    total = sum(size for _, size in sizes)
     dropped = []
-    for name, length, modified in sizes:
-        if modified >= oldest and total <= size:
+    for name, size in sizes:
+        if total <= most:
             break
         dropped.append(name)
-        total -= length
+        total -= size
     return dropped

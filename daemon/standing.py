@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from dataclasses import replace
-from time import time
+from time import monotonic, time
 from typing import TYPE_CHECKING
 
 from subconscious.model import Memory
@@ -59,10 +60,10 @@ class Standings:
         """Find out about one project's memories, unless that was done a moment ago."""
         branch, _ = await asyncio.to_thread(head, folder)
         place = (project_id, folder, branch)
-        if time() - self._looked.get(place, 0.0) < PAUSE:
+        if monotonic() - self._looked.get(place, -math.inf) < PAUSE:
             return
         chosen = core.mind().settings
-        self._looked[place] = time()
+        self._looked[place] = monotonic()
         bound = await memory_files.bound(core.database, project_id, MOST_MEMORIES)
         checkout = await asyncio.to_thread(Checkout.at, folder)
         if checkout is None or not bound:

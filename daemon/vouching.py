@@ -12,7 +12,7 @@ from collections import OrderedDict
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from time import time
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from subconscious.flow.remembering import clean
@@ -118,7 +118,7 @@ async def write_down(core: Core, entry: Entry) -> None:
 
 async def is_a_persons(core: Core, entry: Entry, verb: str, text: str) -> bool | None:
     """Whether a person typed a command: True as soon as that is known, None if it was refused to a hook meanwhile."""
-    deadline = time() + WRITTEN_SECONDS
+    deadline = monotonic() + WRITTEN_SECONDS
     while True:
         if entry in core.vouched:
             return True
@@ -126,7 +126,7 @@ async def is_a_persons(core: Core, entry: Entry, verb: str, text: str) -> bool |
             return None
         if await asyncio.to_thread(stands_in_transcript, entry, verb, text):
             return True
-        if time() > deadline:
+        if monotonic() > deadline:
             return False
         await asyncio.sleep(0.1)
 

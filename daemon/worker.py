@@ -82,6 +82,7 @@ class Workers:
             async with self._core.database.write() as tx:
                 return await jobs.lease(tx, time(), seconds)
         except sqlite3.Error as error:
+            self._core.disk.note(error)
             log.error("the queue can't be read: %s", error)  # noqa: TRY400 - a full disk, again and again
             await asyncio.sleep(WORLD_PAUSE)
             return None
@@ -112,7 +113,8 @@ class Workers:
     async def _fail(self, job: Job, error: Exception) -> None:
         """Try again later, or bury. What is no fault of the job (a full disk, say) never buries it."""
         reason = said(error)
-        if job.attempts >= self._core.settings.job_attempts and not isinstance(error, sqlite3.OperationalError):
+        world = self._core.disk.note(error) or isinstance(error, sqlite3.OperationalError)
+        if job.attempts >= self._core.settings.job_attempts and not world:
             await self._bury(job, reason)
             return
         # Full jitter on an exponential pause: jobs that failed together don't come back together.

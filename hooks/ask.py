@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from hooks.drop import find_home, read_payload, spool, write
+from hooks.drop import compose, find_home, read_payload, spool, write
 
 try:
     import _socket as socket  # the module `socket` costs 12 ms, its C half less than one
@@ -22,6 +22,8 @@ SECRETS = ("ANTHROPIC_KEY", "OPENAI_KEY", "EMBEDDER_KEY")
 PAUSE = 0.01
 JUST_NOW = 5.0
 LARGEST_QUESTION = 1 << 20
+HAND_OVER_SECONDS = 1.0
+UNSPOOLED = b" unspooled"
 SOCKET_PATH_LIMIT = 100
 
 
@@ -111,8 +113,11 @@ def _wake() -> None:
         os._exit(0)
 
 
-def answer(home: str, event: str, name: str, entry: bytes) -> "bytes | None":
-    """Ask the daemon about an entry; None when there is none, which is then started for the next event."""
+def answer(home: str, event: str, name: str, entry: bytes, spooled: bool = True) -> "bytes | None":
+    """Ask the daemon about an entry; None when there is none, which is then started for the next event.
+
+    An entry that is not ``spooled`` could not be written: the daemon keeps it.
+    """
     until = STARTED + DEADLINES.get(event, OTHER_DEADLINE)
     # When a session starts, the wake hook runs beside this one. Without an environment it comes too late.
     starting = event == "SessionStart" and os.path.exists(os.path.join(home, "env", "current"))
@@ -123,9 +128,28 @@ def answer(home: str, event: str, name: str, entry: bytes) -> "bytes | None":
             _wake()
         return None
     try:
-        return request(link, b"ask %s %d %s\n" % (os.fsencode(name), len(entry), _secrets()) + entry, until)
+        return request(link, _question(name, entry, _secrets(), spooled), until)
     finally:
         link.close()  # before anything else is printed: the daemon goes by it that its answer did not arrive
+
+
+def _question(name: str, entry: bytes, secrets: bytes, spooled: bool) -> bytes:
+    flag = b"" if spooled else UNSPOOLED
+    return b"ask %s %d %s%s\n" % (os.fsencode(name), len(entry), secrets, flag) + entry
+
+
+def hand_over(home: str, name: str, entry: bytes) -> None:
+    """Give the daemon an entry that could not be written; where none runs, start one for the next event."""
+    until = time.monotonic() + HAND_OVER_SECONDS
+    try:
+        link = _reach(home, until, False)
+    except (FileNotFoundError, ConnectionRefusedError):
+        _wake()
+        return
+    try:
+        request(link, _question(name, entry, b"-", False), until)
+    finally:
+        link.close()
 
 
 def _secrets() -> bytes:
@@ -140,11 +164,16 @@ def main(event: str) -> None:
     home = find_home()
     if home is None or not (payload := read_payload()):
         return
-    name, entry = spool(home, event, payload)
-    if len(entry) > LARGEST_QUESTION:
+    name, entry = compose(event, payload)
+    try:
+        spool(home, name, entry)
+        spooled = True
+    except OSError:
+        spooled = False
+    if spooled and len(entry) > LARGEST_QUESTION:
         return
     try:
-        said = answer(home, event, name, entry)
+        said = answer(home, event, name, entry, spooled)
     except (OSError, ValueError):
         said = None
     if said is not None:

@@ -1,25 +1,45 @@
-"""The spool's cap, held by the hooks for as long as no daemon can start (docs/protocol.md)."""
+"""The spool's size cap while no daemon can start (docs/protocol.md).
+
+Only size counts, never age: names and modification times come from a clock that may be years off.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import time
 
-MAX_BYTES = 256 << 20
-MAX_DAYS = 30
-HALF_WRITTEN_SECONDS = 3600
+MAX_MB = 256
+SETTING = "spool_max_mb"
+PATIENCE_SECONDS = 600.0
+LARGEST_CONFIG = 1 << 20
+
+
+def hold_cap_if_stuck(home: str) -> int:
+    """Drop the oldest entries beyond the cap unless a daemon works the spool off; return how many were dropped.
+
+    The wake hook has just started a daemon, which must get the chance to read what lies there. So nothing is dropped
+    before the spool was found over its cap, and no smaller, ten minutes later. That time is the monotonic clock's: it
+    is the same in all processes, and begins anew with the machine, which only starts another ten minutes.
+    """
+    mark = os.path.join(home, "run", "spool-over")
+    size, now = sum(length for _, length in _entries(home)), time.monotonic()
+    if size <= most_bytes(home):
+        _forget(mark)
+        return 0
+    since, size_then = _read(mark)
+    if not since <= now or size < size_then:
+        _write(mark, f"{now} {size}\n")
+        return 0
+    return hold_cap(home) if now - since >= PATIENCE_SECONDS else 0
 
 
 def hold_cap(home: str) -> int:
-    """Remove the oldest entries beyond the cap and say so in ``run/spool-full``; return how many."""
-    folder = os.path.join(home, "spool")
-    if not os.path.isdir(folder):
-        return 0
-    _remove_half_written(folder)
-    surplus = _surplus(folder)
-    for name in surplus:
+    """Drop the oldest entries beyond the cap and record it in ``run/spool-full``; return how many were dropped."""
+    surplus = _surplus(home)
+    for path in surplus:
         try:
-            os.unlink(os.path.join(folder, name))
+            os.unlink(path)
         except FileNotFoundError:
             pass  # a daemon that has just started took it
     if surplus:
@@ -28,31 +48,73 @@ def hold_cap(home: str) -> int:
     return len(surplus)
 
 
-def _remove_half_written(folder: str) -> None:
-    """Hooks that were killed while they wrote leave a person's words behind."""
-    for name in os.listdir(folder):
-        path = os.path.join(folder, name)
-        try:
-            if name.endswith(".tmp") and os.stat(path).st_mtime < time.time() - HALF_WRITTEN_SECONDS:
-                os.unlink(path)
-        except FileNotFoundError:
-            pass
+def most_bytes(home: str) -> int:
+    """Return the cap in bytes: the setting of the environment or config.toml, where either has one."""
+    chosen = os.environ.get("SUBCONSCIOUS_" + SETTING.upper(), "") or _configured(home)
+    return (int(chosen) if chosen.isdecimal() and int(chosen) else MAX_MB) << 20
 
 
-def _surplus(folder: str) -> list[str]:
-    """List what goes: names begin with their time, so their order is that of their age."""
-    oldest = f"{time.time_ns() - MAX_DAYS * 86_400 * 10**9:020d}"
-    names = sorted((name for name in os.listdir(folder) if name.endswith(".entry")), reverse=True)
-    kept_bytes = 0
-    for position, name in enumerate(names):
-        kept_bytes += _size(os.path.join(folder, name))
-        if kept_bytes > MAX_BYTES or name < oldest:
-            return names[position:]
+def _configured(home: str) -> str:
+    """Read the one setting that hooks need; Python has no TOML reader before 3.11."""
+    path = os.path.join(home, "config.toml")
+    if not os.path.isfile(path) or os.path.getsize(path) > LARGEST_CONFIG:
+        return ""
+    with open(path, encoding="utf-8", errors="replace") as config:
+        found = re.search(rf"(?m)^\s*{SETTING}\s*=\s*(\d+)\s*(?:#|$)", config.read())
+    return found[1] if found else ""
+
+
+def _entries(home: str) -> list[tuple[str, int]]:
+    """List the entries' paths and sizes, newest first by name; drafts of killed hooks count as well."""
+    folder = os.path.join(home, "spool")
+    try:
+        names = [name for name in os.listdir(folder) if name.endswith((".entry", ".entry.tmp"))]
+    except FileNotFoundError:
+        return []
+    paths = [os.path.join(folder, name) for name in sorted(names, key=_event_name, reverse=True)]
+    return [(path, _size(path)) for path in paths]
+
+
+def _event_name(name: str) -> str:
+    return name.removeprefix(".")
+
+
+def _surplus(home: str) -> list[str]:
+    """List what goes: everything older than the newest entries that fit into the cap."""
+    most, kept_bytes = most_bytes(home), 0
+    entries = _entries(home)
+    for position, (_, size) in enumerate(entries):
+        kept_bytes += size
+        if kept_bytes > most:
+            return [path for path, _ in entries[position:]]
     return []
 
 
 def _size(path: str) -> int:
     try:
-        return os.stat(path).st_size
+        return os.lstat(path).st_size
     except FileNotFoundError:
         return 0
+
+
+def _read(mark: str) -> tuple[float, int]:
+    """Return when the spool was first found over its cap, and its size then; never, where that is not known."""
+    try:
+        with open(mark, encoding="ascii") as file:
+            since, size = file.read().split()
+        return float(since), int(size)
+    except (OSError, ValueError):
+        return float("inf"), 0
+
+
+def _write(mark: str, text: str) -> None:
+    os.makedirs(os.path.dirname(mark), mode=0o700, exist_ok=True)
+    with open(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def _forget(mark: str) -> None:
+    try:
+        os.unlink(mark)
+    except FileNotFoundError:
+        pass

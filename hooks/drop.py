@@ -77,12 +77,16 @@ def read_payload() -> bytes:
     return b"".join(chunks)
 
 
-def spool(home: str, event: str, payload: bytes, more: bytes = b"") -> "tuple[str, bytes]":
-    """Put an entry into the spool, with one ``more`` option; return its name and content."""
+def compose(event: str, payload: bytes, more: bytes = b"") -> "tuple[str, bytes]":
+    """Build an entry, with one ``more`` option; return its name and content."""
     now = time.time_ns()
     name = f"{now:020d}-{os.getpid()}-{os.urandom(4).hex()}.entry"
     first = header(event, now)
-    entry = (first[:-1] + b";" + more + b"\n" if more else first) + payload
+    return name, (first[:-1] + b";" + more + b"\n" if more else first) + payload
+
+
+def spool(home: str, name: str, entry: bytes) -> None:
+    """Put an entry into the spool. Raises OSError when it can't be written, on a full disk for instance."""
     folder = os.path.join(home, "spool")
     os.umask(0o077)
     try:
@@ -90,7 +94,6 @@ def spool(home: str, event: str, payload: bytes, more: bytes = b"") -> "tuple[st
     except FileNotFoundError:
         os.makedirs(folder, exist_ok=True)
         _place(folder, name, entry)
-    return name, entry
 
 
 def _place(folder: str, name: str, entry: bytes) -> None:
@@ -118,4 +121,10 @@ def main(event: str) -> None:
     """Hand stdin over; where there is no state folder or no payload there is nothing to do."""
     home = find_home()
     if home is not None and (payload := read_payload()):
-        spool(home, event, payload)
+        name, entry = compose(event, payload)
+        try:
+            spool(home, name, entry)
+        except OSError:
+            from hooks import ask  # only then: the daemon keeps it in memory until there is room
+
+            ask.hand_over(home, name, entry)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from hooks.cap import hold_cap
+from hooks.cap import hold_cap_if_stuck
 from hooks.drop import VERSION
 from hooks.wake import order
 
@@ -41,12 +41,12 @@ def bring_up(home: str, quiet: bool = False) -> str:
     environment = find_environment(home)
     if environment and quiet and _refused_lately(home):
         # Each start would end in the same refusal; a session's start tries all the same.
-        hold_cap(home)
+        hold_cap_if_stuck(home)
         return ""
     if environment:
         switch_to(home, environment)
         start_daemon(home, environment)
-        hold_cap(home)
+        hold_cap_if_stuck(home)
         return ""
     failure = read_failure(home)
     if not must_wait(failure):

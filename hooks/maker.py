@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from hooks.cap import hold_cap
+from hooks.cap import hold_cap_if_stuck
 from hooks.drop import VERSION
 from hooks.environment import (
     KEPT_TO_INSTALL,
@@ -256,7 +256,7 @@ def make_behind(home: str) -> None:
     with _locked(home, wait=False) as lock:
         if lock is None:
             return
-        hold_cap(home)
+        hold_cap_if_stuck(home)
         environment = find_environment(home)
         if environment is None and not must_wait(read_failure(home)):
             environment = Maker(home, lock, say=lambda _: None).make()

@@ -278,8 +278,9 @@ class Settings(BaseSettings):
     idle_exit_minutes: float = Field(default=30, gt=0, description="quiet time after which the daemon leaves")
     silent_minutes: float = Field(default=30, gt=0, description="silence after which a session is closed (B13)")
     sweep_seconds: float = Field(default=5, gt=0, description="pause between two sweeps of the spool")
-    spool_max_mb: int = Field(default=256, ge=1, description="size the spool may reach")
-    spool_max_days: float = Field(default=30, gt=0, description="age a spool entry may reach")
+    spool_max_mb: int = Field(
+        default=256, ge=1, description="size the spool may reach; the oldest entries beyond it are dropped"
+    )
 
     @field_validator("start_tokens", mode="before")
     @classmethod
@@ -332,6 +333,11 @@ def _refuse_unknown(kinds: Iterable[str]) -> None:
 
 KEYS = frozenset(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)
 """Settings that are secret: masked wherever they are shown, and never taken from a file that others may read."""
+
+
+RETIRED_WHY = {"spool_max_days": "the age of an entry never deletes it, only spool_max_mb does"}
+"""Settings of earlier versions, and why they are gone: a config.toml that still has one goes on working."""
+RETIRED = frozenset(RETIRED_WHY)
 
 
 class _WithoutKeys(PydanticBaseSettingsSource):
@@ -398,6 +404,9 @@ def _read_config(config: Path) -> dict[str, Any]:
         values = tomllib.loads(config.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{config} can't be read: {error}", f"mend or remove {config}") from error
+    for name in sorted(RETIRED & set(values)):
+        log.warning("%s: the setting %s has no effect any more (%s); remove it", config, name, RETIRED_WHY[name])
+        del values[name]
     unknown = sorted(set(values) - set(Settings.model_fields))
     if unknown:
         raise SettingsError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import asdict
-from time import time
+from time import monotonic
 from typing import Any, ClassVar
 
 from subconscious import __version__
@@ -45,6 +45,7 @@ class Running(Room):
             "embedder": await self._embedder(),
             "provider": await self._provider(),
             "vector_index": core.embedding.index.name if core.embedding.index else "none",
+            "disk": core.disk.trouble,
             "warnings": await self._warnings(),
             "settings": core.mind().settings.model_dump(mode="json"),
             "unaccepted": sorted(core.refused(core.settings)),
@@ -71,6 +72,8 @@ class Running(Room):
         damaged = self.core.damage.message(self.core.home.database)
         found = [damaged] if damaged else []
         found += [f"{buried} jobs failed for good: `subconscious doctor` says why"] if buried else []
+        trouble = self.core.disk.trouble
+        found += [f"nothing can be written ({trouble}): `df -h {self.core.home.root}`"] if trouble else []
         wanted = self.core.refused(self.core.settings)
         found += [f"{name} = {value} is not in force: `subconscious accept-settings`" for name, value in wanted.items()]
         found += [self.core.embedding.error] if self.core.embedding.error else []
@@ -94,10 +97,10 @@ class Running(Room):
 
     async def cmd_drain(self, args: Args) -> dict[str, Any]:
         """Wait until everything that was handed over is worked off and embedded."""
-        deadline = time() + args.timeout
+        deadline = monotonic() + args.timeout
         while True:
             drained, embedded = await self._drained()
-            if (drained and embedded) or time() > deadline:
+            if (drained and embedded) or monotonic() > deadline:
                 return {"drained": drained, "embedded": embedded}
             await asyncio.sleep(0.02)
 

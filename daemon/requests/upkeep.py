@@ -11,7 +11,7 @@ from subconscious.errors import RequestError
 from subconscious.model import Origin
 from subconscious.store import backups, health, maintenance
 
-from .. import merging, phases
+from .. import bulk_upkeep, merging, phases
 from ..maintenance import carry_out_now, due_since, told, waiting
 from .args import Args
 from .room import Room
@@ -35,6 +35,7 @@ class Upkeep(Room):
         """Carry a job out now, without regard for who works here."""
         if args.origin is not Origin.USER:  # it archives and sums up, which a person decides on
             raise RequestError("a person has upkeep done, not the assistant", "it is done by itself every night")
+        await bulk_upkeep.allow(self.core)
         done = await carry_out_now(self.core, args.job)
         return {"run": asdict(done) | {"told": told(done)}}
 

@@ -51,6 +51,17 @@ def word(patient: Patient) -> Iterator[Finding]:
         yield fault("settings", detail, "subconscious accept-settings # or take them back in config.toml")
 
 
+def disk(patient: Patient) -> Iterator[Finding]:
+    """Whether the daemon can write; only a running one knows of a quota, say, or of a read-only file system."""
+    try:
+        trouble = call(patient.home, "status", timeout=2).get("disk")
+    except SubconsciousError:
+        return  # that of the daemon itself is told already
+    if trouble:
+        detail = f"the daemon can't write: {trouble}; it keeps what hooks hand over in memory until it can"
+        yield fault("disk", detail, f"df -h {sh(patient.home.root)} # and make room")
+
+
 def _absent(patient: Patient) -> Finding:
     """Idle, or unable to start: then its log ends with a traceback or an error instead of its farewell."""
     words = last_words(patient.home)

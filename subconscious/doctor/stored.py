@@ -8,12 +8,18 @@ from contextlib import suppress
 
 from subconscious.doctor.findings import DRAIN, FIX, WAITING, Finding, Patient, fault, fine, settings_of, sh
 from subconscious.errors import StoreError
+from subconscious.store import losses, postponed
 from subconscious.store.backups import altered, listing, reference
-from subconscious.store.check import Health, check
+from subconscious.store.check import Health, check, reading
 from subconscious.store.health import drift
 from subconscious.store.migrate import migrations
 from subconscious.store.presence import as_damage, flaw_of, remedy, repair, require_usable
 from subconscious.store.verification import problems, setbacks
+
+UPKEEP = {
+    "decay": "{affected} of {total} memories would be archived at once",
+    "review": "{affected} of {total} captures that wait for review would expire at once",
+}
 
 OLDEST_BACKUP_DAYS = 14
 """Days after which a copy is too old to go back to, where there were days to make another."""
@@ -82,12 +88,44 @@ def _backup(patient: Patient, health: Health) -> Iterator[Finding]:
     if copies:
         days = (patient.now - copies[0].at) / 86_400
         detail = f"copies: {len(copies)}, the latest {max(0, days):.0f} days old"
-        if days > OLDEST_BACKUP_DAYS:
+        if days < -1:
+            yield fault("backup", f"copies: {len(copies)}, all with dates ahead of now", "date; subconscious backup")
+        elif days > OLDEST_BACKUP_DAYS:
             yield fault("backup", detail, "subconscious backup")
         else:
             yield fine("backup", detail)
     elif health.memories:
         yield fine("backup", "none yet; the next night makes one, or subconscious backup")
+
+
+def upkeep(patient: Patient) -> Iterator[Finding]:
+    """Whether upkeep waits because it would archive or expire unusually much at once."""
+    if not patient.home.database.exists():
+        return
+    try:
+        with reading(patient.home.database) as connection:
+            # What a clock ahead of now has postponed is no matter any more: the next run finds less to do.
+            waiting = [one for one in postponed.waiting(connection) if one.since <= patient.now]
+    except sqlite3.Error:
+        return  # that the database can't be read is told already
+    for one in waiting:
+        deed = UPKEEP.get(one.name, one.name).format(affected=one.affected, total=one.total)
+        detail = f"{deed}; a wrong clock would do that, so it waits until three more sessions have begun"
+        yield fault("upkeep", detail, "date # if the clock is right: subconscious maintenance run")
+
+
+def lost(patient: Patient) -> Iterator[Finding]:
+    """Entries that were dropped, or a disk that was full, until a session was told."""
+    if not patient.home.database.exists():
+        return
+    try:
+        with reading(patient.home.database) as connection:
+            found = losses.untold_in(connection)
+    except sqlite3.Error:
+        return  # that the database can't be read is told already
+    for loss in found:
+        remedy = f"df -h {sh(patient.home.root)}" if loss.action == losses.FULL else f"{DRAIN} # or raise spool_max_mb"
+        yield fault("lost", f"{loss.told}; told once more when the next session starts", remedy)
 
 
 def spool(patient: Patient) -> Iterator[Finding]:

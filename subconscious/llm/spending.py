@@ -111,7 +111,7 @@ class Spending:
 
     async def reserve_in(self, tx: aiosqlite.Connection, call: Call) -> int:
         """``reserve`` within a transaction of the caller's."""
-        await self._hold(tx, "day", _today().isoformat(), await spend.since(tx, _today().timestamp()), call.reserved)
+        await self._hold(tx, "day", _today().isoformat(), await _spent_today(tx), call.reserved)
         if call.session_id:
             spent = await spend.of_session(tx, call.session_id)
             await self._hold(tx, "session", call.session_id, spent, call.reserved)
@@ -146,7 +146,7 @@ class Spending:
 
     async def allows(self, more: float) -> bool:
         """Whether the day's cap allows so many dollars more."""
-        return await spend.since(self._database.reader, _today().timestamp()) + more <= self.settings.cost_per_day
+        return await _spent_today(self._database.reader) + more <= self.settings.cost_per_day
 
     async def note(self, sold: Sold, purpose: str, usage: Usage) -> None:
         """Put a call on record that was made already, and cost what it cost."""
@@ -159,10 +159,15 @@ class Spending:
 
     async def state(self) -> dict[str, float | str]:
         """The day's cap, for `status`."""
-        spent = await spend.since(self._database.reader, _today().timestamp())
+        spent = await _spent_today(self._database.reader)
         cap = self.settings.cost_per_day
         near = spent >= cap * self.settings.cost_warning
         return {"spent_today": spent, "cap": cap, "state": "reached" if spent >= cap else "near" if near else "free"}
+
+
+async def _spent_today(tx: aiosqlite.Connection) -> float:
+    """Dollars that count against this day's cap."""
+    return await spend.since(tx, _today().timestamp(), tomorrow())
 
 
 def _today() -> datetime:

@@ -21,6 +21,8 @@ from subconscious.errors import StoreError, UnsoundStoreError
 
 NAME = re.compile(r"\w+-(\d{8}-\d{6})-schema(\d{4})\.db")
 STAMP = "%Y%m%d-%H%M%S"
+SKEW = 60.0
+"""Seconds by which a copy's time may lie ahead of now: clocks are corrected a little."""
 SPARE = 200 * 2**20
 """Bytes of the disk that no copy of every day takes: whoever works here needs them more."""
 
@@ -40,10 +42,15 @@ def folder_of(database: Path) -> Path:
 
 
 def listing(database: Path) -> list[Copy]:
-    """The copies that are kept, the latest first; drafts of those that were cut short are none."""
+    """The copies that are kept, the latest first; drafts of those that were cut short are none.
+
+    A copy with a time ahead of now was made under a wrong clock. Its age is unknown: it counts as the oldest, so that
+    it neither passes for the latest nor keeps a new one from being made.
+    """
     found = [(path, NAME.fullmatch(path.name)) for path in folder_of(database).glob(f"{database.stem}-*.db")]
     copies = [Copy(path, _read(match[1]), int(match[2])) for path, match in found if match]
-    return sorted(copies, key=lambda copy: (-copy.at, copy.path.name))
+    now = time()
+    return sorted(copies, key=lambda copy: (copy.at > now + SKEW, -copy.at, copy.path.name))
 
 
 def all_copies(database: Path) -> list[Path]:

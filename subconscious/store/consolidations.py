@@ -66,12 +66,13 @@ async def home_of(database: Database, ids: Sequence[int]) -> str | None:
 
 
 async def made_since(database: Database, since: float) -> int:
-    """How many were summed up, proposed, or put to a model since then."""
+    """How many were summed up, proposed, or put to a model since then; what bears a time ahead of now doesn't count."""
     rows = await database.rows(
-        "SELECT (SELECT count(*) FROM implicit_captures WHERE extractor LIKE ?1 AND created_at > ?2)"
+        "SELECT (SELECT count(*) FROM implicit_captures WHERE extractor LIKE ?1 AND created_at > ?2"
+        " AND created_at <= ?4)"
         " + (SELECT count(*) FROM llm_requests"
-        " WHERE purpose = ?3 AND created_at > ?2 AND state IN ('waiting', 'sent'))",
-        (EXTRACTORS, since, PURPOSE),
+        " WHERE purpose = ?3 AND created_at > ?2 AND created_at <= ?4 AND state IN ('waiting', 'sent'))",
+        (EXTRACTORS, since, PURPOSE, time()),
     )
     return int(rows[0][0])
 

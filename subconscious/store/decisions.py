@@ -10,6 +10,7 @@ import aiosqlite
 from subconscious.model import Admission, Candidate, Verdict
 from subconscious.store import captures, events
 from subconscious.store.capture_rows import DAY, QUARANTINED, TABLE, judged, outcome, written
+from subconscious.store.connect import Database
 from subconscious.store.rows import alter, content_hash, stored
 
 REWORDED = (
@@ -118,6 +119,14 @@ async def displace(tx: aiosqlite.Connection, capture_id: int, reason: str, act: 
     if capture["status"] == "review":
         values = {"status": "discarded", "reason": f"{reason}: {capture['reason']}"}
         await captures.change(tx, "displace", capture_id, values, reason=reason, act=act)
+
+
+async def overdue(database: Database, now: float) -> tuple[int, int]:
+    """How many captures have waited too long, and how many wait in all."""
+    rows = await database.rows(
+        "SELECT count(*) FILTER (WHERE expires_at < ?), count(*) FROM implicit_captures WHERE status = 'review'", (now,)
+    )
+    return int(rows[0][0]), int(rows[0][1])
 
 
 async def expire(tx: aiosqlite.Connection, now: float) -> int:

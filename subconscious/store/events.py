@@ -126,10 +126,10 @@ async def newest(database: Database) -> int:
 
 
 async def last(database: Database, action: str, subject: str, subject_id: str) -> float:
-    """When ``action`` was last done to the subject; 0.0 if never."""
+    """When ``action`` was last done to the subject; 0.0 if never. A time ahead of now, of a wrong clock, is none."""
     rows = await database.rows(
-        "SELECT max(at) FROM events WHERE action = ? AND subject = ? AND subject_id = ?",
-        (action, subject, subject_id),
+        "SELECT max(at) FROM events WHERE action = ? AND subject = ? AND subject_id = ? AND at <= ?",
+        (action, subject, subject_id, time()),
     )
     return float(rows[0][0] or 0.0)
 

@@ -69,11 +69,14 @@ async def unfinished(database: Database) -> list[str]:
 
 
 async def last_begun(database: Database, job: str) -> float:
-    """When a job was begun last; if never, when the store was made, for what is new has nothing to be maintained."""
+    """When a job was begun last; if never, when the store was made, for what is new has nothing to be maintained.
+
+    A time ahead of now was written by a clock that was wrong, and is unknown: it must not keep the job waiting for it.
+    """
     rows = await database.rows(
-        "SELECT coalesce((SELECT max(started_at) FROM maintenance_runs WHERE job = ?),"
-        " (SELECT min(applied_at) FROM schema_migrations), 0)",
-        (job,),
+        "SELECT coalesce((SELECT max(started_at) FROM maintenance_runs WHERE job = ?1 AND started_at <= ?2),"
+        " (SELECT min(applied_at) FROM schema_migrations WHERE applied_at <= ?2), 0)",
+        (job, time()),
     )
     return float(rows[0][0])
 

@@ -16,6 +16,12 @@ from subconscious.store.rows import alter, insertion, session_from, stored
 CLEARING_SECONDS = 5.0
 """Time that a client takes from the end of a session that was cleared to the beginning of the next."""
 
+AHEAD = 3600.0
+"""Seconds ahead of now from which a time counts as written by a wrong clock."""
+
+LATEST_FIRST = "last_event_at > ?, last_event_at DESC"
+"""SQL: sessions by their last event. A session of a clock that was ahead must not pass for the latest for years."""
+
 IMPORTED = "imported"
 """The end_reason of a session that was read from its transcript, and not watched."""
 
@@ -55,8 +61,8 @@ async def note(
         "INSERT INTO sessions (id, project_id, transcript, cwd, started_at, last_event_at, options)"
         " VALUES (:id, :project, :transcript, :cwd, :at, :at, :options)"
         " ON CONFLICT (id) DO UPDATE SET"
-        " status = CASE WHEN :at > coalesce(ended_at, 0) THEN 'open' ELSE status END,"
-        " ended_at = CASE WHEN :at > coalesce(ended_at, 0) THEN NULL ELSE ended_at END,"
+        " status = CASE WHEN :at > coalesce(ended_at, 0) OR ended_at > :now THEN 'open' ELSE status END,"
+        " ended_at = CASE WHEN :at > coalesce(ended_at, 0) OR ended_at > :now THEN NULL ELSE ended_at END,"
         " transcript = CASE WHEN :transcript <> '' THEN :transcript ELSE transcript END,"
         " cwd = CASE WHEN cwd = '' THEN :cwd ELSE cwd END, options = :options, project_id = :project,"
         " started_at = min(started_at, :at),"
@@ -257,8 +263,8 @@ async def listing(database: Database, project_id: str | None, limit: int) -> lis
     """Sessions, the latest first."""
     of_project = "WHERE project_id = ?" if project_id is not None else ""
     rows = await database.rows(
-        f"SELECT * FROM sessions {of_project} ORDER BY last_event_at DESC LIMIT ?",  # noqa: S608
-        (limit,) if project_id is None else (project_id, limit),
+        f"SELECT * FROM sessions {of_project} ORDER BY {LATEST_FIRST} LIMIT ?",  # noqa: S608
+        (*(() if project_id is None else (project_id,)), time() + AHEAD, limit),
     )
     return [session_from(row) for row in rows]
 
@@ -267,16 +273,24 @@ async def open_before(database: Database, at: float) -> list[Session]:
     """Open sessions of which nothing was heard since ``at``, or only by a clock that was wrong."""
     rows = await database.rows(
         "SELECT * FROM sessions WHERE status = 'open' AND (last_event_at < ? OR last_event_at > ?)",
-        (at, time() + 3600),
+        (at, time() + AHEAD),
     )
     return [session_from(row) for row in rows]
+
+
+async def begun_between(database: Database, begin: float, end: float) -> int:
+    """How many sessions began in a span of time; imported ones, which bear dates of long ago, don't count."""
+    rows = await database.rows(
+        "SELECT count(*) FROM sessions WHERE started_at BETWEEN ? AND ? AND end_reason IS NOT ?", (begin, end, IMPORTED)
+    )
+    return int(rows[0][0])
 
 
 async def before(database: Database, project_id: str, session_id: str) -> Session | None:
     """The latest other session of a project that a person spoke in."""
     rows = await database.rows(
-        "SELECT * FROM sessions WHERE project_id = ? AND id <> ? AND turns > 0 ORDER BY last_event_at DESC LIMIT 1",
-        (project_id, session_id),
+        f"SELECT * FROM sessions WHERE project_id = ? AND id <> ? AND turns > 0 ORDER BY {LATEST_FIRST} LIMIT 1",  # noqa: S608
+        (project_id, session_id, time() + AHEAD),
     )
     return session_from(rows[0]) if rows else None
 

@@ -6,6 +6,7 @@ counts against the caps as what it might have cost at the most: spend is never f
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -81,9 +82,16 @@ async def of_request(tx: aiosqlite.Connection, request_id: int) -> int | None:
     return next((row[0] for row in rows), None)
 
 
-async def since(tx: aiosqlite.Connection, at: float) -> float:
-    """Dollars that count as spent since ``at``; a time ahead of now, of a clock that was wrong, counts too."""
-    rows = await tx.execute_fetchall(f"SELECT {COUNTED} FROM llm_calls WHERE at >= ?", (at,))  # noqa: S608 - constant
+async def since(tx: aiosqlite.Connection, begin: float, end: float = math.inf) -> float:
+    """Dollars that count as spent since ``begin`` and before ``end``, the day's for instance.
+
+    Calls beyond that were made under a clock that was ahead: counted as today's, they would use up the cap of every day
+    until that time has come.
+    """
+    rows = await tx.execute_fetchall(
+        f"SELECT {COUNTED} FROM llm_calls WHERE at >= ? AND at < ?",  # noqa: S608 - constant
+        (begin, end),
+    )
     return float(next(iter(rows))[0] or 0.0)
 
 

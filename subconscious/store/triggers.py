@@ -66,14 +66,18 @@ async def keep(
 
 
 async def due(database: Database, project_id: str, since: float, until: float) -> list[Due]:
-    """Dates of a project's and the user's memories that have come and were told to no session yet, the latest first."""
+    """Dates of a project's and the user's memories that have come and were told to no session yet, the latest first.
+
+    What a clock that was ahead had brought too early is told again when its time comes.
+    """
     # CROSS JOIN keeps the order: there are few triggers and many memories, which SQLite can't know.
     rows = await database.rows(
         "SELECT memory_triggers.id, memory_id, words, due_at, said_at"
         " FROM memory_triggers CROSS JOIN memories ON memories.id = memory_id"
         " WHERE due_at BETWEEN ? AND ? AND archived_at IS NULL AND (project_id = ? OR project_id IS NULL)"
-        " AND NOT EXISTS (SELECT 1 FROM surfaces WHERE trigger_id = memory_triggers.id) ORDER BY due_at DESC LIMIT 10",
-        (since, until, project_id),
+        " AND NOT EXISTS (SELECT 1 FROM surfaces WHERE trigger_id = memory_triggers.id AND at <= ?)"
+        " ORDER BY due_at DESC LIMIT 10",
+        (since, until, project_id, until),
     )
     return [Due(**dict(row)) for row in rows]
 

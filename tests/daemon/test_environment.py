@@ -344,19 +344,64 @@ def write_entry(home: Path, age_days: float, size: int = 1) -> Path:
 def test_the_spool_s_cap_takes_the_oldest(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     ancient, older, newer = (write_entry(tmp_path, days, 600) for days in (31, 2, 1))
-    assert cap.hold_cap(os.fspath(tmp_path)) == 1
+    with mock.patch.object(cap, "most_bytes", return_value=1300):
+        assert cap.hold_cap(os.fspath(tmp_path)) == 1
     assert (ancient.exists(), older.exists()) == (False, True)
-    with mock.patch.object(cap, "MAX_BYTES", 1000):
+    with mock.patch.object(cap, "most_bytes", return_value=1000):
         assert cap.hold_cap(os.fspath(tmp_path)) == 1
     assert (older.exists(), newer.exists()) == (False, True)
     assert len((tmp_path / "run" / "spool-full").read_text().splitlines()) == 2
 
 
-def test_a_spool_within_its_cap_is_left_alone(tmp_path: Path) -> None:
-    entry = write_entry(tmp_path, 29)
+@pytest.mark.parametrize("age_days", [29, 31, 20 * 365, -365])
+def test_age_deletes_nothing(tmp_path: Path, age_days: float) -> None:
+    entry = write_entry(tmp_path, age_days)
+    draft = entry.rename(entry.with_name(f".{entry.name}.tmp"))
+    entry = write_entry(tmp_path, age_days)
+    os.utime(draft, (1, 1))
+    os.utime(entry, (1, 1))
     assert cap.hold_cap(os.fspath(tmp_path)) == 0
     assert cap.hold_cap(os.fspath(tmp_path / "nowhere")) == 0
-    assert entry.exists()
+    assert (entry.exists(), draft.exists()) == (True, True)
+
+
+def hold(home: Path, monotonic: float) -> int:
+    with mock.patch.object(cap, "most_bytes", return_value=1000), mock.patch("time.monotonic", return_value=monotonic):
+        return cap.hold_cap_if_stuck(os.fspath(home))
+
+
+def test_a_daemon_gets_time_to_work_off_what_lies_there(tmp_path: Path) -> None:
+    for days in (3, 2, 1):
+        write_entry(tmp_path, days, 600)
+    assert [hold(tmp_path, now) for now in (50, 60, 649)] == [0, 0, 0]
+    assert hold(tmp_path, 650) == 2
+
+
+def test_a_spool_that_shrinks_or_a_machine_that_starts_again_begins_another_ten_minutes(tmp_path: Path) -> None:
+    entries = [write_entry(tmp_path, days, 600) for days in (4, 3, 2, 1)]
+    assert hold(tmp_path, 5000) == 0
+    entries[0].unlink()
+    assert hold(tmp_path, 6000) == 0
+    assert hold(tmp_path, 10) == 0  # after a restart of the machine the monotonic clock begins anew
+    assert hold(tmp_path, 620) == 2
+    assert hold(tmp_path, 630) == 0
+    assert not (tmp_path / "run" / "spool-over").exists()
+
+
+@pytest.mark.parametrize(
+    ("config", "megabytes"),
+    [
+        ("spool_max_mb = 1024\n", 1024),
+        ("# spool_max_mb = 1\noff = false\n  spool_max_mb=7 # enough", 7),
+        ("spool_max_mb = 0", 256),
+        ("not_spool_max_mb = 1", 256),
+    ],
+)
+def test_the_hooks_keep_to_the_chosen_cap(tmp_path: Path, config: str, megabytes: int) -> None:
+    (tmp_path / "config.toml").write_text(config)
+    assert cap.most_bytes(os.fspath(tmp_path)) == megabytes << 20
+    with mock.patch.dict(os.environ, {"SUBCONSCIOUS_SPOOL_MAX_MB": "3"}):
+        assert cap.most_bytes(os.fspath(tmp_path)) == 3 << 20
 
 
 @pytest.mark.slow

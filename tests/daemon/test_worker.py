@@ -184,13 +184,73 @@ async def test_the_spool_keeps_to_its_cap_oldest_first_and_says_so(core: Core) -
     assert "2 entries" in rows[0]["reason"]
 
 
-async def test_what_was_set_aside_and_what_was_half_written_goes_when_it_is_old(core: Core) -> None:
-    old = [core.home.buried / NAME, core.home.spool / f".{NAME}.tmp"]
-    for path in old:
+async def test_age_deletes_no_unread_entry_and_nothing_that_was_set_aside(core: Core) -> None:
+    paths = [entry(core), core.home.buried / NAME, core.home.buried / "00000000000000000001-1-aa.entry"]
+    for path in paths[1:]:
         path.write_bytes(b"a person's words")
+    for path in paths:
         os.utime(path, (1, 1))
-    await Spool(core).hold_cap()
-    assert not any(path.exists() for path in old)
+    spool = Spool(core)
+    for _ in range(3):
+        assert await spool.keep_within_cap() == 0
+    assert all(path.exists() for path in paths)
+
+
+async def test_what_was_set_aside_keeps_to_a_cap_of_its_own(core: Core) -> None:
+    for number in range(4):
+        (core.home.buried / f"0000000000000000000{number}-1-aa.entry").write_bytes(b"x" * 400_000)
+    core.settings = Settings(embedder="none", spool_max_mb=1)
+    assert await Spool(core).hold_cap() == 2
+    assert sorted(file.name[19] for file in core.home.buried.iterdir()) == ["2", "3"]
+    rows = await core.database.rows("SELECT reason FROM events WHERE subject = 'spool'")
+    assert rows[0]["reason"] == "2 set aside earlier"
+
+
+async def test_a_spool_that_is_worked_off_drops_nothing(core: Core) -> None:
+    """A daemon that comes back after weeks finds more than the cap allows, and reads it."""
+    paths = [core.home.spool / f"0000000000000000000{number}-1-aa.entry" for number in range(5)]
+    for path in paths:
+        path.write_bytes(b"x" * 400_000)
+    core.settings = Settings(embedder="none", spool_max_mb=1)
+    spool = Spool(core)
+    assert await spool.keep_within_cap() == 0  # the first look
+    paths.pop().unlink()
+    assert await spool.keep_within_cap() == 0  # it shrank
+    assert await spool.keep_within_cap() == 2  # nobody reads it any more
+    assert [path.exists() for path in paths] == [False, False, True, True]
+
+
+async def test_a_dropped_entry_leaves_no_job_behind(core: Core) -> None:
+    core.settings = Settings(embedder="none", spool_max_mb=1)
+    spool = Spool(core)
+    entry(core)
+    await spool.sweep()
+    assert await jobs.states(core.database, [NAME]) == {NAME: "ready"}
+    (core.home.spool / f"9{NAME}").write_bytes(b"x" * 1_100_000)
+    assert await spool.hold_cap() == 2
+    assert await jobs.states(core.database, [NAME]) == {}
+
+
+async def test_a_whole_entry_of_a_killed_hook_is_read_and_the_words_of_half_a_one_are_kept(core: Core) -> None:
+    whole = entry(core).rename(core.home.spool / f".{NAME}.tmp")
+    half = core.home.spool / ".00000000000000000002-1-aa.entry.tmp"
+    half.write_bytes(whole.read_bytes()[:-3])
+    spool = Spool(core)
+    await spool.keep_within_cap()
+    assert whole.exists()  # its hook may still be writing
+    await spool.keep_within_cap()
+    assert (whole.exists(), half.exists()) == (False, False)
+    assert (core.home.spool / NAME).exists()
+    assert (core.home.buried / "00000000000000000002-1-aa.entry").exists()
+
+
+async def test_an_entry_that_is_still_written_is_left_to_its_hook(core: Core) -> None:
+    draft = core.home.spool / f".{NAME}.tmp"
+    spool = Spool(core)
+    for size in (1, 2, 3):
+        draft.write_bytes(b"x" * size)
+        await spool.keep_within_cap()
+        assert draft.exists()
 
 
 async def test_a_session_that_can_not_be_closed_keeps_no_other_open(

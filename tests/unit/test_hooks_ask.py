@@ -204,3 +204,41 @@ def test_a_broken_refusal_is_no_message(hooks: Hooks, broken: bytes) -> None:
     refuse(hooks)
     (hooks.home / "run" / "refused.json").write_bytes(broken)
     assert hooks.call("ask", "SessionStart").stdout == b""
+
+
+def unwritable(hooks: Hooks) -> None:
+    """A spool that nothing can be written into, as on a full disk."""
+    (hooks.home / "spool").parent.mkdir(exist_ok=True)
+    (hooks.home / "spool").write_text("in the way")
+
+
+def test_an_entry_that_can_not_be_written_is_asked_about_all_the_same(hooks: Hooks) -> None:
+    unwritable(hooks)
+    with daemon(hooks.home, lambda _: framed(CONTEXT)) as questions:
+        done = hooks.call("ask", "UserPromptSubmit", b'{"prompt": "x"}')
+    assert done.stdout == CONTEXT
+    (question,) = questions
+    line, _, entry = question.partition(b"\n")
+    assert line.split()[2:] == [b"%d" % len(entry), b"-", b"unspooled"]
+    assert entry.endswith(b'\n{"prompt": "x"}')
+
+
+def test_a_drop_hook_hands_the_daemon_what_it_can_not_write(hooks: Hooks) -> None:
+    unwritable(hooks)
+    with daemon(hooks.home, lambda _: framed(b"")) as questions:
+        assert hooks.call("drop", "Stop", b"{}").stdout == b""
+    assert questions[0].partition(b"\n")[0].endswith(b" - unspooled")
+    assert questions[0].endswith(b"\n{}")
+
+
+@pytest.mark.parametrize("script", ["ask", "drop"])
+def test_what_can_not_be_written_and_has_no_daemon_fails_in_silence_and_starts_one(hooks: Hooks, script: str) -> None:
+    unwritable(hooks)
+    assert hooks.call(script, "UserPromptSubmit").stdout == b""
+    assert woken(hooks) == "--quiet"
+
+
+def test_a_wedged_daemon_costs_a_drop_hook_its_second_at_most(hooks: Hooks) -> None:
+    unwritable(hooks)
+    with listening(hooks.home), within(1.0):
+        assert hooks.call("drop", "Stop", b"x" * 900_000).stdout == b""

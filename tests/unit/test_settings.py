@@ -67,3 +67,12 @@ def test_a_kind_that_does_not_exist_is_refused_with_those_that_do(tmp_path: Path
         load_settings(tmp_path)
     (tmp_path / "config.toml").write_text('surface_kinds_off = ["lesson", "progress"]\n')
     assert load_settings(tmp_path).surface_kinds_off == ("lesson", "progress")
+
+
+def test_a_setting_of_an_earlier_version_gets_one_line_and_breaks_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "config.toml").write_text("spool_max_days = 3\nspool_max_mb = 7\n")
+    assert load_settings(tmp_path).spool_max_mb == 7
+    (line,) = caplog.messages
+    assert "spool_max_days has no effect any more" in line
