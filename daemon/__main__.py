@@ -10,6 +10,7 @@ from logging.handlers import RotatingFileHandler
 
 from subconscious.errors import SubconsciousError
 from subconscious.home import Home, find_home
+from subconscious.programs import safe_path
 
 from .discretion import DiscreetFormatter
 from .lock import Lock, become_daemon
@@ -36,6 +37,8 @@ def main() -> int:
     except (SubconsciousError, OSError) as error:
         print(f"the state folder can't be used: {error}", file=sys.stderr)  # noqa: T201
         return 1
+    # Hooks hand on the PATH of their session, whose programs must not serve the others.
+    os.environ["PATH"] = safe_path()
     _widen()
     _log_to(home)
     return _run(home)

@@ -10,6 +10,9 @@ import time
 
 VERSION = "0.1.0"
 OPTIONS = ("CAPTURE", "SURFACE", "START_TOKENS", "PROVIDER")
+VARIABLES = "SUBCONSCIOUS_"
+NOT_HANDED_OVER = ("_HOME", "_OFF", "_LOG", "_ROOT", "_KEY", "_URL", "_OPTIONS", "_COMMAND", "_DIR", "_CLAUDE")
+LONGEST_VARIABLE = 200
 
 
 def find_home() -> "str | None":
@@ -61,8 +64,20 @@ def header(event: str, now: int) -> bytes:
 
 
 def _options() -> str:
-    chosen = ((key.lower(), os.environ.get("CLAUDE_PLUGIN_OPTION_" + key)) for key in OPTIONS)
+    """The plugin's options, then the settings that this session's variables make, by the variables' names.
+
+    The spool lies on disk: what may hold a key stays out of it.
+    """
+    chosen = [(key.lower(), os.environ.get("CLAUDE_PLUGIN_OPTION_" + key)) for key in OPTIONS]
+    for name, value in os.environ.items():
+        if name.startswith(VARIABLES) and not name.endswith(NOT_HANDED_OVER) and len(value) <= LONGEST_VARIABLE:
+            chosen.append((_escaped(name), value))
     return ";".join(f"{key}=" + _escaped(value).replace(";", "\\:") for key, value in chosen if value is not None)
+
+
+def environ_for_python() -> "dict[str, str]":
+    """Leave out of the environment what changes how Python runs: a project's PYTHONPATH is not for us."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
 def _escaped(field: str) -> str:

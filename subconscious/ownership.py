@@ -24,11 +24,19 @@ def is_ours(path: Path) -> bool:
 
 def is_trusted(path: Path) -> bool:
     """Whether only this user and root can change a file or folder, or put another one in its place."""
+    return _is_held_throughout(path, {0, os.geteuid()})
+
+
+def is_roots(path: Path) -> bool:
+    """Whether only root can change a file or folder, or put another one in its place."""
+    return path.is_absolute() and _is_held_throughout(path, {0})
+
+
+def _is_held_throughout(path: Path, holders: set[int]) -> bool:
     try:
         real = path.resolve(strict=True)
     except (OSError, RuntimeError):  # RuntimeError: a loop of links
         return False
-    holders = {0, os.geteuid()}
     return _is_held_by(real, holders) and all(_is_held_by(parent, holders, sticky=True) for parent in real.parents)
 
 

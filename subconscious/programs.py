@@ -1,17 +1,19 @@
 """Finds programs where only this user and root can have put them, whatever PATH a session has.
 
 The daemon serves every project, and is started by whichever session comes first: a `git` in that session's PATH, which
-a project's tooling may have set, must not run for the others. The same places stand in ``hooks/environment.py``.
+a project's tooling may have set, must not run for the others. ``hooks/programs.py`` has the same rules for the hooks,
+which can't import this; a test holds both to the same answers.
 """
 
 from __future__ import annotations
 
 import os
+import pwd
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from subconscious.ownership import is_trusted
+from subconscious.ownership import is_roots, is_trusted
 
 PLACES = (
     "/usr/bin",
@@ -35,6 +37,9 @@ PLACES = (
     "~/.local/share/mise/shims",
     "~/.asdf/shims",
     "~/.pyenv/shims",
+    "~/.pyenv/versions/*/bin",
+    "~/.local/share/mise/installs/python/*/bin",
+    "~/.local/share/uv/python/*/bin",
     "~/.npm-global/bin",
     "~/.bun/bin",
     "~/.cargo/bin",
@@ -42,6 +47,7 @@ PLACES = (
     "~/miniforge3/bin",
     "~/anaconda3/bin",
     "/opt/conda/bin",
+    "/Library/Frameworks/Python.framework/Versions/*/bin",
 )
 """Where programs are installed by systems, package managers and version managers."""
 
@@ -58,24 +64,33 @@ def choose_program(name: str, path: str) -> None:
 
 def safe_path() -> str:
     """A PATH of folders that exist and that nobody else can change."""
-    return os.pathsep.join(safe_folders(os.path.expanduser("~")))  # noqa: PTH111 - Path.expanduser raises without a home
+    return os.pathsep.join(safe_folders(os.environ.get("PATH", "")))
 
 
 @lru_cache(maxsize=4)
-def safe_folders(home: str) -> tuple[str, ...]:
-    """The folders of PLACES, for a home folder, that exist and that nobody else can change."""
-    return tuple(str(folder) for folder in _folders(home) if is_trusted(folder))
+def safe_folders(path: str) -> tuple[str, ...]:
+    """The folders of PLACES that can be trusted, then those of a PATH that only root can have put anything into.
+
+    Of this user's own folders a PATH may name any, one that was unpacked from somewhere too.
+    """
+    known = [str(folder) for folder in _known_folders(_home()) if is_trusted(folder)]
+    named = [folder for folder in path.split(os.pathsep) if os.geteuid() != 0 and is_roots(Path(folder))]
+    return tuple(dict.fromkeys(known + named))
 
 
-def _folders(home: str) -> Iterator[Path]:
+def _home() -> str:
+    """The home folder as the system knows it: HOME may name any."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_dir
+    except KeyError:
+        return os.environ.get("HOME", "/")
+
+
+def _known_folders(home: str) -> Iterator[Path]:
     for place in PLACES:
-        if not place.startswith("~/"):
-            yield Path(place)
-        elif "*" in place:
-            # The newest version last installed: versions don't sort as text.
-            yield from sorted(Path(home).glob(place[2:]), key=_changed, reverse=True)
-        else:
-            yield Path(home, place[2:])
+        base, pattern = (Path(home), place[2:]) if place.startswith("~/") else (Path("/"), place[1:])
+        # Of several versions the one that was installed last: their names don't sort as text.
+        yield from sorted(base.glob(pattern), key=_changed, reverse=True) if "*" in place else [base / pattern]
 
 
 def _changed(folder: Path) -> float:
@@ -91,8 +106,7 @@ def find_program(name: str) -> str:
     chosen = CHOSEN.get(name, "")
     if chosen:
         return chosen if _is_program(Path(chosen)) else ""
-    home = os.path.expanduser("~")  # noqa: PTH111
-    found = (Path(folder, name) for folder in safe_folders(home))
+    found = (Path(folder, name) for folder in safe_folders(os.environ.get("PATH", "")))
     return next((str(path) for path in found if _is_program(path)), "")
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 
-from bench.hostile.case import NotHeld, Stage, case, hold
+from bench.hostile.case import Stage, case, hold
 from subconscious.projects import Checkout, head, holds_commit, identify, latest_commits
 
 WHO = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
@@ -296,21 +296,3 @@ def _running(mark: str) -> bool:
             if mark.encode() in environment.read():
                 return True
     return False
-
-
-@case("git", "a session's PATH does not choose the Git of the daemon")
-def git_of_a_session(stage: Stage) -> None:
-    tools = stage.folder / "tools"
-    tools.mkdir()
-    program, mark = make_script(stage.folder)
-    shutil.copy(program, tools / "git")
-    first = stage.speaker("first")
-    first.environment["PATH"] = f"{tools}:{first.environment['PATH']}"
-    first.hook("wake", "SessionStart", source="startup")
-    stage.start()
-    make_repository(stage.folder / "second")
-    second = stage.speaker("second")
-    second.ask("UserPromptSubmit", prompt="Which retries do we use?")
-    stage.drain()
-    if mark.exists():
-        raise NotHeld("the session's git ran for another session")
