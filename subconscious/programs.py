@@ -111,4 +111,5 @@ def find_program(name: str) -> str:
 
 
 def _is_program(path: Path) -> bool:
-    return path.is_absolute() and path.is_file() and os.access(path, os.X_OK) and is_trusted(path)
+    runs = path.is_absolute() and path.is_file() and os.access(path, os.X_OK)
+    return runs and is_trusted(path) and is_trusted(path.parent)  # a link lies elsewhere than what it leads to

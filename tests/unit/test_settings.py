@@ -67,3 +67,27 @@ def test_a_kind_that_does_not_exist_is_refused_with_those_that_do(tmp_path: Path
         load_settings(tmp_path)
     (tmp_path / "config.toml").write_text('surface_kinds_off = ["lesson", "progress"]\n')
     assert load_settings(tmp_path).surface_kinds_off == ("lesson", "progress")
+
+
+def test_a_session_s_variables_outrank_config_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config.toml").write_text("start_memories = 3\n")
+    monkeypatch.setenv("SUBCONSCIOUS_START_MEMORIES", "5")
+    chosen = {
+        "SUBCONSCIOUS_START_MEMORIES": "7",
+        "SUBCONSCIOUS_SURFACE_KINDS_OFF": '["lesson"]',
+        "SUBCONSCIOUS_NO": "1",
+    }
+    found = load_settings(tmp_path, chosen)
+    assert (found.start_memories, found.surface_kinds_off) == (7, ("lesson",))
+    assert load_settings(tmp_path).start_memories == 5
+
+
+def test_a_session_s_variables_make_no_key(tmp_path: Path) -> None:
+    found = load_settings(tmp_path, {"SUBCONSCIOUS_OPENAI_KEY": "dummy"})
+    assert found.openai_key.get_secret_value() == ""
+
+
+@pytest.mark.parametrize("value", ["{", "[1", "nonsense"])
+def test_a_variable_that_is_no_json_is_told(tmp_path: Path, value: str) -> None:
+    with pytest.raises(SettingsError):
+        load_settings(tmp_path, {"SUBCONSCIOUS_HALF_LIVES": value})
