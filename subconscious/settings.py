@@ -236,8 +236,8 @@ class Settings(BaseSettings):
     ollama_key: SecretStr = Field(default=SecretStr(""), description="key, where Ollama asks for one (N14)")
     claude_code_model: str = Field(default="", description="the model that Claude Code is asked for")
     claude_code_command: str = Field(default="", description="its command, where `claude` isn't found")
-    git_command: str = Field(default="", description="the path of Git, where it isn't found or another one is meant")
     claude_code_config_dir: str = Field(default="", description="its CLAUDE_CONFIG_DIR, where that isn't the usual")
+    git_command: str = Field(default="", description="the path of Git, where it isn't found or another one is meant")
     provider_options: dict[str, dict[str, Any]] = Field(
         default={}, description="further options, a table for each provider"
     )
