@@ -46,7 +46,8 @@ def find(home: str, folder: str) -> bytes:
 def main(home: str, payload: bytes) -> None:
     """Print it, unless the session has it or wants none; what was printed is handed over first."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR", "")
-    wanted = os.environ.get("CLAUDE_PLUGIN_OPTION_SURFACE", "").lower() not in OFF
+    chosen = os.environ.get("SUBCONSCIOUS_SURFACE") or os.environ.get("CLAUDE_PLUGIN_OPTION_SURFACE", "")
+    wanted = chosen.lower() not in OFF
     resumed = b'"source":"resume"' in payload.replace(b'": "', b'":"')
     if not folder or not wanted or resumed:
         return

@@ -38,6 +38,8 @@ SETTINGS_VARIABLES = re.compile(r"SUBCONSCIOUS_\w+")
 DROPPED_VARIABLES = frozenset({"SUBCONSCIOUS_OFF"})
 CLIENT_MARKS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID")
 """Variables that the client sets for whatever its model runs."""
+SESSION_MARKS = (*CLIENT_MARKS, "CLAUDE_PLUGIN_ROOT", "CLAUDE_PROJECT_DIR")
+"""Also those that it sets for hooks and MCP servers."""
 
 
 class AbsentError(DaemonError):
@@ -253,7 +255,7 @@ def daemon_command(home: Home) -> tuple[list[str], dict[str, str]]:
     Settings of a person's own terminal hold for the daemon that it starts; those of a session must not: others would
     be served by them.
     """
-    inside = any(os.environ.get(mark) for mark in CLIENT_MARKS)
+    inside = any(os.environ.get(mark) for mark in SESSION_MARKS)
     kept = KEPT_VARIABLES if inside else re.compile(f"{KEPT_VARIABLES.pattern}|{SETTINGS_VARIABLES.pattern}")
     environment = {
         name: value for name, value in os.environ.items() if kept.fullmatch(name) and name not in DROPPED_VARIABLES

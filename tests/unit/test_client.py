@@ -183,12 +183,14 @@ def test_the_daemon_gets_none_of_the_clients_keys(home: Home, monkeypatch: pytes
 
 
 def test_settings_of_a_session_are_not_those_of_the_daemon(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    for mark in client.CLIENT_MARKS:
+    for mark in client.SESSION_MARKS:
         monkeypatch.delenv(mark, raising=False)
     monkeypatch.setenv("SUBCONSCIOUS_CAPTURE", "false")
     assert client.daemon_command(home)[1]["SUBCONSCIOUS_CAPTURE"] == "false", "a person's own terminal"
-    monkeypatch.setenv("CLAUDECODE", "1")
-    assert "SUBCONSCIOUS_CAPTURE" not in client.daemon_command(home)[1]
+    for mark in client.SESSION_MARKS:
+        with monkeypatch.context() as session:
+            session.setenv(mark, "1")
+            assert "SUBCONSCIOUS_CAPTURE" not in client.daemon_command(home)[1]
 
 
 def test_the_daemon_gets_no_folder_of_the_path(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
