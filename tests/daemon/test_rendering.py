@@ -324,6 +324,7 @@ async def test_variables_of_a_session_are_not_in_what_others_are_given(
     header = f"subconscious 1\tStop\t{time.time_ns()}\t{project.root}\t\t0.1.0\t{option}=false\n".encode()
     async with core.database.write() as tx:
         await note(tx, parse_entry("1.entry", header + b'{"session_id": "s1"}'), project)
+        await tx.execute("UPDATE sessions SET turns = 1")  # a person spoke in it
     assert bool(await rendering._start(core, project)) is is_rendered
 
 
