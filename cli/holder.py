@@ -12,6 +12,7 @@ from contextlib import suppress
 from time import monotonic, sleep
 
 from subconscious.home import Home
+from subconscious.programs import find_program
 
 COMMAND = re.compile(r" -m (?:subconscious\.)?daemon run\s*\Z")
 """How a daemon's command line ends, installed or in a checkout."""
@@ -63,8 +64,11 @@ def _is_free(home: Home) -> bool:
 
 def _is_daemon(process: int) -> bool:
     """A process id may have been given to another program since."""
+    program = find_program("ps")
+    if not program:
+        return False
     shown = subprocess.run(  # noqa: S603 - fixed words and a number
-        ["ps", "-o", "command=", "-p", str(process)],  # noqa: S607 - where it lies differs by system
+        [program, "-o", "command=", "-p", str(process)],
         capture_output=True,
         text=True,
         check=False,

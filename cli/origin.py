@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from subconscious.client import CLIENT_MARKS
 from subconscious.errors import RequestError
 
-MARKS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID")
-"""Variables that the client sets for whatever its model runs."""
+MARKS = CLIENT_MARKS
 
 _MARK = re.compile(rb"(?:^|\0)(?:%s)=[^\0]" % b"|".join(mark.encode() for mark in MARKS))
 

@@ -13,6 +13,7 @@ from subconscious.client import write_refusal
 from subconscious.errors import SettingsError, StoreError, SubconsciousError
 from subconscious.home import Home, find_home
 from subconscious.store.presence import as_damage, require_usable
+from subconscious.programs import safe_path
 
 from .discretion import DiscreetFormatter
 from .lock import Lock, become_daemon
@@ -39,6 +40,8 @@ def main() -> int:
     except (SubconsciousError, OSError) as error:
         print(f"the state folder can't be used: {error}", file=sys.stderr)  # noqa: T201
         return 1
+    # Hooks hand on the PATH of their session, whose programs must not serve the others.
+    os.environ["PATH"] = safe_path()
     _widen()
     _log_to(home)
     return _run(home)

@@ -37,6 +37,7 @@ GUARDED = frozenset(
         "embedder",
         "embedder_base_url",
         "embedder_prompts",
+        "git_command",
         "half_lives",
         "ollama_model",
         "ollama_url",
@@ -54,8 +55,8 @@ GUARDED = frozenset(
         "reword",
     }
 )
-"""To guard a setting, name it here: such as lower the bar for what is kept, take what is kept out of use, or let words
-leave the machine."""
+"""To guard a setting, name it here: such as lower the bar for what is kept, take what is kept out of use, let words
+leave the machine, or name a program that is run."""
 
 STRATEGIES = ("off", "warn", "mask", "redact", "block")
 """What redaction may do, by how much it takes out: who wants more of it need not ask anybody."""

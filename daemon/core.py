@@ -18,9 +18,10 @@ from subconscious.flow.remembering import calibrate
 from subconscious.home import Home
 from subconscious.llm.client import LLMClient
 from subconscious.llm.later import Later
+from subconscious.programs import choose_program
 from subconscious.projects import identify
 from subconscious.providers import Ask
-from subconscious.settings import KEYS, Settings, load_settings
+from subconscious.settings import KEYS, PREFIX, Settings, load_settings
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project, project_at, settle
 
@@ -39,7 +40,8 @@ log = logging.getLogger("subconscious.daemon")
 OF_PROVIDERS = KEYS | {"provider"}
 """The plugin's options that say which model is asked, for all sessions alike: there is one client for all."""
 OPTIONS = OF_PROVIDERS | {"capture", "surface", "start_tokens"}
-"""The plugin's options, as its hooks hand them over. Whatever else an entry claims is none: anybody can write one."""
+"""The plugin's options, as its hooks hand them over, beside the session's SUBCONSCIOUS_* variables. Whatever else an
+entry claims is none: anybody can write one."""
 
 HURRIED_LOOK = 0.3
 """Seconds that a project's history may take to look up while somebody waits."""
@@ -104,6 +106,7 @@ class Core:
     rendering: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
+        choose_program("git", self.in_force(self.settings).git_command)
         self.llm = LLMClient(self.database, self.in_force(self.settings))
         self.later = Later(self.database, self.llm)
         self.rewording = Rewording(self.llm, self.lately)
@@ -165,6 +168,7 @@ class Core:
         """Let what holds now hold for the models too. What was chosen in Claude Code is a person's choice as well."""
         _is_good.cache_clear()
         _cached_settings.cache_clear()
+        choose_program("git", self.in_force(self.settings).git_command)
         self.llm.reconfigure(self.in_force(self._settings_for(self.adopted), self.adopted))
         self.ask = self._asker()
         self.later.begin_anew()
@@ -177,7 +181,7 @@ class Core:
 
     def _settings_for(self, options: Mapping[str, str]) -> Settings:
         """Settings with the plugin's options below config.toml; a bad option is left out, the others hold."""
-        known = [option for option in sorted(options.items()) if option[0] in OPTIONS]
+        known = [option for option in sorted(options.items()) if option[0] in OPTIONS or option[0].startswith(PREFIX)]
         good = tuple(option for option in known if _is_good(self.home, option))
         return _cached_settings(self.home, good)
 

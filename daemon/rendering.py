@@ -29,6 +29,7 @@ from subconscious.flow.mind import Mind
 from subconscious.model import Memory, Session
 from subconscious.projects import head
 from subconscious.promote import FLAGGED, Standing
+from subconscious.settings import PREFIX
 from subconscious.standings import standings
 from subconscious.store import events, renderable, sessions
 from subconscious.store.projects import Project
@@ -271,8 +272,10 @@ async def _sound(mind: Mind, start: Start) -> surfacing.Context:
 
 
 def _options(before: Session | None) -> Mapping[str, str]:
+    """The plugin's options of a session. Its variables hold for that session alone, and what is rendered is for any."""
     said = json.loads(before.options) if before is not None else {}
-    return {name: value for name, value in said.items() if isinstance(value, str)} if isinstance(said, dict) else {}
+    pairs = said.items() if isinstance(said, dict) else ()
+    return {name: value for name, value in pairs if isinstance(value, str) and not name.startswith(PREFIX)}
 
 
 def _key(path: str) -> str:

@@ -10,6 +10,20 @@ import time
 
 VERSION = "0.1.0"
 OPTIONS = ("CAPTURE", "SURFACE", "START_TOKENS", "PROVIDER")
+VARIABLES = b"SUBCONSCIOUS_"
+NOT_HANDED_OVER = (
+    b"_HOME",
+    b"_OFF",
+    b"_LOG",
+    b"_ROOT",
+    b"_KEY",
+    b"_URL",
+    b"_OPTIONS",
+    b"_COMMAND",
+    b"_DIR",
+    b"_CLAUDE",
+)
+LONGEST_VARIABLE = 200
 
 
 def find_home() -> "str | None":
@@ -61,8 +75,26 @@ def header(event: str, now: int) -> bytes:
 
 
 def _options() -> str:
-    chosen = ((key.lower(), os.environ.get("CLAUDE_PLUGIN_OPTION_" + key)) for key in OPTIONS)
-    return ";".join(f"{key}=" + _escaped(value).replace(";", "\\:") for key, value in chosen if value is not None)
+    """The plugin's options, then the settings that this session's variables make, by the variables' names.
+
+    The spool lies on disk: what may hold a key stays out of it.
+    """
+    chosen = [(key.lower(), os.environ.get("CLAUDE_PLUGIN_OPTION_" + key)) for key in OPTIONS]
+    for name in os.environb:  # bytes, for decoding all of a large environment is felt
+        if name.startswith(VARIABLES) and not name.endswith(NOT_HANDED_OVER):
+            value = os.fsdecode(os.environb[name])
+            if len(value) <= LONGEST_VARIABLE:
+                chosen.append((_joinable(os.fsdecode(name)), value))
+    return ";".join(f"{key}={_joinable(value)}" for key, value in chosen if value is not None)
+
+
+def _joinable(text: str) -> str:
+    return _escaped(text).replace(";", "\\:")
+
+
+def environ_for_python() -> "dict[str, str]":
+    """Leave out of the environment what changes how Python runs: a project's PYTHONPATH is not for us."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
 def _escaped(field: str) -> str:

@@ -24,8 +24,18 @@ SOURCE_FILES = ("pyproject.toml", "requirements.lock")
 SOURCE_FOLDERS = ("cli", "daemon", "hooks", "migrations", "subconscious")
 
 KEPT = {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR"}
-KEPT_PREFIXES = ("LC_", "SUBCONSCIOUS_", "XDG_")
-KEPT_TO_INSTALL = ("PIP_", "UV_", "SSL_CERT_", "REQUESTS_CA_", "CURL_CA_")
+KEPT_PREFIXES = ("LC_", "XDG_")
+KEPT_TO_INSTALL = frozenset(
+    {
+        *("PIP_CERT", "PIP_CLIENT_CERT", "PIP_DEFAULT_TIMEOUT", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"),
+        *("PIP_INDEX_URL", "PIP_NO_CACHE_DIR", "PIP_NO_INDEX", "PIP_PROXY", "PIP_RETRIES", "PIP_TRUSTED_HOST"),
+        *("UV_CACHE_DIR", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_HTTP_TIMEOUT", "UV_INDEX"),
+        *("UV_INDEX_URL", "UV_INSECURE_HOST", "UV_NATIVE_TLS", "UV_NO_CACHE", "UV_OFFLINE", "UV_SYSTEM_CERTS"),
+        *("SSL_CERT_DIR", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+    }
+)
+"""Where packages come from; their hashes are pinned. Not: what names a program, or a file that may name one."""
+CONFIGURES = ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS")
 
 RETRY_AFTER = (60, 300, 1800)
 REFUSED_SECONDS = 60
@@ -135,7 +145,7 @@ def start_daemon(home: str, environment: str) -> None:
 def _start_maker(home: str) -> None:
     start = os.path.join(ROOT, "hooks", "start.py")
     command = [sys.executable, "-I", "-S", "-B", start, "wake", "--make"]
-    _detach(command, home, "environment.log", cleaned_environ(KEPT_TO_INSTALL))
+    _detach(command, home, "environment.log", {**environ_to_install(), "SUBCONSCIOUS_HOME": home})
 
 
 def _detach(command: list[str], home: str, log: str, environ: dict[str, str]) -> None:
@@ -160,16 +170,21 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def cleaned_environ(more: tuple[str, ...] = ()) -> dict[str, str]:
-    """Leave out what a long-lived process has no business to hold: above all keys and proxies."""
-    prefixes = KEPT_PREFIXES + more
-    return {
-        name: value
-        for name, value in os.environ.items()
-        # SUBCONSCIOUS_OFF is one shell's pause; the daemon serves every session.
-        if name != "SUBCONSCIOUS_OFF"
-        and (name in KEPT or name.startswith(prefixes) or (more and name.lower().endswith("_proxy")))
-    }
+def cleaned_environ() -> dict[str, str]:
+    """What a process may keep that serves every session: where things are, and how to speak, but no settings or keys.
+
+    The daemon keeps of PATH only what can be trusted; a session's settings come with its entries.
+    """
+    return {name: value for name, value in os.environ.items() if name in KEPT or name.startswith(KEPT_PREFIXES)}
+
+
+def environ_to_install() -> dict[str, str]:
+    """What the making of an environment may keep: also proxies, and where packages come from."""
+    kept = {name: value for name, value in cleaned_environ().items() if name not in CONFIGURES}
+    for name, value in os.environ.items():
+        if name in KEPT_TO_INSTALL or name.lower().endswith("_proxy"):
+            kept[name] = value
+    return kept
 
 
 def read_failure(home: str) -> dict[str, Any] | None:

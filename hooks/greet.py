@@ -13,7 +13,7 @@ import sys
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from hooks.drop import VERSION, find_home, write
+from hooks.drop import VERSION, environ_for_python, find_home, write
 
 TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tools.json")
 NO_METHOD = -32601
@@ -103,7 +103,7 @@ def _take_over(home: str, said: "list[bytes]") -> str:
     face = os.path.join(environment, "bin", "subconscious")
     try:
         handed = _kept(home, b"".join(said))
-        os.execve(face, [face, "mcp", "--handed", str(handed)], dict(os.environ))
+        os.execve(face, [face, "mcp", "--handed", str(handed)], environ_for_python())
     except OSError as error:
         return f"Subconscious can't start ({error}). The user may run `subconscious doctor`."
 

@@ -21,11 +21,10 @@ from typing import NamedTuple
 from hooks.cap import hold_cap_if_stuck
 from hooks.drop import VERSION
 from hooks.environment import (
-    KEPT_TO_INSTALL,
     ROOT,
     SOURCE_FILES,
     SOURCE_FOLDERS,
-    cleaned_environ,
+    environ_to_install,
     find_environment,
     fingerprint,
     must_wait,
@@ -34,6 +33,7 @@ from hooks.environment import (
     start_daemon,
     switch_to,
 )
+from hooks.programs import safe_path
 
 OLDEST = (3, 11)
 NEWEST_TRIED = (3, 14)
@@ -41,6 +41,8 @@ NAMES = ("python3", "python3.14", "python3.13", "python3.12", "python3.11")
 STEP_SECONDS = 900
 BUILD_FILES = ("LICENSE", "NOTICE", "README.md")
 SWEEP_SECONDS = 86_400
+MARKS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID")
+"""Variables that the client sets for whatever its model runs."""
 
 PROBE = """
 import sys
@@ -71,9 +73,13 @@ class Interpreter(NamedTuple):
 
 
 class Maker:
-    """One making of one environment, while the lock is held."""
+    """One making of one environment, while the lock is held.
 
-    def __init__(self, home: str, lock: int, say: Callable[[str], None]) -> None:
+    ``path`` is the PATH that Python and uv are looked for on; without one, this process's own.
+    """
+
+    def __init__(self, home: str, lock: int, say: Callable[[str], None], path: str | None = None) -> None:
+        self.path = os.environ.get("PATH", os.defpath) if path is None else path
         self.home = home
         self.folder = os.path.join(home, "env")
         self.lock = lock
@@ -144,7 +150,8 @@ class Maker:
         """Write the command for a person's own terminal; the plugin's folder moves with updates."""
         launcher = os.path.join(self.home, "bin", "subconscious")
         os.makedirs(os.path.dirname(launcher), mode=0o700, exist_ok=True)
-        face = shlex.quote(os.path.join(self.folder, "current", "bin", "subconscious"))
+        current = os.path.join(self.folder, "current", "bin")
+        face = f"{shlex.quote(os.path.join(current, 'python'))} -I {shlex.quote(os.path.join(current, 'subconscious'))}"
         default = f'[ "$SUBCONSCIOUS_HOME" ] || SUBCONSCIOUS_HOME={shlex.quote(self.home)}'
         with open(launcher + ".tmp", "w", encoding="utf-8") as file:
             file.write(f'#!/bin/sh\n{default}\nexport SUBCONSCIOUS_HOME\nexec {face} "$@"\n')
@@ -156,7 +163,9 @@ class Maker:
         # -ww: a COLUMNS in the environment would cut the lines that we look for our paths in.
         command = ["ps", "-A", "-ww", "-o", "args="]
         try:
-            running = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            running = subprocess.run(
+                command, capture_output=True, text=True, check=True, env={"PATH": self.path}
+            ).stdout
         except (OSError, subprocess.SubprocessError):
             return  # Without a `ps` to ask, none is known to be unused.
         for entry in os.scandir(self.folder):
@@ -166,13 +175,13 @@ class Maker:
 
     def _choose_python(self) -> tuple[Interpreter, str | None]:
         """Choose the Python to build on, and uv where that Python can't make environments itself."""
-        found = [python for python in map(self._probe, _candidates()) if python and python.version >= OLDEST]
+        found = [python for python in map(self._probe, _candidates(self.path)) if python and python.version >= OLDEST]
         # The pinned packages are known to exist up to some version; a newer one is better than none.
         found.sort(key=lambda python: python.version > NEWEST_TRIED)
         for python in found:
             if python.has_venv:
                 return python, None
-        uv = shutil.which("uv")
+        uv = shutil.which("uv", path=self.path)
         if uv:
             return (found[0] if found else self._python_of_uv(uv)), uv
         if found:
@@ -217,7 +226,7 @@ class Maker:
             text=True,
             errors="replace",
             cwd=self.folder,
-            env=cleaned_environ(KEPT_TO_INSTALL),
+            env={**environ_to_install(), "PATH": self.path},
             # The step holds our lock too: should we be killed, nobody else builds where it still writes.
             pass_fds=(self.lock,),
             timeout=STEP_SECONDS,
@@ -259,7 +268,7 @@ def make_behind(home: str) -> None:
         hold_cap_if_stuck(home)
         environment = find_environment(home)
         if environment is None and not must_wait(read_failure(home)):
-            environment = Maker(home, lock, say=lambda _: None).make()
+            environment = Maker(home, lock, say=lambda _: None, path=safe_path()).make()
     if environment:
         start_daemon(home, environment)
 
@@ -271,10 +280,15 @@ def make_in_sight(home: str) -> str:
         environment = find_environment(home)
         if environment is None and lock is not None:
             try:
-                environment = Maker(home, lock, _say).make()
+                environment = Maker(home, lock, _say, _path_in_sight()).make()
             except MakingError as error:
                 sys.exit(f"subconscious: can't set up: {error.reason}\n{error.remedy}")
     return str(environment)
+
+
+def _path_in_sight() -> str | None:
+    """The person's own PATH; within the client that of a session, which must not decide for the others."""
+    return safe_path() if any(os.environ.get(mark) for mark in MARKS) else None
 
 
 def _say(text: str) -> None:
@@ -320,9 +334,13 @@ def _no_python() -> MakingError:
     )
 
 
-def _candidates() -> list[str]:
-    found = [sys.executable, *filter(None, map(shutil.which, NAMES))]
-    return list(dict.fromkeys(found))
+def _candidates(path: str) -> list[str]:
+    """Pythons on a PATH, first the one that runs this, unless that is a project's own."""
+    running = [sys.executable, os.path.realpath(sys.executable)]
+    if path != os.environ.get("PATH"):
+        running = [python for python in running if os.path.dirname(python) in path.split(os.pathsep)]
+    found = [shutil.which(name, path=path) for name in NAMES]
+    return list(dict.fromkeys(python for python in [*running[:1], *found] if python))
 
 
 def _last_error(step: subprocess.CompletedProcess[str]) -> str:

@@ -67,7 +67,8 @@ def _with_warning(said: bytes, why: bytes) -> bytes:
 def _start(home: str, payload: bytes) -> bytes:
     """What the session starts with, unless it has it or wants none; that it is given is handed over first."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR", "")
-    wanted = os.environ.get("CLAUDE_PLUGIN_OPTION_SURFACE", "").lower() not in OFF
+    chosen = os.environ.get("SUBCONSCIOUS_SURFACE") or os.environ.get("CLAUDE_PLUGIN_OPTION_SURFACE", "")
+    wanted = chosen.lower() not in OFF
     resumed = b'"source":"resume"' in payload.replace(b'": "', b'":"')
     if not folder or not wanted or resumed:
         return b""

@@ -9,7 +9,7 @@ import sys
 if __name__ == "__main__":
     sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from hooks.drop import find_home
+from hooks.drop import environ_for_python, find_home
 from hooks.environment import ROOT, find_environment
 
 
@@ -24,7 +24,7 @@ def main(arguments: "list[str]") -> None:
 
         environment = make_in_sight(home)
     face = os.path.join(environment, "bin", "subconscious")
-    os.execve(face, [face, *arguments], {**os.environ, "SUBCONSCIOUS_PLUGIN_ROOT": ROOT})
+    os.execve(face, [face, *arguments], {**environ_for_python(), "SUBCONSCIOUS_PLUGIN_ROOT": ROOT})
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from typing import Any
 from subconscious import __version__
 from subconscious.errors import DaemonError, RequestError, SubconsciousError
 from subconscious.home import SOCKET_PATH_LIMIT, Home
+from subconscious.programs import safe_path
 
 ANSWER_LIMIT = 64 * 2**20
 """Bytes an answer may have: more is a mistake or an attack, and would fill the terminal's memory."""
@@ -31,9 +32,14 @@ START_SECONDS = 10.0
 HELLO_SECONDS = 2.0
 """Time a running daemon has to answer a greeting before it counts as wedged."""
 
-KEPT_VARIABLES = re.compile(r"PATH|HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|SUBCONSCIOUS_\w+|XDG_\w+")
+KEPT_VARIABLES = re.compile(r"HOME|USER|LOGNAME|LANG|LC_\w+|TZ|TMPDIR|XDG_\w+|SUBCONSCIOUS_LOG")
+SETTINGS_VARIABLES = re.compile(r"SUBCONSCIOUS_\w+")
 # A daemon serves every session, so one shell's pause must not become everybody's.
 DROPPED_VARIABLES = frozenset({"SUBCONSCIOUS_OFF"})
+CLIENT_MARKS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID")
+"""Variables that the client sets for whatever its model runs."""
+SESSION_MARKS = (*CLIENT_MARKS, "CLAUDE_PLUGIN_ROOT", "CLAUDE_PROJECT_DIR")
+"""Also those that it sets for hooks and MCP servers."""
 
 
 class AbsentError(DaemonError):
@@ -244,12 +250,17 @@ def start(home: Home) -> subprocess.Popen[bytes]:
 
 
 def daemon_command(home: Home) -> tuple[list[str], dict[str, str]]:
-    """What runs the daemon for ``home``, and in which environment: none of the client's keys (SPEC N14)."""
+    """What runs the daemon for ``home``, and in which environment: none of the client's keys, no program of a PATH.
+
+    Settings of a person's own terminal hold for the daemon that it starts; those of a session must not: others would
+    be served by them.
+    """
+    inside = any(os.environ.get(mark) for mark in SESSION_MARKS)
+    kept = KEPT_VARIABLES if inside else re.compile(f"{KEPT_VARIABLES.pattern}|{SETTINGS_VARIABLES.pattern}")
     environment = {
-        name: value
-        for name, value in os.environ.items()
-        if KEPT_VARIABLES.fullmatch(name) and name not in DROPPED_VARIABLES
+        name: value for name, value in os.environ.items() if kept.fullmatch(name) and name not in DROPPED_VARIABLES
     }
+    environment["PATH"] = safe_path()
     environment["SUBCONSCIOUS_HOME"] = os.fspath(home.root)
     package = Path(__file__).resolve().parent
     checkout = package.parent

@@ -1,6 +1,7 @@
 """Settings: read once at the entry, from SUBCONSCIOUS_* variables, then config.toml, then the plugin's options.
 
-Keys are found the other way round, in config.toml, then among the options, then in the variables (SPEC N14).
+Keys are found the other way round, in config.toml, then among the options, then in the variables. A session's own
+variables come with its requests: they hold for these alone, and make no key.
 """
 
 from __future__ import annotations
@@ -8,13 +9,16 @@ from __future__ import annotations
 import logging
 import stat
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import SettingsError as UnreadableVariable
 
 from subconscious.errors import SettingsError
 from subconscious.kinds import KINDS
@@ -233,6 +237,7 @@ class Settings(BaseSettings):
     claude_code_model: str = Field(default="", description="the model that Claude Code is asked for")
     claude_code_command: str = Field(default="", description="its command, where `claude` isn't found")
     claude_code_config_dir: str = Field(default="", description="its CLAUDE_CONFIG_DIR, where that isn't the usual")
+    git_command: str = Field(default="", description="the path of Git, where it isn't found or another one is meant")
     provider_options: dict[str, dict[str, Any]] = Field(
         default={}, description="further options, a table for each provider"
     )
@@ -322,7 +327,8 @@ class Settings(BaseSettings):
         With keys it is the other way round (SPEC N14): what lies in an environment comes last.
         """
         del dotenv_settings, file_secret_settings
-        return _WithoutKeys(settings_cls, env_settings), init_settings, env_settings
+        of_session = _WithoutKeys(settings_cls, _OfSession(settings_cls))
+        return of_session, _WithoutKeys(settings_cls, env_settings), init_settings, env_settings
 
 
 def _refuse_unknown(kinds: Iterable[str]) -> None:
@@ -354,18 +360,47 @@ class _WithoutKeys(PydanticBaseSettingsSource):
         return {name: value for name, value in self._source().items() if name not in KEYS}
 
 
+PREFIX = "SUBCONSCIOUS_"
+_session_variables: ContextVar[Mapping[str, str]] = ContextVar("session_variables", default={})  # noqa: B039 - not changed
+
+
+class _OfSession(EnvSettingsSource):
+    """The variables of the session whose settings are being read, in place of this process's own."""
+
+    def _load_env_vars(self) -> Mapping[str, str | None]:
+        return {name.lower(): value for name, value in _session_variables.get().items()}
+
+
+@contextmanager
+def _with_variables(variables: Mapping[str, str]) -> Iterator[None]:
+    token = _session_variables.set(variables)
+    try:
+        yield
+    finally:
+        _session_variables.reset(token)
+
+
 def load_settings(home: Path | None, options: Mapping[str, str] | None = None) -> Settings:
     """Read the settings of one state folder.
 
     ``options`` are the plugin's, as Claude Code passes them to hooks; config.toml outranks them, and
-    SUBCONSCIOUS_* variables outrank both. Raises SettingsError with the key and the file that hold a bad value.
+    SUBCONSCIOUS_* variables outrank both, first those of the session, which stand among the options by their full
+    names. Raises SettingsError with the key and the file that hold a bad value.
     """
-    values: dict[str, Any] = {k: v for k, v in (options or {}).items() if k in Settings.model_fields}
+    variables = {name: value for name, value in (options or {}).items() if name.startswith(PREFIX)}
+    with _with_variables(variables):
+        return _load_settings(home, options or {})
+
+
+def _load_settings(home: Path | None, options: Mapping[str, str]) -> Settings:
+    values: dict[str, Any] = {k: v for k, v in options.items() if k in Settings.model_fields}
     config = home / "config.toml" if home else None
     if config is not None and config.exists():
         values.update(_without_open_keys(config, _read_config(config)))
     try:
         return Settings(**values)
+    except UnreadableVariable as error:  # of a list or table, whose value is no JSON
+        raise SettingsError(str(error), "give that variable a value in JSON, or none") from error
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])

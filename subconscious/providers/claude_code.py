@@ -19,6 +19,7 @@ from typing import Any
 
 from subconscious.errors import BadAnswerError, KeyRefusedError, ProviderError, UnavailableError
 from subconscious.home import find_home
+from subconscious.programs import find_program, safe_path
 from subconscious.providers import Access, Reply, Request, Usage
 from subconscious.providers.prices import default_model
 from subconscious.providers.structured import schema_of
@@ -48,12 +49,9 @@ ENVIRONMENT = {
     "DISABLE_TELEMETRY": "1",
     "MAX_THINKING_TOKENS": "0",
 }
-KEPT = {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "CLAUDE_CONFIG_DIR", "NODE_EXTRA_CA_CERTS"}
+KEPT = {"HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "CLAUDE_CONFIG_DIR", "NODE_EXTRA_CA_CERTS"}
 """What the login and the run need; keys, addresses and proxies are not among it (SPEC N14)."""
 KEPT_PREFIXES = ("LC_", "XDG_")
-
-PLACES = ("~/.local/bin", "~/.claude/local", "/opt/homebrew/bin", "/usr/local/bin")
-"""Where it is installed besides PATH, which is short in a daemon's environment."""
 
 INSTALL = "install Claude Code, or name its command in claude_code_command"
 LOG_IN = "run `claude` in a terminal and log in with /login"
@@ -72,7 +70,9 @@ class ClaudeCodeProvider:
         self.model = access.model or default_model(NAME)
         self._seconds = access.timeout
         self._command = _found(str(access.options.get("command") or "claude"))
-        self._environment = _environment(access)
+        # Installed by Node's version managers it is a script, and its Node lies beside it.
+        beside = os.path.dirname(self._command)  # noqa: PTH120
+        self._environment = _environment(access) | {"PATH": os.pathsep.join((beside, safe_path()))}
         self._folder = _folder(access.options.get("folder"))
         self._turn = asyncio.Lock()
         self._children: set[asyncio.subprocess.Process] = set()
@@ -245,10 +245,13 @@ def _usage(result: Mapping[str, Any]) -> tuple[Usage, str]:
 
 
 def _found(command: str) -> str:
-    """Where the client is. Raises ProviderError."""
-    places = os.pathsep.join([os.environ.get("PATH", ""), *(str(Path(place).expanduser()) for place in PLACES)])
-    found = shutil.which(command, path=places)
-    if found is None:
+    """Where the client is: a path is a person's choice, a name is looked for where it can be trusted.
+
+    Raises ProviderError.
+    """
+    path = str(Path(command).expanduser())
+    found = shutil.which(path) if os.path.isabs(path) else find_program(command)  # noqa: PTH117
+    if not found:
         raise ProviderError("Claude Code isn't found on this machine", INSTALL)
     return found
 

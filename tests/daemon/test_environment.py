@@ -17,7 +17,7 @@ from unittest import mock
 
 import pytest
 
-from hooks import cap, environment, maker
+from hooks import cap, environment, maker, programs
 from tests.unit.hook_calls import CHECKOUT, Hooks, copy_plugin, make_hooks
 
 Found = TypeVar("Found")
@@ -224,6 +224,40 @@ def test_the_command_works_through_a_link_and_a_launcher(made: Hooks, tmp_path: 
     launcher = made.home / "bin" / "subconscious"
     made.environ["SUBCONSCIOUS_PLUGIN_ROOT"] = "-"
     assert face(made, "x", program=launcher).stdout == "x|-\n"
+
+
+def test_the_launcher_and_the_command_take_no_modules_of_a_session(made: Hooks, tmp_path: Path) -> None:
+    mark = tmp_path / "it-ran"
+    for name in ("sitecustomize.py", "usercustomize.py"):
+        (tmp_path / name).write_text(f"open({str(mark)!r}, 'w').close()\n")
+    theirs = Hooks(made.home, made.programs, made.plugin, {**made.environ, "PYTHONPATH": os.fspath(tmp_path)})
+    assert face(theirs, "x").stdout == f"x|{made.plugin}\n"
+    theirs.environ["SUBCONSCIOUS_PLUGIN_ROOT"] = "-"
+    assert face(theirs, "x", program=made.home / "bin" / "subconscious").stdout == "x|-\n"
+    assert not mark.exists()
+
+
+def test_a_session_s_path_names_no_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = tmp_path / "python3"
+    theirs.symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(sys, "executable", str(theirs))
+    assert maker._candidates(os.environ["PATH"])[0] == str(theirs), "a person's own terminal"
+    assert str(theirs) not in maker._candidates(programs.safe_path())
+    for mark in maker.MARKS:
+        monkeypatch.setenv(mark, "1")
+    assert maker._path_in_sight() == programs.safe_path()
+
+
+def test_what_names_a_program_is_not_handed_to_the_installer(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PIP_PYTHON", "PIP_CONFIG_FILE", "UV_PYTHON", "UV_CONFIG_FILE", "XDG_CONFIG_HOME", "SUBCONSCIOUS_X"):
+        monkeypatch.setenv(name, "theirs")
+    for name in ("PIP_INDEX_URL", "UV_INDEX_URL", "HTTPS_PROXY", "SSL_CERT_FILE", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, "kept")
+    found = environment.environ_to_install()
+    assert "theirs" not in found.values()
+    assert list(found.values()).count("kept") == 5
+    assert "HTTPS_PROXY" not in environment.cleaned_environ()
 
 
 def test_an_older_plugin_uses_the_environment_of_a_newer_one(made: Hooks, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from daemon import rendered as noting
 from daemon import rendering, watching
 from daemon.core import Core
 from daemon.entry import parse_entry
+from daemon.work import note
 from subconscious import client
 from subconscious.home import Home
 from subconscious.model import Level, Link, Origin, Verdict
@@ -315,12 +316,25 @@ async def test_what_was_given_is_noted_once_though_a_late_answer_was_taken_back(
     assert [one.memory_id for one in await surfaces.listing(core.database, session_id="s1")] == [known]
 
 
+@pytest.mark.parametrize(("option", "is_rendered"), [("SUBCONSCIOUS_SURFACE", True), ("surface", False)])
+async def test_variables_of_a_session_are_not_in_what_others_are_given(
+    core: Core, project: Project, option: str, is_rendered: bool
+) -> None:
+    await kept(core, project, OTHER)
+    header = f"subconscious 1\tStop\t{time.time_ns()}\t{project.root}\t\t0.1.0\t{option}=false\n".encode()
+    async with core.database.write() as tx:
+        await note(tx, parse_entry("1.entry", header + b'{"session_id": "s1"}'), project)
+        await tx.execute("UPDATE sessions SET turns = 1")  # a person spoke in it
+    assert bool(await rendering._start(core, project)) is is_rendered
+
+
 def test_who_has_it_or_wants_none_or_is_elsewhere_is_given_nothing(
     running: Home, speaker: Speaker, knowing_one: int, tmp_path: Path
 ) -> None:
     killed(running)
     assert begun(running, tmp_path / "elsewhere")[1] == ""
     assert begun(running, speaker.project, CLAUDE_PLUGIN_OPTION_SURFACE="false")[1] == ""
+    assert begun(running, speaker.project, SUBCONSCIOUS_SURFACE="false")[1] == ""
     assert begun(running, speaker.project, SUBCONSCIOUS_OFF="1")[1] == ""
     assert new_session(running, speaker.project).hook("ask", "SessionStart", source="resume") == b""
     place = start_file(running)

@@ -182,6 +182,24 @@ def test_the_daemon_gets_none_of_the_clients_keys(home: Home, monkeypatch: pytes
     assert "secret" not in environment.values()
 
 
+def test_settings_of_a_session_are_not_those_of_the_daemon(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    for mark in client.SESSION_MARKS:
+        monkeypatch.delenv(mark, raising=False)
+    monkeypatch.setenv("SUBCONSCIOUS_CAPTURE", "false")
+    assert client.daemon_command(home)[1]["SUBCONSCIOUS_CAPTURE"] == "false", "a person's own terminal"
+    for mark in client.SESSION_MARKS:
+        with monkeypatch.context() as session:
+            session.setenv(mark, "1")
+            assert "SUBCONSCIOUS_CAPTURE" not in client.daemon_command(home)[1]
+
+
+def test_the_daemon_gets_no_folder_of_the_path(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin")
+    folders = client.daemon_command(home)[1]["PATH"].split(":")
+    assert str(tmp_path) not in folders
+    assert "/usr/bin" in folders
+
+
 @pytest.mark.parametrize(
     ("one", "other", "is_newer"),
     [("0.2.0", "0.1.9", True), ("0.10.0", "0.9.0", True), ("0.1.0", "0.1.0", False), ("0.1", "0.1.0", False)],

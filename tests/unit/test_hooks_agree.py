@@ -76,6 +76,20 @@ def test_the_header_is_read_as_it_was_written(project: str, config: str, capture
     assert (entry.project_dir, entry.config_dir, entry.options) == (project, config, expected)
 
 
+@given(st.dictionaries(st.sampled_from(["SURFACE", "START_MEMORIES", "odd;name\tx\\"]), AWKWARD))
+def test_a_session_s_settings_are_read_as_they_were_written(chosen: dict[str, str]) -> None:
+    environ = {f"SUBCONSCIOUS_{name}": value for name, value in chosen.items()}
+    with mock.patch.dict(os.environ, environ, clear=True):
+        entry = parse_entry("name", drop.header("Stop", 1) + PAYLOAD)
+    assert entry.options == {name: value for name, value in environ.items() if len(value) <= drop.LONGEST_VARIABLE}
+
+
+@pytest.mark.parametrize("name", [*sorted(KEYS), "off", "anthropic_url", "provider_options", "git_command"])
+def test_what_may_hold_a_key_is_not_written_to_the_spool(name: str) -> None:
+    with mock.patch.dict(os.environ, {f"SUBCONSCIOUS_{name.upper()}": "dummy"}, clear=True):
+        assert b"dummy" not in drop.header("Stop", 1)
+
+
 def test_the_same_numbers() -> None:
     fields = Settings.model_fields
     assert subconscious.__version__ == drop.VERSION

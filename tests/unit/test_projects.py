@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from subconscious import git_command
 from subconscious.projects import head, identify
 from subconscious.store.connect import Database
 from subconscious.store.projects import confirm, project_at, settle
@@ -62,7 +63,7 @@ def test_remotes_are_compared_without_scheme_user_or_secret(repository: Path) ->
 
 
 def test_no_git_program_is_no_error(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setattr(git_command, "find_program", lambda _: "")
     assert identify(str(repository), 5).first_commit == ""
 
 

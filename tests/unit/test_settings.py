@@ -76,3 +76,27 @@ def test_a_setting_of_an_earlier_version_gets_one_line_and_breaks_nothing(
     assert load_settings(tmp_path).spool_max_mb == 7
     (line,) = caplog.messages
     assert "spool_max_days has no effect any more" in line
+
+
+def test_a_session_s_variables_outrank_config_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config.toml").write_text("start_memories = 3\n")
+    monkeypatch.setenv("SUBCONSCIOUS_START_MEMORIES", "5")
+    chosen = {
+        "SUBCONSCIOUS_START_MEMORIES": "7",
+        "SUBCONSCIOUS_SURFACE_KINDS_OFF": '["lesson"]',
+        "SUBCONSCIOUS_NO": "1",
+    }
+    found = load_settings(tmp_path, chosen)
+    assert (found.start_memories, found.surface_kinds_off) == (7, ("lesson",))
+    assert load_settings(tmp_path).start_memories == 5
+
+
+def test_a_session_s_variables_make_no_key(tmp_path: Path) -> None:
+    found = load_settings(tmp_path, {"SUBCONSCIOUS_OPENAI_KEY": "dummy"})
+    assert found.openai_key.get_secret_value() == ""
+
+
+@pytest.mark.parametrize("value", ["{", "[1", "nonsense"])
+def test_a_variable_that_is_no_json_is_told(tmp_path: Path, value: str) -> None:
+    with pytest.raises(SettingsError):
+        load_settings(tmp_path, {"SUBCONSCIOUS_HALF_LIVES": value})
