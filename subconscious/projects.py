@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from subconscious.safe_files import read_beginning, read_end, read_regular
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -124,9 +126,7 @@ def latest_commits(folder: str) -> list[tuple[float, str]]:
 def _end(file: Path) -> str:
     """The last lines of a file that only grows."""
     try:
-        with file.open("rb") as log:
-            log.seek(max(0, file.stat().st_size - LINES_END))
-            return log.read().decode("utf-8", "replace")
+        return read_end(file, LINES_END).decode("utf-8", "replace")
     except OSError:
         return ""
 
@@ -197,7 +197,7 @@ def _git(common: Path, seconds: float, *words: str, root: Path | None = None) ->
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8", errors="surrogateescape")[:1_000_000]
+        return read_beginning(file, 1_000_000).decode("utf-8", "surrogateescape")
     except OSError:
         return ""
 
@@ -311,7 +311,7 @@ def _commits(common: Path, commit: str, day: int) -> dict[str, float]:
 def _digest(file: Path, changed: int, size: int) -> str:
     """What a file is like that was changed then; read once."""
     del changed, size
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    return hashlib.sha256(read_regular(file, LARGEST_FILE)).hexdigest()
 
 
 def _tip(common: Path, ref: str) -> str:
