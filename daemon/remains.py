@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from subconscious.home import Home
+from subconscious.safe_files import (
+    NotRegularError,
+    TooLargeError,
+    open_regular,
+    overwrite,
+    read_regular,
+    require_regular,
+)
 from subconscious.store.backups import folder_of, keep_copy
 from subconscious.store.prose import altered
 
-from .entry import NAME_SUFFIX, BrokenEntryError, parse_entry
+from .entry import MAX_BYTES, NAME_SUFFIX, BrokenEntryError, parse_entry
+
+log = logging.getLogger("subconscious.daemon")
 
 Change = Callable[[str], str]
+
+PART_BYTES = 1 << 20
+"""Bytes of a file that is too large to be parsed that are looked at together."""
 
 
 def renew_copies(home: Home, schema: int) -> int:
@@ -30,14 +44,22 @@ def renew_copies(home: Home, schema: int) -> int:
 
 
 def texts(home: Home) -> Iterator[Path]:
-    """Files that hold text: logs, entries that were given up, what was rendered for people."""
+    """Files that hold text: logs, entries that were given up, what was rendered for people.
+
+    What is larger than an entry may be was set aside without being read, and is not read here either.
+    """
     for folder, pattern in ((home.log, "*"), (home.buried, f"*{NAME_SUFFIX}"), (home.root / "rendered", "**/*")):
-        yield from (path for path in sorted(folder.glob(pattern)) if path.is_file() and not path.is_symlink())
+        for path in sorted(folder.glob(pattern)):
+            with suppress(OSError):  # gone meanwhile, or no file
+                if require_regular(path, follow=False).st_size <= MAX_BYTES:
+                    yield path
+                else:
+                    log.warning("%s is too large to be looked through; delete it unless it is needed", path)
 
 
 def read(path: Path) -> str:
-    """A file's text, whatever bytes it holds."""
-    return path.read_bytes().decode("utf-8", "surrogateescape")
+    """A file's text, whatever bytes it holds; raises OSError where it is no file, or larger than an entry may be."""
+    return read_regular(path, MAX_BYTES, follow=False).decode("utf-8", "surrogateescape")
 
 
 def after(path: Path, change: Change) -> str:
@@ -59,7 +81,7 @@ def rewrite_one(path: Path, change: Change) -> bool:
     with suppress(FileNotFoundError):  # the log was rotated
         if (text := after(path, change)) != read(path):
             # In place: a log that is open for appending goes on in the same file.
-            path.write_bytes(text.encode("utf-8", "surrogateescape"))
+            overwrite(path, text.encode("utf-8", "surrogateescape"))
             return True
     return False
 
@@ -72,12 +94,31 @@ def drop_entries(
     dropped = []
     drafts = home.spool.glob(".*.tmp") if everything else ()  # what hooks that were killed left half-written
     for path in [*home.spool.glob(f"*{NAME_SUFFIX}"), *home.buried.glob(f"*{NAME_SUFFIX}"), *drafts]:
-        with suppress(FileNotFoundError):
-            raw = path.read_bytes()
-            if everything or _session(path.name, raw) in known or any(trace in raw for trace in traces):
+        with suppress(FileNotFoundError, NotRegularError):
+            if everything or _tells_of(path, known, traces):
                 path.unlink()
                 dropped.append(path.name)
     return dropped
+
+
+def _tells_of(path: Path, sessions: Collection[str], traces: Sequence[bytes]) -> bool:
+    """Whether an entry is of one of these sessions or holds one of these traces."""
+    try:
+        raw = read_regular(path, MAX_BYTES, follow=False)
+    except TooLargeError:
+        return _holds(path, [*traces, *(json.dumps(session).encode() for session in sessions)])
+    return _session(path.name, raw) in sessions or any(trace in raw for trace in traces)
+
+
+def _holds(path: Path, traces: Sequence[bytes]) -> bool:
+    """Whether a file holds one of these byte strings, told part by part."""
+    longest, window = max(map(len, traces), default=0), b""
+    with open_regular(path, follow=False) as file:
+        while part := file.read(PART_BYTES):
+            window = window[-longest:] + part if longest else part
+            if any(trace in window for trace in traces):
+                return True
+    return False
 
 
 def _session(name: str, raw: bytes) -> str:

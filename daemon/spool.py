@@ -12,18 +12,21 @@ import logging
 import os
 import re
 from collections.abc import Iterable
+from itertools import chain, count
 from pathlib import Path
 from time import monotonic, time
 
 from watchfiles import Change, awatch
 
 from subconscious.flow.remembering import clean
+from subconscious.json_bounds import SMALL_BYTES
+from subconscious.safe_files import NotRegularError, TooLargeError, is_missing
 from subconscious.store import events, jobs
 
 from . import remains
 from .aside import LONGEST, aside
 from .core import Core
-from .entry import NAME_SUFFIX, Entry, read_entry
+from .entry import MAX_BYTES, NAME_SUFFIX, Entry, read_entry
 from .events import EVENTS
 
 log = logging.getLogger("subconscious.daemon")
@@ -33,6 +36,8 @@ DAY = 86_400.0
 HALF_WRITTEN_SECONDS = 3600.0
 SETTLED = 0.02
 """Seconds without a further entry after which those that came are worked on."""
+MOST_NAMED = 20
+"""Entries of one batch whose reason is logged each by itself; every reason stands in the queue."""
 ENTRY_NAME = re.compile(r"[0-9a-z][0-9a-z.-]*\.entry")
 
 
@@ -43,6 +48,8 @@ class Spool:
         self._core = core
         self._folder = core.home.spool
         self._known: set[str] = set()
+        self._stuck: set[str] = set()
+        self._burials: set[asyncio.Task[None]] = set()
         self._sweeping = asyncio.Lock()
 
     def path(self, name: str) -> Path:
@@ -54,6 +61,7 @@ class Spool:
         async with self._sweeping:
             names = await asyncio.to_thread(entry_names, self._folder)
             self._known.intersection_update(names)
+            self._stuck.intersection_update(names)
             fresh = [name for name in names if name not in self._known]
             for start in range(0, len(fresh), BATCH):
                 await self._enqueue(fresh[start : start + BATCH])
@@ -67,8 +75,7 @@ class Spool:
         for name in names:
             if states.get(name) == "done":
                 self.remove(name)
-            elif states.get(name) == "buried":
-                await self.bury(name)
+        await self._bury([name for name in names if states.get(name) == "buried"])
         new = [name for name in names if name not in states]
         read = await asyncio.to_thread(lambda: [(name, _try_read(self.path(name))) for name in new])
         async with self._core.database.write() as tx:
@@ -77,22 +84,67 @@ class Spool:
                     await jobs.enqueue(tx, name, found.event, found.payload.session_id, found.at)
                 elif found:
                     await jobs.bury(tx, name, "", found, time())
-        for name, found in read:
-            if isinstance(found, str) and found:
-                log.warning("entry %s set aside: %s", name, found)
-                await self.bury(name)
+        broken = {name: found for name, found in read if isinstance(found, str) and found}
+        for name, reason in list(broken.items())[:MOST_NAMED]:
+            log.warning("entry %s set aside: %s", name, reason)
+        if len(broken) > MOST_NAMED:
+            log.warning("%d more entries set aside", len(broken) - MOST_NAMED)
+        await self._bury(list(broken))
         self._known.update(names)
 
     def remove(self, name: str) -> None:
         """Delete an entry whose job has committed."""
-        self.path(name).unlink(missing_ok=True)
+        try:
+            self.path(name).unlink(missing_ok=True)
+        except OSError as error:  # immutable, or a folder by now
+            self._leave(name, error)
 
     async def bury(self, name: str) -> None:
         """Set an entry aside, but keep its words, less what must not be kept: a later version may understand them."""
-        self._core.home.buried.mkdir(mode=0o700, exist_ok=True)
-        with contextlib.suppress(FileNotFoundError):
-            aside = self.path(name).replace(self._core.home.buried / name)
-            await asyncio.to_thread(remains.rewrite_one, aside, clean)
+        await self._bury([name])
+
+    async def waiting(self) -> int:
+        """How many entries are still to be worked off; those that could not be moved out of the way are done with."""
+        names = await asyncio.to_thread(entry_names, self._folder)
+        return sum(name not in self._stuck for name in names)
+
+    async def _bury(self, names: list[str]) -> None:
+        """Set entries aside, large ones in the background: to look a megabyte through for secrets takes seconds."""
+        large = await asyncio.to_thread(lambda: [name for name in names if not self._bury_small(name)])
+        for name in large:
+            burial = asyncio.create_task(asyncio.to_thread(self._bury_one, name))
+            self._burials.add(burial)
+            burial.add_done_callback(self._burials.discard)
+
+    def _bury_small(self, name: str) -> bool:
+        """Set an entry aside if that is quickly done; return whether it was."""
+        with contextlib.suppress(OSError):
+            if SMALL_BYTES < self.path(name).lstat().st_size <= MAX_BYTES:
+                return False
+        self._bury_one(name)
+        return True
+
+    def _bury_one(self, name: str) -> None:
+        """Clean an entry, then move it: who dies in between leaves it in the spool, to be set aside again.
+
+        What is no file, or is larger than an entry may be, is moved as it is and not read.
+        """
+        path = self.path(name)
+        try:
+            self._core.home.buried.mkdir(mode=0o700, exist_ok=True)
+            with contextlib.suppress(NotRegularError, TooLargeError):
+                remains.rewrite_one(path, clean)
+            path.replace(_free(self._core.home.buried, name))
+        except FileNotFoundError:
+            return
+        except Exception as error:  # noqa: BLE001 - one entry that can't be set aside must not hold up the others
+            self._leave(name, error)
+
+    def _leave(self, name: str, error: Exception) -> None:
+        """Let an entry lie that can't be moved or deleted, and say so once."""
+        if name not in self._stuck:
+            log.error("entry %s can't be moved or deleted: %s", name, error)
+        self._stuck.add(name)
 
     async def watch(self) -> None:
         """Sweep whenever the folder changes, and now and then all the same: shared folders report no changes."""
@@ -163,6 +215,12 @@ class Spool:
             for name in over:
                 self.remove(name)
         return len(over)
+
+
+def _free(folder: Path, name: str) -> Path:
+    """A path in a folder at which nothing lies: what was set aside under the same name before is kept as well."""
+    names = chain([name], (f"{number}.{name}" for number in count(1)))
+    return next(folder / free for free in names if is_missing(folder / free))
 
 
 def _is_arrival(change: Change, path: str) -> bool:

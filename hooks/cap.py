@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 
+from hooks.regular import append
+
 MAX_BYTES = 256 << 20
 MAX_DAYS = 30
 HALF_WRITTEN_SECONDS = 3600
@@ -23,9 +25,18 @@ def hold_cap(home: str) -> int:
         except FileNotFoundError:
             pass  # a daemon that has just started took it
     if surplus:
-        with open(os.path.join(home, "run", "spool-full"), "a", encoding="utf-8") as note:
-            note.write(f"{int(time.time())} {len(surplus)} entries removed\n")
+        _note(home, f"{int(time.time())} {len(surplus)} entries removed\n")
     return len(surplus)
+
+
+def _note(home: str, line: str) -> None:
+    """Say so for `doctor`; where something else lies in the note's place, nothing is said."""
+    try:
+        note = append(os.path.join(home, "run", "spool-full"))
+    except OSError:
+        return
+    with os.fdopen(note, "a", encoding="utf-8") as file:
+        file.write(line)
 
 
 def _remove_half_written(folder: str) -> None:

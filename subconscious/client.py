@@ -21,9 +21,12 @@ from typing import Any
 from subconscious import __version__
 from subconscious.errors import DaemonError, RequestError, SubconsciousError
 from subconscious.home import SOCKET_PATH_LIMIT, Home
+from subconscious.safe_files import append_regular, read_end
 
 ANSWER_LIMIT = 64 * 2**20
 """Bytes an answer may have: more is a mistake or an attack, and would fill the terminal's memory."""
+LAST_BYTES = 64 * 2**10
+"""Bytes of the log's end in which its last line is looked for."""
 REQUEST_LIMIT = 16 * 2**20
 """Bytes a JSON request may have."""
 START_SECONDS = 10.0
@@ -229,8 +232,7 @@ def start(home: Home) -> subprocess.Popen[bytes]:
     """Start a daemon of its own session, which outlives this terminal. The lock decides if there are two."""
     home.make()
     command, environment = daemon_command(home)
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-    with os.fdopen(os.open(home.log / "daemon.log", flags, 0o600), "ab") as log:
+    with os.fdopen(_open_log(home), "ab") as log:
         # What it says before it can log, such as a failing import, must not be lost.
         return subprocess.Popen(  # noqa: S603 - our own interpreter
             [*command, "run"],
@@ -241,6 +243,14 @@ def start(home: Home) -> subprocess.Popen[bytes]:
             stderr=log,
             start_new_session=True,
         )
+
+
+def _open_log(home: Home) -> int:
+    log = home.log / "daemon.log"
+    try:
+        return append_regular(log)
+    except OSError as error:
+        raise DaemonError(f"{log} can't be written: {error.strerror}", f"move {log} away") from error
 
 
 def daemon_command(home: Home) -> tuple[list[str], dict[str, str]]:
@@ -303,7 +313,7 @@ def _start_failure(home: Home, what: str) -> DaemonError:
 def last_words(home: Home) -> str:
     """The last line of the daemon's log; empty where there is none."""
     try:
-        lines = (home.log / "daemon.log").read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = read_end(home.log / "daemon.log", LAST_BYTES).decode("utf-8", "replace").splitlines()
     except OSError:
         return ""
     return lines[-1].strip() if lines else ""

@@ -6,6 +6,7 @@
     │   ├── NewerStoreError  a newer program wrote this database
     │   └── NotFoundError    no memory, session or capture by that id
     ├── TranscriptError      a transcript can't be read at all
+    │   └── UnreadableTranscriptError  what lies at its path is no file that can be read: trying again is useless
     ├── DaemonError          the daemon can't be reached or refused
     ├── RequestError         a request that makes no sense
     │   └── HeldError        it is about what is in quarantine, which is for a person's review
@@ -72,6 +73,10 @@ class TranscriptError(SubconsciousError):
     """A transcript can't be read at all."""
 
     code = "E030"
+
+
+class UnreadableTranscriptError(TranscriptError):
+    """What lies at a transcript's path is no regular file, and never gives anything to read."""
 
 
 class DaemonError(SubconsciousError):

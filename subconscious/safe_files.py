@@ -116,7 +116,7 @@ def is_missing(path: str | os.PathLike[str]) -> bool:
     """Whether there is nothing at a path, not even a link that leads nowhere."""
     try:
         os.lstat(path)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return True
     return False
 
@@ -137,6 +137,17 @@ def append_regular(path: str | os.PathLike[str]) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def overwrite(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a regular file anew, in place: who has it open goes on in the same file. It is not made if it is gone."""
+    name = os.fspath(path)
+    _require_regular(name, os.lstat(name))
+    flags = os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    with os.fdopen(os.open(name, flags), "wb") as file:
+        _require_regular(name, os.fstat(file.fileno()))
+        file.truncate(0)
+        file.write(content)
 
 
 def replace_file(path: str | os.PathLike[str], content: bytes) -> None:

@@ -7,10 +7,14 @@ from contextlib import suppress
 
 from subconscious.doctor.findings import DRAIN, FIX, WAITING, Finding, Patient, fault, fine, settings_of, sh
 from subconscious.errors import StoreError
+from subconscious.safe_files import is_missing, read_end
 from subconscious.store.backups import listing
 from subconscious.store.check import Health, check
 from subconscious.store.health import drift
 from subconscious.store.migrate import migrations
+
+LAST_BYTES = 4096
+"""Bytes at the end of a note in which its last line is looked for."""
 
 OLDEST_BACKUP_DAYS = 14
 """Days after which a copy is too old to go back to, where there were days to make another."""
@@ -19,7 +23,7 @@ OLDEST_BACKUP_DAYS = 14
 def database(patient: Patient) -> Iterator[Finding]:
     """Whether the database is sound, and agrees with itself."""
     path = patient.home.database
-    if not path.exists():
+    if is_missing(path):
         yield fine("database", "is made by the first session")
         return
     try:
@@ -77,8 +81,8 @@ def spool(patient: Patient) -> Iterator[Finding]:
     limit = settings_of(patient.home).spool_max_mb
     detail = f"entries: {len(sizes)}, {sum(sizes) / 2**20:.1f} of {limit} MB"
     note = patient.home.run / "spool-full"
-    if note.exists():
-        lost = note.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
+    if not is_missing(note):
+        lost = read_end(note, LAST_BYTES).decode("utf-8", "replace").strip().splitlines()[-1:]
         yield fault("spool", f"was full, and entries were lost: {' '.join(lost)}", f"{DRAIN}; rm {sh(note)}")
     elif sum(sizes) > limit * 2**20:
         yield fault("spool", f"{detail}: the oldest entries are being lost", DRAIN)
@@ -93,7 +97,7 @@ def _entries(patient: Patient) -> tuple[list[int], float]:
     sizes, oldest = [], patient.now
     for entry in patient.home.spool.glob("*.entry"):
         with suppress(FileNotFoundError):
-            status = entry.stat()
+            status = entry.lstat()
             sizes.append(status.st_size)
             oldest = min(oldest, status.st_mtime)
     return sizes, oldest

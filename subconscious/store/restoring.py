@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import time
 
+from subconscious.safe_files import NotRegularError, is_missing, require_regular
 from subconscious.store.backups import STAMP, Copy, duplicate, listing
 from subconscious.store.check import Health, check
 
@@ -63,11 +64,13 @@ def _note(draft: Path, name: str) -> None:
 
 def _set_aside(database: Path) -> Path | None:
     """Keep what is there under another name, with the WAL that belongs to it."""
-    if not database.exists():
+    if is_missing(database):
         _discard_wal(database)
         return None
-    with suppress(sqlite3.Error), closing(sqlite3.connect(database)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with suppress(sqlite3.Error, NotRegularError):
+        require_regular(database)
+        with closing(sqlite3.connect(database)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     aside(database).mkdir(mode=0o700, exist_ok=True)
     kept = aside(database) / f"{database.name}-{datetime.fromtimestamp(time(), UTC):{STAMP}}"
     for part in ("-wal", "-shm"):
