@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 from subconscious.home import Home
@@ -26,6 +27,7 @@ log = logging.getLogger("subconscious.daemon")
 
 Change = Callable[[str], str]
 
+PART_LETTERS = 1 << 15
 PART_BYTES = 1 << 20
 """Bytes of a file that is too large to be parsed that are looked at together."""
 
@@ -84,6 +86,23 @@ def rewrite_one(path: Path, change: Change) -> bool:
             overwrite(path, text.encode("utf-8", "surrogateescape"))
             return True
     return False
+
+
+def in_parts(change: Change) -> Change:
+    """The same change for long texts: part by part, so that no one call of a pattern holds everybody up.
+
+    Each place is looked at twice, with the parts' ends elsewhere: what one end cuts in two is whole in the other look.
+    """
+
+    def changed(text: str) -> str:
+        if len(text) <= PART_LETTERS:
+            return change(text)
+        for first in (PART_LETTERS, PART_LETTERS // 2):
+            starts = [0, *range(first, len(text), PART_LETTERS)]
+            text = "".join(change(text[start:end]) for start, end in pairwise([*starts, len(text)]))
+        return text
+
+    return changed
 
 
 def drop_entries(

@@ -133,7 +133,7 @@ class Spool:
         try:
             self._core.home.buried.mkdir(mode=0o700, exist_ok=True)
             with contextlib.suppress(NotRegularError, TooLargeError):
-                remains.rewrite_one(path, clean)
+                remains.rewrite_one(path, remains.in_parts(clean))
             path.replace(_free(self._core.home.buried, name))
         except FileNotFoundError:
             return

@@ -71,7 +71,7 @@ def git_folder(place: Path) -> Path | None:
     """The common Git folder of the repository around ``place``: the same for all its worktrees."""
     for folder in (place, *place.parents):
         mark = folder / ".git"
-        if mark.is_dir() and (mark / "HEAD").exists():
+        if mark.is_dir() and (mark / "HEAD").is_file():
             return mark
         if mark.is_file():
             return _linked(mark)
