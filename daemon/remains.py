@@ -21,7 +21,7 @@ from subconscious.safe_files import (
 from subconscious.store.backups import folder_of, keep_copy
 from subconscious.store.prose import altered
 
-from .entry import MAX_BYTES, NAME_SUFFIX, BrokenEntryError, parse_entry
+from .entry import FORMAT, MAX_BYTES, NAME_SUFFIX, BrokenEntryError, parse_entry
 
 log = logging.getLogger("subconscious.daemon")
 
@@ -67,9 +67,9 @@ def read(path: Path) -> str:
 def after(path: Path, change: Change) -> str:
     """A file's text after a change; of an entry, the payload stays the JSON that it is."""
     text = read(path)
-    if path.suffix != NAME_SUFFIX:
-        return change(text)
     header, line_end, body = text.partition("\n")
+    if path.suffix != NAME_SUFFIX or not line_end or not header.startswith(f"{FORMAT} "):
+        return change(text)
     return header + line_end + altered(body, change)
 
 

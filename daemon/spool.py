@@ -19,7 +19,6 @@ from time import monotonic, time
 from watchfiles import Change, awatch
 
 from subconscious.flow.remembering import clean
-from subconscious.json_bounds import SMALL_BYTES
 from subconscious.safe_files import NotRegularError, TooLargeError, is_missing
 from subconscious.store import events, jobs
 
@@ -36,6 +35,8 @@ DAY = 86_400.0
 HALF_WRITTEN_SECONDS = 3600.0
 SETTLED = 0.02
 """Seconds without a further entry after which those that came are worked on."""
+CLEANED_AT_ONCE = 4096
+"""Bytes of an entry that is set aside which are looked through for secrets while the sweep waits."""
 MOST_NAMED = 20
 """Entries of one batch whose reason is logged each by itself; every reason stands in the queue."""
 ENTRY_NAME = re.compile(r"[0-9a-z][0-9a-z.-]*\.entry")
@@ -49,7 +50,8 @@ class Spool:
         self._folder = core.home.spool
         self._known: set[str] = set()
         self._stuck: set[str] = set()
-        self._burials: set[asyncio.Task[None]] = set()
+        self._to_bury: dict[str, None] = {}
+        self._burial: asyncio.Task[None] | None = None
         self._sweeping = asyncio.Lock()
 
     def path(self, name: str) -> Path:
@@ -104,22 +106,29 @@ class Spool:
         await self._bury([name])
 
     async def waiting(self) -> int:
-        """How many entries are still to be worked off; those that could not be moved out of the way are done with."""
+        """How many entries are still to be worked off: not those that were given up and only lie there."""
         names = await asyncio.to_thread(entry_names, self._folder)
-        return sum(name not in self._stuck for name in names)
+        return sum(name not in self._stuck and name not in self._to_bury for name in names)
 
     async def _bury(self, names: list[str]) -> None:
         """Set entries aside, large ones in the background: to look a megabyte through for secrets takes seconds."""
         large = await asyncio.to_thread(lambda: [name for name in names if not self._bury_small(name)])
-        for name in large:
-            burial = asyncio.create_task(asyncio.to_thread(self._bury_one, name))
-            self._burials.add(burial)
-            burial.add_done_callback(self._burials.discard)
+        self._to_bury.update(dict.fromkeys(large))
+        if self._to_bury and (self._burial is None or self._burial.done()):
+            self._burial = asyncio.create_task(self._bury_large())
+
+    async def _bury_large(self) -> None:
+        """One after the other, for each takes a thread; the daemon may leave meanwhile, and the next one goes on."""
+        while self._to_bury:
+            await aside(self._core, most=LONGEST)
+            name = next(iter(self._to_bury))
+            await asyncio.to_thread(self._bury_one, name)
+            self._to_bury.pop(name)
 
     def _bury_small(self, name: str) -> bool:
         """Set an entry aside if that is quickly done; return whether it was."""
         with contextlib.suppress(OSError):
-            if SMALL_BYTES < self.path(name).lstat().st_size <= MAX_BYTES:
+            if CLEANED_AT_ONCE < self.path(name).lstat().st_size <= MAX_BYTES:
                 return False
         self._bury_one(name)
         return True

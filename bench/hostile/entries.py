@@ -77,6 +77,7 @@ def _entry(stage: Stage, number: int = 1) -> Path:
 def _attempt(make: Callable[[Path], None]) -> Callable[[Stage], None]:
     def attempt(stage: Stage) -> None:
         stage.start()
+        learns(stage, "first")  # whatever is loaded only when it is first needed
         with holding_memory(stage), answering(stage, 4):
             make(_entry(stage))
             learns(stage)
@@ -92,6 +93,7 @@ for _shape, _make in SHAPES.items():
 @case("entries", f"{', '.join(SHAPES)}: set aside with their reasons, and none is deleted")
 def all_together(stage: Stage) -> None:
     stage.start()
+    learns(stage, "first")  # whatever is loaded only when it is first needed
     with holding_memory(stage, 250 * MEGABYTE), answering(stage, 8):
         for number, make in enumerate(SHAPES.values(), start=1):
             make(_entry(stage, number))
