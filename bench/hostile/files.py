@@ -41,9 +41,9 @@ def learns(stage: Stage, name: str = "bystander") -> None:
 
 
 def in_git(folder: Path) -> None:
-    """Make a repository with one commit."""
+    """Make a repository, and one commit of all that lies in the folder."""
     identity = ("-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
-    for words in (("init", "-q"), (*identity, "commit", "-q", "--allow-empty", "-m", "First commit")):
+    for words in (("init", "-q"), ("add", "."), (*identity, "commit", "-q", "-m", "First commit")):
         subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
 
 
@@ -51,10 +51,13 @@ def in_git(folder: Path) -> None:
 def endless_file(stage: Stage) -> None:
     stage.start()
     speaker = stage.speaker()
-    in_git(speaker.project)
     (speaker.project / "config.py").symlink_to("/dev/zero")
-    teach(speaker)
+    in_git(speaker.project)
+    # Handed over without a question: the first hook that asks has the files of all memories looked at.
+    speaker.say(REMEMBERED)
+    speaker.hook("drop", "Stop", stop_hook_active=False, last_assistant_message="Noted.")
     stage.drain()
+    hold(bool(stage.memories()), "nothing was learned")
     with holding_memory(stage):
         stage.speaker().hook("ask", "SessionStart", source="startup")  # has the project's files looked at
         time.sleep(3)
@@ -156,5 +159,8 @@ def settings_gone_bad(stage: Stage) -> None:
     config = stage.home.root / "config.toml"
     config.unlink()
     os.mkfifo(config, 0o600)
+    speaker = stage.speaker()
+    speaker.environment["CLAUDE_PLUGIN_OPTION_START_TOKENS"] = "500"  # settings that it has not read yet
+    teach(speaker)
     learns(stage)
     hold(daemon_memory(stage) < 400 << 20, "the daemon has grown")
