@@ -53,11 +53,11 @@ SHAPES: dict[str, Callable[[Path], None]] = {
     "70 MB": _write(HEADER + _payload(prompt="word " * 14 * MEGABYTE)),
     "one text of 60 MB": _write(HEADER + b'{"session_id": "' + b"x" * 60 * MEGABYTE + b'"}'),
     "one text of 7 MB": _write(HEADER + _payload(prompt="a line of some words, x = y\n" * (MEGABYTE // 4))),
-    "7 MB of empty lists": _write(HEADER + b'{"session_id": "s", "more": [' + b"[]," * (7 * MEGABYTE // 3) + b"[]]}"),
+    "1 MB of empty lists": _write(HEADER + b'{"session_id": "s", "more": [' + b"[]," * (MEGABYTE // 3) + b"[]]}"),
     "JSON nested 100,000 deep": _write(
         HEADER + b'{"session_id": "s", "more": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
     ),
-    "a header of 7 MB": _write(b"\t" * 7 * MEGABYTE),
+    "a header of 1 MB": _write(b"\t" * MEGABYTE),
     "bytes that are no UTF-8": _write(HEADER + b'{"session_id": "\xff\xfe\x80", "prompt": "\xc3("}'),
     "NULs": _write(HEADER + _payload(prompt="a\0b") + b"\0" * 1000),
     "nothing in it": _write(b""),
