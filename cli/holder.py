@@ -13,6 +13,9 @@ from time import monotonic, sleep
 
 from subconscious.home import Home
 from subconscious.programs import find_program
+from subconscious.safe_files import open_regular, read_regular
+
+LARGEST_NOTE = 4096
 
 COMMAND = re.compile(r" -m (?:subconscious\.)?daemon run\s*\Z")
 """How a daemon's command line ends, installed or in a checkout."""
@@ -45,7 +48,7 @@ def _holder(home: Home) -> int | None:
     if _is_free(home):
         return None
     try:
-        return int(json.loads((home.run / "daemon.json").read_text(encoding="utf-8"))["pid"])
+        return int(json.loads(read_regular(home.run / "daemon.json", LARGEST_NOTE))["pid"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -53,7 +56,7 @@ def _holder(home: Home) -> int | None:
 def _is_free(home: Home) -> bool:
     """Try the lock, shared and for a moment: a daemon that starts right now tries again."""
     try:
-        with home.lock.open("rb") as lock:
+        with open_regular(home.lock) as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return False

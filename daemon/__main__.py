@@ -12,8 +12,9 @@ from logging.handlers import RotatingFileHandler
 from subconscious.client import write_refusal
 from subconscious.errors import SettingsError, StoreError, SubconsciousError
 from subconscious.home import Home, find_home
-from subconscious.store.presence import as_damage, require_usable
 from subconscious.programs import safe_path
+from subconscious.safe_files import append_regular
+from subconscious.store.presence import as_damage, require_usable
 
 from .discretion import DiscreetFormatter
 from .lock import Lock, become_daemon
@@ -43,7 +44,11 @@ def main() -> int:
     # Hooks hand on the PATH of their session, whose programs must not serve the others.
     os.environ["PATH"] = safe_path()
     _widen()
-    _log_to(home)
+    try:
+        _log_to(home)
+    except OSError as error:
+        print(f"the log can't be written: {error}", file=sys.stderr)  # noqa: T201
+        return 1
     return _run(home)
 
 
@@ -102,6 +107,8 @@ def _live(home: Home, lock: Lock) -> None:
 
 def _log_to(home: Home) -> None:
     """Log to a file that can't grow for ever; stderr is /dev/null or that same file."""
+    # Opened once to see that it is a file: the handler would wait for ever for somebody to read from a FIFO.
+    os.close(append_regular(home.log / "daemon.log"))
     keeper = RotatingFileHandler(home.log / "daemon.log", maxBytes=LOG_BYTES, backupCount=2, encoding="utf-8")
     keeper.setFormatter(DiscreetFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(

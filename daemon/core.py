@@ -183,7 +183,11 @@ class Core:
         """Settings with the plugin's options below config.toml; a bad option is left out, the others hold."""
         known = [option for option in sorted(options.items()) if option[0] in OPTIONS or option[0].startswith(PREFIX)]
         good = tuple(option for option in known if _is_good(self.home, option))
-        return _cached_settings(self.home, good)
+        try:
+            return _cached_settings(self.home, good)
+        except SettingsError as error:  # config.toml was broken since the daemon has started
+            log.warning("settings stay as they were: %s", error)
+            return self.settings
 
     async def project_of(self, folder: str) -> Project:
         """The project of a folder; a new one is looked at in a hurry and confirmed by a job later."""

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from subconscious.client import LARGEST_NOTE
 from subconscious.home import Home
+from subconscious.safe_files import read_regular, replace_file
 from subconscious.store import backups, verification
 from subconscious.store.presence import repair
 
@@ -42,7 +44,7 @@ def _setbacks(database: Path) -> list[str]:
 
 def _recalled(home: Home) -> list[str]:
     try:
-        found = json.loads(home.damage.read_text(encoding="utf-8"))
+        found = json.loads(read_regular(home.damage, LARGEST_NOTE))
     except (OSError, ValueError):
         return []
     return [str(one) for one in found] if isinstance(found, list) else []
@@ -60,10 +62,7 @@ def _write(home: Home, problems: Sequence[str]) -> None:
     if not problems:
         home.damage.unlink(missing_ok=True)
         return
-    draft = home.damage.with_suffix(".tmp")
-    draft.write_text(json.dumps(list(problems)))
-    draft.chmod(0o600)
-    draft.replace(home.damage)
+    replace_file(home.damage, json.dumps(list(problems)).encode())
 
 
 def verify(database: Path) -> list[str]:

@@ -7,10 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from subconscious.json_bounds import MOST_VALUES, has_too_many_values
+from subconscious.safe_files import NotRegularError, TooLargeError, read_regular
+
 FORMAT = "subconscious"
 VERSION = "1"
 NAME_SUFFIX = ".entry"
-MAX_BYTES = 64 * 2**20
+MAX_BYTES = 8 * 2**20
+"""Bytes of an entry that are read. A tool that writes a file of 1 MB makes a payload of 2 MB, the largest seen; the
+parser needs less than 30 ms for texts of this size."""
+MAX_HEADER = 64 * 2**10
+LONGEST_TEXT = 2**20
+"""Characters of a text that are used, such as a prompt: the hooks ask about no entry that is larger."""
 LONGEST_ID = 200
 MOST_WORDS = 2000
 """Characters that are looked at of each text that a tool puts into a file or takes out of it."""
@@ -67,16 +75,18 @@ class Entry:
 
 
 def read_entry(path: Path) -> Entry:
-    """Read a whole entry. Raises BrokenEntryError, or OSError when the file is gone."""
-    if path.stat().st_size > MAX_BYTES:
-        raise BrokenEntryError(f"larger than {MAX_BYTES} bytes")
-    return parse_entry(path.name, path.read_bytes())
+    """Read a whole entry. Raises BrokenEntryError, or OSError when it is gone or can't be read now."""
+    try:
+        # Hooks write files and no links; what a link leads to, nobody has handed over.
+        return parse_entry(path.name, read_regular(path, MAX_BYTES, follow=False))
+    except (NotRegularError, TooLargeError) as error:
+        raise BrokenEntryError(str(error.strerror)) from error
 
 
 def parse_entry(name: str, raw: bytes) -> Entry:
     """Parse the header and the payload. Raises BrokenEntryError with the reason."""
-    header, _, body = raw.partition(b"\n")
-    fields = header.decode("utf-8", "surrogateescape").split("\t")
+    end = raw.find(b"\n", 0, MAX_HEADER)
+    fields = raw[: max(0, end)].decode("utf-8", "surrogateescape").split("\t")
     if len(fields) != 7 or fields[0] != f"{FORMAT} {VERSION}":
         raise BrokenEntryError("the header is not of a format this version knows")
     event, at, project_dir, config_dir, version = (_unescape(field) for field in fields[1:6])
@@ -88,12 +98,14 @@ def parse_entry(name: str, raw: bytes) -> Entry:
         config_dir=_storable(config_dir),
         version=version,
         options=_options(fields[6]),
-        payload=_payload(body),
+        payload=_payload(raw[end + 1 :]),
     )
 
 
 def _payload(body: bytes) -> Payload:
     """Read the texts that are used. The rest may be anything: half an emoji, a number of a million digits."""
+    if has_too_many_values(body):
+        raise BrokenEntryError(f"the payload has more than {MOST_VALUES} values")
     try:
         said = json.loads(body.decode("utf-8", "replace"), parse_int=_unread)
     except (ValueError, RecursionError) as error:
@@ -102,7 +114,7 @@ def _payload(body: bytes) -> Payload:
         raise BrokenEntryError("the payload is no JSON object")
     texts = {field.name: said.get(field.name) for field in fields(Payload)}
     texts |= _tool(said)
-    known = {name: _storable(text) for name, text in texts.items() if isinstance(text, str)}
+    known = {name: _storable(text[:LONGEST_TEXT]) for name, text in texts.items() if isinstance(text, str)}
     known |= {name: "" for name in PATHS if len(known.get(name, "")) > LONGEST_PATH}
     if not 0 < len(known.get("session_id", "")) <= LONGEST_ID:
         raise BrokenEntryError("the payload names no session (session_id)")

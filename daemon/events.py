@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from subconscious.errors import UnreadableTranscriptError
 from subconscious.projects import identify
 from subconscious.store import model_readings, sessions, surfaces
 from subconscious.store.projects import Project, confirm
@@ -47,8 +48,8 @@ async def spoke(work: Work) -> None:
     project = await _known(work)
     await typed.make_up(work.core, work.entry, project)
     await expect(work.core, work.entry)
-    await learn(work.core, work.core.mind(work.entry.options), _source(work, project))
-    async with work.commit() as tx:
+    failure = await _learn(work, _source(work, project))
+    async with work.commit(failure) as tx:
         await note(tx, work.entry, project)
 
 
@@ -63,10 +64,10 @@ async def read(work: Work) -> None:
     """A turn ended, or the context is about to be compacted: read on, and see what became of what was given."""
     project = await _known(work)
     mind, payload = work.core.mind(work.entry.options), work.entry.payload
-    await learn(work.core, mind, _source(work, project))
+    failure = await _learn(work, _source(work, project))
     if work.job.event == "Stop":
         await judge(mind, payload.session_id, payload.transcript_path, payload.last_assistant_message)
-    async with work.commit() as tx:
+    async with work.commit(failure) as tx:
         await note(tx, work.entry, project)
         if work.job.event == "PreCompact":
             await model_readings.call_due(tx, work.entry.payload.session_id)
@@ -77,10 +78,10 @@ async def ended(work: Work) -> None:
     """The session is over by its own word: read to the end and close it."""
     project = await _known(work)
     mind, source = work.core.mind(work.entry.options), _source(work, project)
-    await learn(work.core, mind, source, final=True)
+    failure = await _learn(work, source, final=True)
     await learn_unwritten(work.core, mind, source)
     await judge(mind, source.session_id, source.path, final=True)
-    async with work.commit() as tx:
+    async with work.commit(failure) as tx:
         await note(tx, work.entry, project)
         await sessions.end(
             tx, work.entry.payload.session_id, work.entry.at, "ended", work.entry.payload.reason or "other"
@@ -108,6 +109,15 @@ async def _known(work: Work) -> Project:
     async with work.core.database.write() as tx:
         await note(tx, work.entry, project)
     return project
+
+
+async def _learn(work: Work, source: Source, *, final: bool = False) -> UnreadableTranscriptError | None:
+    """Learn from a session's transcript; return why it can never be read, so that the rest of the job is done first."""
+    try:
+        await learn(work.core, work.core.mind(work.entry.options), source, final=final)
+    except UnreadableTranscriptError as error:
+        return error
+    return None
 
 
 def _source(work: Work, project: Project) -> Source:

@@ -17,7 +17,8 @@ from subconscious.flow import merging
 from subconscious.flow.remembering import Provenance, clean, keep
 from subconscious.model import Session
 from subconscious.projects import Identity, root_of
-from subconscious.sources import Found, Sort, files_below, look
+from subconscious.safe_files import read_regular
+from subconscious.sources import LONGEST_NOTE, Found, Sort, files_below, look
 from subconscious.store import captures, projects, sessions
 from subconscious.store.capture_rows import QUARANTINED, Place
 from subconscious.store.projects import Project, project_at, settle
@@ -80,7 +81,7 @@ def _read_bytes(found: Found, known: Mapping[str, sessions.Position]) -> int:
     if place is None:
         return 0
     if found.sort is Sort.NOTE:
-        return found.bytes if place.state == _note_state(Path(found.path)) else 0
+        return found.bytes if place.state == _note_state_if_readable(Path(found.path)) else 0
     return place.position
 
 
@@ -141,13 +142,13 @@ def _past(found: Found, project_id: str, folder: str) -> Session:
 
 async def project_of_past(core: Core, folder: str) -> Project:
     """The project of a folder that may be gone: it is still a project of its own, by that path."""
-    if Path(folder).is_dir():
+    if await asyncio.to_thread(Path(folder).is_dir):
         return await core.project_of(folder)
     root = await asyncio.to_thread(root_of, folder)
     known = await project_at(core.database, folder)
     if known is not None:
         return known
-    if Path(root).is_dir():
+    if await asyncio.to_thread(Path(root).is_dir):
         return await core.project_of(root)
     return await settle(core.database, Identity(root=root, name=Path(root).name or "/"))
 
@@ -203,9 +204,22 @@ def _open_note(found: Found, project: Project, vouched: bool) -> notes.Note:
     path = Path(found.path)
     within = path.is_relative_to(project.root)
     place = str(path.relative_to(project.root)) if within else str(Path(path.parent.name, path.name))
-    text = clean(storable(path.read_text(encoding="utf-8", errors="replace")))
+    text = clean(storable(_note_text(path)))
     return notes.Note(f"note:{project.id}:{place}", place, found.path, text, min(found.last, time()), vouched)
 
 
 def _note_state(path: Path) -> str:
-    return json.dumps({"note": content_hash(path.read_text(encoding="utf-8", errors="replace"))})
+    return json.dumps({"note": content_hash(_note_text(path))})
+
+
+def _note_state_if_readable(path: Path) -> str:
+    try:
+        return _note_state(path)
+    except OSError:  # replaced since it was found
+        return ""
+
+
+def _note_text(path: Path) -> str:
+    """A note's text, with line feeds alone. Raises OSError where it is no file or larger than a note."""
+    text = read_regular(path, LONGEST_NOTE).decode("utf-8", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import NamedTuple
 from subconscious.capture.corrects import LETTERS
 from subconscious.capture.offline import Meanings
 from subconscious.embeddings.local import LocalEmbedder
+from subconscious.errors import UnreadableTranscriptError
 from subconscious.flow import merging
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Judged, Provenance, clean, judge, keep
@@ -21,6 +21,7 @@ from subconscious.model import Decision, Level, Origin, Turn
 from subconscious.poisoning import check_text
 from subconscious.projects import head
 from subconscious.redaction import ledger
+from subconscious.safe_files import NotRegularError, require_regular
 from subconscious.sources import AGENT_FILE
 from subconscious.store import fading, sessions
 from subconscious.store.capture_rows import Place
@@ -75,9 +76,10 @@ class Gain:
 async def learn(core: Core, mind: Mind, source: Source, *, final: bool = False) -> list[int]:
     """Read a transcript from where it was left; return the ids of the captures that are new.
 
-    ``final`` says that no more will be written, so that a last line without an end counts too.
+    ``final`` says that no more will be written, so that a last line without an end counts too. Raises
+    UnreadableTranscriptError where what lies at its path is no file: trying again would be useless.
     """
-    if not source.path or not is_file(source.path):
+    if not source.path or not await asyncio.to_thread(is_written, source.path):
         return []
     new: list[int] = []
     more = True
@@ -144,13 +146,13 @@ async def _read_and_doubted(
     until = monotonic() + HOOK_SECONDS
     while True:
         doubting = (source.watched or source.late) and await vouching_began(core, source.session_id)
-        size = _size(source.path)
+        size = await asyncio.to_thread(_size, source.path)
         reading = await asyncio.to_thread(_read, source.path, place, final)
         if not doubting:
             return reading, set()
         while (doubtful := await _doubtful(core, source, reading)).unsettled and monotonic() < until:
             await asyncio.sleep(LOOK_SECONDS)
-            if _size(source.path) != size:
+            if await asyncio.to_thread(_size, source.path) != size:
                 break
         else:
             return reading, doubtful.turns
@@ -247,9 +249,17 @@ def _size(path: str) -> int:
         return 0
 
 
-def is_file(path: str) -> bool:
-    """A transcript is a regular file: opening a pipe would wait for ever."""
+def is_written(path: str) -> bool:
+    """Whether a transcript is there yet: a client writes it after its first hooks.
+
+    Raises UnreadableTranscriptError for a FIFO, a device, or a link that leads nowhere. A link to a file is followed:
+    people link sessions and `~/.claude` elsewhere, and whoever names the link could name its target as well.
+    """
     try:
-        return stat.S_ISREG(Path(path).stat().st_mode)
-    except (OSError, ValueError):
+        require_regular(path)
+    except NotRegularError as error:
+        message = f"the transcript {path} is {error.strerror}"
+        raise UnreadableTranscriptError(message, "nothing can be learned from it") from error
+    except OSError:
         return False
+    return True

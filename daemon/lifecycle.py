@@ -19,6 +19,7 @@ from subconscious.errors import LostStoreError
 from subconscious.home import Home
 from subconscious.llm.client import LLMClient
 from subconscious.llm.spending import Spending
+from subconscious.safe_files import replace_file
 from subconscious.settings import Settings
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
@@ -36,7 +37,7 @@ from .refining import Refining
 from .schedule import Schedule
 from .sense import Manners
 from .server import Server
-from .spool import Spool, entry_names
+from .spool import Spool
 from .worker import Workers
 
 log = logging.getLogger("subconscious.daemon")
@@ -170,6 +171,7 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
             schedule.run,
             lambda: _leave_in_time(
                 core,
+                spool,
                 lambda: workers.idle and asking.idle and linking.idle and not spool.holding,
                 reader,
                 schedule,
@@ -214,7 +216,12 @@ async def _ran_to_its_end(core: Core, part: Part) -> bool:
 
 
 async def _leave_in_time(
-    core: Core, idle: Callable[[], bool], reader: Refining, schedule: Schedule, sound: Callable[[], bool]
+    core: Core,
+    spool: Spool,
+    idle: Callable[[], bool],
+    reader: Refining,
+    schedule: Schedule,
+    sound: Callable[[], bool],
 ) -> None:
     """Leave when nobody needs us, after the upkeep that is due, or at once when nobody can reach us any more."""
     while not core.stopping.is_set():
@@ -226,7 +233,7 @@ async def _leave_in_time(
         # The distance: a clock that was set back must not keep an idle daemon until that time has come again.
         quiet = abs(time() - core.last_heard) > core.settings.idle_exit_minutes * 60
         # An entry that came this very moment keeps us here; one that comes later finds no socket and wakes another.
-        if quiet and idle() and not entry_names(core.home.spool):
+        if quiet and idle() and not await spool.waiting():
             await schedule.round()
             if await maintenance.catch_up(core) or not await reader.idle():
                 continue  # that took its time, or the round has closed a session, say, which a model is to read
@@ -242,8 +249,5 @@ def _stop_on_signals(core: Core) -> None:
 
 def _write_note(home: Home) -> None:
     """Tell people and doctor who runs; nothing is decided by it."""
-    note = home.run / "daemon.json"
-    draft = note.with_suffix(".tmp")
-    draft.write_text(json.dumps({"pid": os.getpid(), "version": __version__, "started_at": time()}))
-    draft.chmod(0o600)
-    draft.replace(note)
+    note = json.dumps({"pid": os.getpid(), "version": __version__, "started_at": time()})
+    replace_file(home.run / "daemon.json", note.encode())

@@ -8,16 +8,17 @@ import logging
 import math
 import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
 
+from subconscious.client import LARGEST_NOTE
 from subconscious.errors import SubconsciousError
 from subconscious.home import Home
 from subconscious.model import Session
+from subconscious.safe_files import read_end, replace_file, require_regular
 from subconscious.store import events, losses, sessions
 
 from . import retelling
 from .core import Core
-from .learn import Source, is_file, learn
+from .learn import Source, learn
 from .spool import Spool
 
 log = logging.getLogger("subconscious.daemon")
@@ -65,7 +66,7 @@ def _probe(home: Home) -> None:
     """Write and remove a file. Raises OSError when that fails."""
     probe = home.run / "probe"
     try:
-        probe.write_bytes(bytes(PROBE_BYTES))
+        replace_file(probe, bytes(PROBE_BYTES))
     finally:
         probe.unlink(missing_ok=True)
 
@@ -101,7 +102,10 @@ async def _read_on(core: Core, session: Session) -> bool:
 
 
 def _has_grown(path: str, read: dict[str, int]) -> bool:
-    return bool(path) and is_file(path) and Path(path).stat().st_size > read.get(path, 0)
+    try:
+        return bool(path) and require_regular(path).st_size > read.get(path, 0)
+    except OSError:
+        return False
 
 
 async def record_drops_of_hooks(core: Core) -> None:
@@ -114,10 +118,11 @@ async def record_drops_of_hooks(core: Core) -> None:
 
 def _dropped_by_hooks(home: Home) -> str:
     """How many entries hooks have dropped by now, and when last, in words; "" for none."""
-    note = home.run / "spool-full"
-    if not note.is_file():
+    try:
+        text = read_end(home.run / "spool-full", LARGEST_NOTE).decode("utf-8", "replace")
+    except OSError:
         return ""
-    counts = list(_counts(note.read_text(encoding="utf-8", errors="replace")))
+    counts = list(_counts(text))
     return f"{sum(counts)} entries while no daemon could start ({len(counts)} times)" if counts else ""
 
 

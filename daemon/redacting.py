@@ -8,8 +8,10 @@ from collections.abc import AsyncIterator
 from time import monotonic
 from typing import Any
 
+from subconscious.errors import DaemonError
 from subconscious.home import Home
 from subconscious.redaction import VERSION, Find, Policy, ledger, policy, redact
+from subconscious.safe_files import NotRegularError, TooLargeError, is_missing, read_regular, replace_file
 from subconscious.store import migrate, prose, redactions
 from subconscious.store.prose import Row
 from subconscious.store.redactions import Finding
@@ -28,6 +30,7 @@ LONGEST_ROUND = 10.0
 """Seconds after which the other upkeep has its turn, however much of them was waiting."""
 
 KEY_BYTES = 32
+LONGEST_KEY = 4096
 
 
 async def adopt(core: Core) -> None:
@@ -41,12 +44,12 @@ async def adopt(core: Core) -> None:
 def _key(home: Home) -> bytes:
     """The salt of the hashes. It lies beside the database, so that a copy of that tells nothing."""
     path = home.root / "redaction.key"
-    if not path.exists():
-        draft = path.with_suffix(".tmp")
-        draft.touch(mode=0o600)
-        draft.write_text(secrets.token_hex(KEY_BYTES))
-        draft.replace(path)
-    return path.read_bytes().strip()
+    if is_missing(path):
+        replace_file(path, secrets.token_hex(KEY_BYTES).encode())
+    try:
+        return read_regular(path, LONGEST_KEY).strip()
+    except (NotRegularError, TooLargeError) as error:
+        raise DaemonError(f"{path} is no key of ours: {error.strerror}", f"move {path} away") from error
 
 
 async def write_down(core: Core) -> None:

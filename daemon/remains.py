@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 
 from subconscious.home import Home
+from subconscious.safe_files import (
+    NotRegularError,
+    TooLargeError,
+    open_regular,
+    overwrite,
+    read_regular,
+    require_regular,
+)
 from subconscious.store.backups import folder_of, keep_copy, require_sound
 from subconscious.store.prose import altered
 
-from .entry import NAME_SUFFIX, BrokenEntryError, parse_entry
+from .entry import FORMAT, MAX_BYTES, NAME_SUFFIX, BrokenEntryError, parse_entry
+
+log = logging.getLogger("subconscious.daemon")
 
 Change = Callable[[str], str]
+
+PART_LETTERS = 1 << 15
+PART_BYTES = 1 << 20
+"""Bytes of a file that is too large to be parsed that are looked at together."""
 
 
 def renew_copies(home: Home, schema: int) -> int:
@@ -32,7 +48,10 @@ def renew_copies(home: Home, schema: int) -> int:
 
 
 def texts(home: Home) -> Iterator[Path]:
-    """Files that hold text: logs, entries that were given up, what was rendered for people."""
+    """Files that hold text: logs, entries that were given up, what was rendered for people.
+
+    What is larger than an entry may be was set aside without being read, and is not read here either.
+    """
     places = (
         (home.log, "*"),
         (home.buried, f"*{NAME_SUFFIX}"),
@@ -40,20 +59,25 @@ def texts(home: Home) -> Iterator[Path]:
         (home.root / "broken", "rendered-*/**/*"),
     )
     for folder, pattern in places:
-        yield from (path for path in sorted(folder.glob(pattern)) if path.is_file() and not path.is_symlink())
+        for path in sorted(folder.glob(pattern)):
+            with suppress(OSError):  # gone meanwhile, or no file
+                if require_regular(path, follow=False).st_size <= MAX_BYTES:
+                    yield path
+                else:
+                    log.warning("%s is too large to be looked through; delete it unless it is needed", path)
 
 
 def read(path: Path) -> str:
-    """A file's text, whatever bytes it holds."""
-    return path.read_bytes().decode("utf-8", "surrogateescape")
+    """A file's text, whatever bytes it holds; raises OSError where it is no file, or larger than an entry may be."""
+    return read_regular(path, MAX_BYTES, follow=False).decode("utf-8", "surrogateescape")
 
 
 def after(path: Path, change: Change) -> str:
     """A file's text after a change; of an entry, the payload stays the JSON that it is."""
     text = read(path)
-    if path.suffix != NAME_SUFFIX:
-        return change(text)
     header, line_end, body = text.partition("\n")
+    if path.suffix != NAME_SUFFIX or not line_end or not header.startswith(f"{FORMAT} "):
+        return change(text)
     return header + line_end + altered(body, change)
 
 
@@ -62,32 +86,30 @@ def rewrite(home: Home, change: Change) -> int:
     return sum(rewrite_one(path, change) for path in texts(home))
 
 
-def _overwrite(path: Path, content: bytes) -> None:
-    """Write in place: a log that is open for appending goes on in the same file.
-
-    What is there is cut off only behind the new content, and overwritten only once there is room for that: on a full
-    disk the words stay as they are.
-    """
-    with path.open("r+b") as file:
-        before = file.seek(0, 2)
-        try:
-            file.write(bytes(max(0, len(content) - before)))
-            file.flush()
-        except OSError:
-            file.truncate(before)
-            raise
-        file.seek(0)
-        file.write(content)
-        file.truncate()
-
-
 def rewrite_one(path: Path, change: Change) -> bool:
     """Change one text; return whether it became different."""
     with suppress(FileNotFoundError):  # the log was rotated
         if (text := after(path, change)) != read(path):
-            _overwrite(path, text.encode("utf-8", "surrogateescape"))
+            overwrite(path, text.encode("utf-8", "surrogateescape"))
             return True
     return False
+
+
+def in_parts(change: Change) -> Change:
+    """The same change for long texts: part by part, so that no one call of a pattern holds everybody up.
+
+    Each place is looked at twice, with the parts' ends elsewhere: what one end cuts in two is whole in the other look.
+    """
+
+    def changed(text: str) -> str:
+        if len(text) <= PART_LETTERS:
+            return change(text)
+        for first in (PART_LETTERS, PART_LETTERS // 2):
+            starts = [0, *range(first, len(text), PART_LETTERS)]
+            text = "".join(change(text[start:end]) for start, end in pairwise([*starts, len(text)]))
+        return text
+
+    return changed
 
 
 def drop_entries(
@@ -98,12 +120,31 @@ def drop_entries(
     dropped = []
     drafts = home.spool.glob(".*.tmp") if everything else ()  # what hooks that were killed left half-written
     for path in [*home.spool.glob(f"*{NAME_SUFFIX}"), *home.buried.glob(f"*{NAME_SUFFIX}"), *drafts]:
-        with suppress(FileNotFoundError):
-            raw = path.read_bytes()
-            if everything or _session(path.name, raw) in known or any(trace in raw for trace in traces):
+        with suppress(FileNotFoundError, NotRegularError):
+            if everything or _tells_of(path, known, traces):
                 path.unlink()
                 dropped.append(path.name)
     return dropped
+
+
+def _tells_of(path: Path, sessions: Collection[str], traces: Sequence[bytes]) -> bool:
+    """Whether an entry is of one of these sessions or holds one of these traces."""
+    try:
+        raw = read_regular(path, MAX_BYTES, follow=False)
+    except TooLargeError:
+        return _holds(path, [*traces, *(json.dumps(session).encode() for session in sessions)])
+    return _session(path.name, raw) in sessions or any(trace in raw for trace in traces)
+
+
+def _holds(path: Path, traces: Sequence[bytes]) -> bool:
+    """Whether a file holds one of these byte strings, told part by part."""
+    longest, window = max(map(len, traces), default=0), b""
+    with open_regular(path, follow=False) as file:
+        while part := file.read(PART_BYTES):
+            window = window[-longest:] + part if longest else part
+            if any(trace in window for trace in traces):
+                return True
+    return False
 
 
 def _session(name: str, raw: bytes) -> str:

@@ -16,6 +16,7 @@ from time import time
 import aiosqlite
 
 from subconscious.model import Surface
+from subconscious.safe_files import read_beginning
 from subconscious.store import memories, sessions, surfaces
 from subconscious.store.projects import Project
 
@@ -29,6 +30,8 @@ OPTION = "given"
 HOW = "start/rendered"
 """What the ledger calls it."""
 MOST = 50
+MOST_LOOKED_AT = 1000
+"""Entries, the latest of the spool, among which a session's greeting is looked for while its prompt waits."""
 WHY = "read from the rendered copy: the daemon did not answer"
 _MARK = f"{FORMAT} {VERSION}\t{EVENT}\t".encode()
 
@@ -41,10 +44,9 @@ async def made_up(core: Core, project: Project, session_id: str) -> None:
 
 
 def _waiting(spool: Path, session_id: str) -> Iterator[Entry]:
-    for path in sorted(spool.glob(f"*{NAME_SUFFIX}")):
+    for path in sorted(spool.glob(f"*{NAME_SUFFIX}"))[-MOST_LOOKED_AT:]:
         with suppress(OSError, BrokenEntryError):
-            with path.open("rb") as file:
-                meant = file.read(len(_MARK)) == _MARK
+            meant = read_beginning(path, len(_MARK), follow=False) == _MARK
             if meant and (entry := read_entry(path)).payload.session_id == session_id:
                 yield entry
 

@@ -29,6 +29,7 @@ from subconscious.flow.mind import Mind
 from subconscious.model import Memory, Session
 from subconscious.projects import head
 from subconscious.promote import FLAGGED, Standing
+from subconscious.safe_files import read_regular
 from subconscious.settings import PREFIX
 from subconscious.standings import standings
 from subconscious.store import events, renderable, sessions
@@ -57,6 +58,8 @@ LOOKED_AT = 2000
 """Memories of a project that are weighed."""
 START = "start"
 PATHS = "paths"
+LONGEST_ID = 100
+"""Bytes of a project's id, as it lies in a file."""
 FRESHEN = DAY / 2
 """Age from which a file that is still right is given a new date: its reader goes by that."""
 
@@ -295,7 +298,7 @@ def _place(root: Path, project_id: str, files: Mapping[str, bytes], paths: Seque
         _write(root / PATHS / key, project_id.encode())
     for path in (root / PATHS).glob("*"):
         with suppress(OSError):
-            if path.name not in paths and path.read_bytes() == project_id.encode():
+            if path.name not in paths and read_regular(path, LONGEST_ID, follow=False) == project_id.encode():
                 path.unlink()
 
 
@@ -312,7 +315,7 @@ def _write(path: Path, content: bytes) -> None:
         path.unlink(missing_ok=True)
         return
     with suppress(OSError):
-        if path.read_bytes() == content:
+        if read_regular(path, len(content), follow=False) == content:
             if time() - path.stat().st_mtime > FRESHEN:
                 os.utime(path)
             return

@@ -13,6 +13,7 @@ from subconscious import __version__
 from subconscious.client import REQUEST_LIMIT, decode_request, encode_error, encode_result, frame
 from subconscious.errors import SubconsciousError
 from subconscious.home import Home
+from subconscious.json_bounds import SMALL_BYTES
 from subconscious.store.connect import HURRIED
 from subconscious.store.presence import as_damage
 
@@ -145,7 +146,7 @@ class Server:
             if unspooled:
                 await self._spool.take(name, raw)
             try:
-                entry = parse_entry(name, raw)
+                entry = await _parse(name, raw)
             except BrokenEntryError as error:
                 log.warning("asked about a broken entry: %s", error)
                 return
@@ -175,6 +176,13 @@ class Server:
                 # Whatever went wrong, the hook printed nothing.
                 await self._answers.take_back(before)
                 raise
+
+
+async def _parse(name: str, raw: bytes) -> Entry:
+    """Parse an entry: a small one at once, for its hook waits, and a large one where it holds nobody up."""
+    if len(raw) <= SMALL_BYTES:
+        return parse_entry(name, raw)
+    return await asyncio.to_thread(parse_entry, name, raw)
 
 
 async def _short_line(reader: asyncio.StreamReader) -> bytes:

@@ -12,18 +12,20 @@ import logging
 import os
 import re
 from collections.abc import Iterable
+from itertools import chain, count
 from pathlib import Path
 from time import monotonic, time
 
 from watchfiles import Change, awatch
 
 from subconscious.flow.remembering import clean
+from subconscious.safe_files import NotRegularError, TooLargeError, is_missing, replace_file
 from subconscious.store import jobs, losses
 
 from . import remains
 from .aside import LONGEST, aside
 from .core import Core
-from .entry import NAME_SUFFIX, Entry, read_entry
+from .entry import MAX_BYTES, NAME_SUFFIX, Entry, read_entry
 from .events import EVENTS
 
 log = logging.getLogger("subconscious.daemon")
@@ -34,6 +36,10 @@ MOST_UNWRITTEN = 32 * 2**20
 """Bytes of entries that are kept in memory while the disk is full: some thousand events."""
 SETTLED = 0.02
 """Seconds without a further entry after which those that came are worked on."""
+CLEANED_AT_ONCE = 4096
+"""Bytes of an entry that is set aside which are looked through for secrets while the sweep waits."""
+MOST_NAMED = 20
+"""Entries of one batch whose reason is logged each by itself; every reason stands in the queue."""
 ENTRY_NAME = re.compile(r"[0-9a-z][0-9a-z.-]*\.entry")
 
 
@@ -44,6 +50,9 @@ class Spool:
         self._core = core
         self._folder = core.home.spool
         self._known: set[str] = set()
+        self._stuck: set[str] = set()
+        self._to_bury: dict[str, None] = {}
+        self._burial: asyncio.Task[None] | None = None
         self._sweeping = asyncio.Lock()
         self._last_size: int | None = None
         # Entries that their hooks could not write, and that can't be written yet; by name, oldest first.
@@ -61,6 +70,7 @@ class Spool:
         async with self._sweeping:
             names = await asyncio.to_thread(entry_names, self._folder)
             self._known.intersection_update(names)
+            self._stuck.intersection_update(names)
             fresh = [name for name in names if name not in self._known]
             for start in range(0, len(fresh), BATCH):
                 await self._enqueue(fresh[start : start + BATCH])
@@ -74,8 +84,7 @@ class Spool:
         for name in names:
             if states.get(name) == "done":
                 self.remove(name)
-            elif states.get(name) == "buried":
-                await self.bury(name)
+        await self._bury([name for name in names if states.get(name) == "buried"])
         new = [name for name in names if name not in states]
         read = await asyncio.to_thread(lambda: [(name, _try_read(self.path(name))) for name in new])
         async with self._core.database.write() as tx:
@@ -84,22 +93,74 @@ class Spool:
                     await jobs.enqueue(tx, name, found.event, found.payload.session_id, found.at)
                 elif found:
                     await jobs.bury(tx, name, "", found, time())
-        for name, found in read:
-            if isinstance(found, str) and found:
-                log.warning("entry %s set aside: %s", name, found)
-                await self.bury(name)
+        broken = {name: found for name, found in read if isinstance(found, str) and found}
+        for name, reason in list(broken.items())[:MOST_NAMED]:
+            log.warning("entry %s set aside: %s", name, reason)
+        if len(broken) > MOST_NAMED:
+            log.warning("%d more entries set aside", len(broken) - MOST_NAMED)
+        await self._bury(list(broken))
         self._known.update(names)
 
     def remove(self, name: str) -> None:
         """Delete an entry whose job has committed."""
-        self.path(name).unlink(missing_ok=True)
+        try:
+            self.path(name).unlink(missing_ok=True)
+        except OSError as error:  # immutable, or a folder by now
+            self._leave(name, error)
 
     async def bury(self, name: str) -> None:
         """Set an entry aside, but keep its words, less what must not be kept: a later version may understand them."""
-        self._core.home.buried.mkdir(mode=0o700, exist_ok=True)
-        with contextlib.suppress(FileNotFoundError):
-            aside = self.path(name).replace(self._core.home.buried / name)
-            await asyncio.to_thread(remains.rewrite_one, aside, clean)
+        await self._bury([name])
+
+    async def waiting(self) -> int:
+        """How many entries are still to be worked off: not those that were given up and only lie there."""
+        names = await asyncio.to_thread(entry_names, self._folder)
+        return sum(name not in self._stuck and name not in self._to_bury for name in names)
+
+    async def _bury(self, names: list[str]) -> None:
+        """Set entries aside, large ones in the background: to look a megabyte through for secrets takes seconds."""
+        large = await asyncio.to_thread(lambda: [name for name in names if not self._bury_small(name)])
+        self._to_bury.update(dict.fromkeys(large))
+        if self._to_bury and (self._burial is None or self._burial.done()):
+            self._burial = asyncio.create_task(self._bury_large())
+
+    async def _bury_large(self) -> None:
+        """One after the other, for each takes a thread; the daemon may leave meanwhile, and the next one goes on."""
+        while self._to_bury:
+            await aside(self._core, most=LONGEST)
+            name = next(iter(self._to_bury))
+            await asyncio.to_thread(self._bury_one, name)
+            self._to_bury.pop(name)
+
+    def _bury_small(self, name: str) -> bool:
+        """Set an entry aside if that is quickly done; return whether it was."""
+        with contextlib.suppress(OSError):
+            if CLEANED_AT_ONCE < self.path(name).lstat().st_size <= MAX_BYTES:
+                return False
+        self._bury_one(name)
+        return True
+
+    def _bury_one(self, name: str) -> None:
+        """Clean an entry, then move it: who dies in between leaves it in the spool, to be set aside again.
+
+        What is no file, or is larger than an entry may be, is moved as it is and not read.
+        """
+        path = self.path(name)
+        try:
+            self._core.home.buried.mkdir(mode=0o700, exist_ok=True)
+            with contextlib.suppress(NotRegularError, TooLargeError):
+                remains.rewrite_one(path, remains.in_parts(clean))
+            path.replace(_free(self._core.home.buried, name))
+        except FileNotFoundError:
+            return
+        except Exception as error:  # noqa: BLE001 - one entry that can't be set aside must not hold up the others
+            self._leave(name, error)
+
+    def _leave(self, name: str, error: Exception) -> None:
+        """Let an entry lie that can't be moved or deleted, and say so once."""
+        if name not in self._stuck:
+            log.error("entry %s can't be moved or deleted: %s", name, error)
+        self._stuck.add(name)
 
     @property
     def holding(self) -> int:
@@ -241,13 +302,14 @@ class Spool:
 def _write_entry(path: Path, raw: bytes) -> None:
     """Write under a hidden name, then rename; nothing is left of it where that fails."""
     draft = path.with_name(f".{path.name}{DRAFT_SUFFIX}")
-    try:
-        draft.touch(mode=0o600)
-        draft.write_bytes(raw)
-        draft.rename(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
+    replace_file(draft, raw)
+    draft.rename(path)
+
+
+def _free(folder: Path, name: str) -> Path:
+    """A path in a folder at which nothing lies: what was set aside under the same name before is kept as well."""
+    names = chain([name], (f"{number}.{name}" for number in count(1)))
+    return next(folder / free for free in names if is_missing(folder / free))
 
 
 def _is_arrival(change: Change, path: str) -> bool:

@@ -6,6 +6,7 @@ entry come by here, whichever is first; a capture's key makes the second find wh
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -103,7 +104,7 @@ async def _remember(core: Core, entry: Entry, project: Project, text: str, doubt
     text = " ".join(clean(text).split())
     if not text:
         return "Subconscious was asked to remember, but not what. Usage: /subconscious:remember TEXT"
-    branch, commit = head(entry.folder)
+    branch, commit = await asyncio.to_thread(head, entry.folder)
     told = Telling(
         text=text,
         origin=Origin.ASSISTANT if doubt else Origin.USER,
@@ -137,7 +138,7 @@ async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
     hits = await recall(mind, meant, project.id, RECALL_LIMIT, mind.wanted(text))
     if not hits:
         return f"Subconscious has no memory of: {within_quotes(text, 200)}"
-    branch, _ = head(entry.folder)
+    branch, _ = await asyncio.to_thread(head, entry.folder)
     budget = surfacing.Budget(RECALL_TOKENS, mind.settings.start_characters, RECALL_LIMIT)
     chosen = mind.settings
     room = Tiers(chosen.tier_minimal, chosen.tier_compact, chosen.tier_standard).room(chosen.tier)
@@ -165,7 +166,7 @@ async def _why(core: Core, entry: Entry, project: Project, text: str) -> str:
         hits = await recall(mind, text, project.id, reasoning.ANSWERS)
     if not hits:
         return f"Subconscious has no memory of: {within_quotes(text, 200)}"
-    branch, _ = head(entry.folder)
+    branch, _ = await asyncio.to_thread(head, entry.folder)
     found = await reasoning.explain(mind, hits, project.id)
     context = found.framed(surfacing.Budget(RECALL_TOKENS, mind.settings.start_characters, RECALL_LIMIT), branch)
     await save_given(mind, Start(entry.payload.session_id, project.id, "why", branch, "asked for"), context.hits)

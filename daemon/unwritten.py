@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from time import time
 
+from subconscious.errors import UnreadableTranscriptError
 from subconscious.flow import merging
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Judged, Provenance, clean, judge, keep
@@ -20,7 +21,7 @@ from subconscious.summaries import Sketch
 from .core import Core
 from .entry import Entry
 from .forgery import hold
-from .learn import PROMPT_LENGTH, Source, is_file, stated, told
+from .learn import PROMPT_LENGTH, Source, is_written, stated, told
 from .vouching import NOT_TYPED, VOUCHED
 
 UNWRITTEN = "its prompt stands in no transcript"
@@ -35,7 +36,7 @@ async def expect(core: Core, entry: Entry) -> None:
         text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()
     if not text or text.startswith(NOT_TYPED):
         return
-    branch, _ = head(entry.folder)
+    branch, _ = await asyncio.to_thread(head, entry.folder)
     prompt = sessions.Prompt(entry.payload.session_id, entry.payload.prompt_id, text, min(entry.at, time()), branch)
     async with core.database.write() as tx:
         await sessions.expect(tx, prompt)
@@ -46,9 +47,10 @@ async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
 
     Without a transcript there is nothing to learn: the person told the client to keep none.
     """
+    written = await asyncio.to_thread(_is_written, source.path)
     heard = [
         Turn(p.prompt_id, p.session_id, Role.USER, Origin.USER, p.text, p.at, source.path, 0, 0, p.branch)
-        for p in (await sessions.unwritten(mind.database, source.session_id) if is_file(source.path) else [])
+        for p in (await sessions.unwritten(mind.database, source.session_id) if written else [])
     ]
     judged = await asyncio.to_thread(judge, heard, mind.settings, mind.calibration)
     persons = {turn.text for turn in heard if await _is_vouched_for(core, source, turn)}
@@ -64,6 +66,13 @@ async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
         await sessions.forget_prompts(tx, source.session_id)
     await core.embedding.refresh(repeats.gone)
     core.embedding.wake()
+
+
+def _is_written(path: str) -> bool:
+    try:
+        return is_written(path)
+    except UnreadableTranscriptError:
+        return False
 
 
 async def _is_vouched_for(core: Core, source: Source, turn: Turn) -> bool:

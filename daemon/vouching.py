@@ -6,19 +6,20 @@ What lies in the spool proves nothing: any command of the model can put it there
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections import OrderedDict
 from datetime import datetime
 from hashlib import sha256
-from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from subconscious.flow.remembering import clean
 from subconscious.redaction import ledger
+from subconscious.safe_files import open_regular
 from subconscious.store import events
 from subconscious.store.rows import content_hash
+from subconscious.transcripts.lines import whole_lines
+from subconscious.transcripts.records import parse
 
 from .peers import doubt_of_hook
 
@@ -43,6 +44,9 @@ WRITTEN_SECONDS = 5.0
 
 SLACK_SECONDS = 60.0
 """By how much a transcript's time may lie before the hook's."""
+
+MARK = b"/subconscious:"
+"""What a line holds in which a command of ours was typed."""
 
 _COMMAND_NAME = re.compile(r"<command-name>/subconscious:([a-z]+)</command-name>")
 
@@ -134,8 +138,9 @@ async def is_a_persons(core: Core, entry: Entry, verb: str, text: str) -> bool |
 def stands_in_transcript(entry: Entry, verb: str, text: str) -> bool:
     """Whether the client wrote down that somebody typed this, in a session that no program speaks in."""
     try:
-        with Path(entry.payload.transcript_path).open("rb") as file:
-            return any(_is_typed(line, entry, verb, text) for line in file if b"/subconscious:" in line)
+        with open_regular(entry.payload.transcript_path) as file:
+            lines = (line.raw for line in whole_lines(file, 0, final=True) if line.raw and MARK in line.raw)
+            return any(_is_typed(line, entry, verb, text) for line in lines)
     except (OSError, ValueError):
         return False
 
@@ -152,10 +157,10 @@ def command_line(content: str) -> tuple[str, str] | None:
 
 def _is_typed(line: bytes, entry: Entry, verb: str, text: str) -> bool:
     try:
-        record = json.loads(line)
+        record = parse(line) or {}
         written = command_line(record["message"]["content"])
         at = datetime.fromisoformat(record["timestamp"]).timestamp()
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError):
         return False
     typed = record.get("type") == "user" and not record.get("isMeta") and not record.get("isSidechain")
     by_program = str(record.get("entrypoint", "")).startswith("sdk")

@@ -10,6 +10,7 @@ from time import time
 
 import aiosqlite
 
+from subconscious.errors import UnreadableTranscriptError
 from subconscious.store import jobs, sessions
 from subconscious.store.jobs import Job
 from subconscious.store.projects import Project
@@ -43,8 +44,14 @@ class Work:
     entry: Entry
 
     @asynccontextmanager
-    async def commit(self) -> AsyncIterator[aiosqlite.Connection]:
-        """The transaction that ends the job: whatever is written in it happens exactly once."""
+    async def commit(self, failure: UnreadableTranscriptError | None = None) -> AsyncIterator[aiosqlite.Connection]:
+        """The transaction that ends the job: whatever is written in it happens exactly once.
+
+        With a ``failure`` it is written as well, and then raised: the job is not done, but what could be done is.
+        """
         async with self.core.database.write() as tx:
             yield tx
-            await jobs.finish(tx, self.job, time())
+            if failure is None:
+                await jobs.finish(tx, self.job, time())
+        if failure is not None:
+            raise failure

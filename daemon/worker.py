@@ -9,6 +9,7 @@ import random
 import sqlite3
 from time import time
 
+from subconscious.errors import UnreadableTranscriptError
 from subconscious.store import jobs
 from subconscious.store.jobs import Job
 
@@ -99,6 +100,8 @@ class Workers:
                 await self._run(job)
         except (FileNotFoundError, BrokenEntryError) as error:
             await self._bury(job, f"its entry is gone or broken: {error}")
+        except UnreadableTranscriptError as error:
+            await self._bury(job, error.message)
         except Exception as error:
             # A job's failure, whatever it is, ends that try and never the worker.
             log.exception("job %s (%s) failed, try %d", job.name, job.event, job.attempts)

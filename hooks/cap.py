@@ -9,6 +9,8 @@ import os
 import re
 import time
 
+from hooks.regular import append, read
+
 MAX_MB = 256
 SETTING = "spool_max_mb"
 PATIENCE_SECONDS = 600.0
@@ -43,9 +45,18 @@ def hold_cap(home: str) -> int:
         except FileNotFoundError:
             pass  # a daemon that has just started took it
     if surplus:
-        with open(os.path.join(home, "run", "spool-full"), "a", encoding="utf-8") as note:
-            note.write(f"{int(time.time())} {len(surplus)} entries removed\n")
+        _note(home, f"{int(time.time())} {len(surplus)} entries removed\n")
     return len(surplus)
+
+
+def _note(home: str, line: str) -> None:
+    """Record it for `doctor`; where something else lies in the note's place, nothing is recorded."""
+    try:
+        note = append(os.path.join(home, "run", "spool-full"))
+    except OSError:
+        return
+    with os.fdopen(note, "a", encoding="utf-8") as file:
+        file.write(line)
 
 
 def most_bytes(home: str) -> int:
@@ -56,11 +67,11 @@ def most_bytes(home: str) -> int:
 
 def _configured(home: str) -> str:
     """Read the one setting that hooks need; Python has no TOML reader before 3.11."""
-    path = os.path.join(home, "config.toml")
-    if not os.path.isfile(path) or os.path.getsize(path) > LARGEST_CONFIG:
+    try:
+        config = read(os.path.join(home, "config.toml"), LARGEST_CONFIG).decode("utf-8", "replace")
+    except OSError:
         return ""
-    with open(path, encoding="utf-8", errors="replace") as config:
-        found = re.search(rf"(?m)^\s*{SETTING}\s*=\s*(\d+)\s*(?:#|$)", config.read())
+    found = re.search(rf"(?m)^\s*{SETTING}\s*=\s*(\d+)\s*(?:#|$)", config)
     return found[1] if found else ""
 
 
@@ -100,8 +111,7 @@ def _size(path: str) -> int:
 def _read(mark: str) -> tuple[float, int]:
     """Return when the spool was first found over its cap, and its size then; never, where that is not known."""
     try:
-        with open(mark, encoding="ascii") as file:
-            since, size = file.read().split()
+        since, size = read(mark, 100).decode("ascii").split()
         return float(since), int(size)
     except (OSError, ValueError):
         return float("inf"), 0
@@ -109,8 +119,14 @@ def _read(mark: str) -> tuple[float, int]:
 
 def _write(mark: str, text: str) -> None:
     os.makedirs(os.path.dirname(mark), mode=0o700, exist_ok=True)
-    with open(os.open(mark, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
-        file.write(text)
+    draft = f"{mark}.{os.getpid()}"
+    try:
+        file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return  # of a hook that was killed; the next one has another number
+    os.write(file, text.encode("ascii"))
+    os.close(file)
+    os.replace(draft, mark)
 
 
 def _forget(mark: str) -> None:

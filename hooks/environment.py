@@ -17,6 +17,7 @@ from typing import Any
 
 from hooks.cap import hold_cap_if_stuck
 from hooks.drop import VERSION
+from hooks.regular import append, read
 from hooks.wake import order
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -40,6 +41,7 @@ CONFIGURES = ("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS")
 RETRY_AFTER = (60, 300, 1800)
 REFUSED_SECONDS = 60
 LOG_LIMIT = 1 << 20
+LARGEST_NOTE = 1 << 16
 SETTING_UP = (
     "Subconscious is setting itself up in the background (about a minute, this once). "
     "This session is already being recorded."
@@ -121,8 +123,7 @@ def python_of(environment: str) -> str:
 
 
 def _made_by(environment: str) -> str:
-    with open(os.path.join(environment, ".complete"), encoding="utf-8") as marker:
-        return marker.read().strip()
+    return read(os.path.join(environment, ".complete"), LARGEST_NOTE).decode("utf-8", "replace").strip()
 
 
 def switch_to(home: str, environment: str) -> None:
@@ -153,8 +154,7 @@ def _detach(command: list[str], home: str, log: str, environ: dict[str, str]) ->
     run, log = os.path.join(home, "run"), os.path.join(home, "log", log)
     for folder in (run, os.path.dirname(log)):
         os.makedirs(folder, mode=0o700, exist_ok=True)
-    full = os.path.exists(log) and os.path.getsize(log) > LOG_LIMIT
-    with open(os.devnull if full else log, "ab", opener=_private) as errors:
+    with os.fdopen(open_log(log, LOG_LIMIT), "ab") as errors:
         subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -166,8 +166,16 @@ def _detach(command: list[str], home: str, log: str, environ: dict[str, str]) ->
         )
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+def open_log(log: str, limit: float = float("inf")) -> int:
+    """Open a log, or /dev/null where it has more than ``limit`` bytes or is no file."""
+    try:
+        target = append(log)
+        if os.fstat(target).st_size <= limit:
+            return target
+        os.close(target)
+    except OSError:
+        pass
+    return os.open(os.devnull, os.O_WRONLY)
 
 
 def cleaned_environ() -> dict[str, str]:
@@ -190,9 +198,8 @@ def environ_to_install() -> dict[str, str]:
 def read_failure(home: str) -> dict[str, Any] | None:
     """Read why the last try to make this very environment failed; that of another version says nothing."""
     try:
-        with open(os.path.join(home, "env", "failure"), encoding="utf-8") as file:
-            failure: dict[str, Any] = json.load(file)
-    except (OSError, ValueError):
+        failure: dict[str, Any] = json.loads(read(os.path.join(home, "env", "failure"), LARGEST_NOTE))
+    except (OSError, ValueError, RecursionError):
         return None
     return failure if failure.get("fingerprint") == fingerprint() else None
 

@@ -14,8 +14,10 @@ if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from hooks.drop import VERSION, environ_for_python, find_home, write
+from hooks.regular import read
 
 TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tools.json")
+LARGEST_CONFIG = 1 << 20
 NO_METHOD = -32601
 FALSE = ("0", "false", "off", "no", "n", "f")
 SETTING = re.compile(rb"^[ \t]*(mcp|off)[ \t]*=[ \t]*(true|false)[ \t]*(?:#.*)?$", re.MULTILINE)
@@ -78,10 +80,12 @@ class Greeter:
 def is_wanted(home: str) -> bool:
     """Whether the tools are switched on, as the real server will find: variable, config.toml, the plugin's option."""
     try:
-        with open(os.path.join(home, "config.toml"), "rb") as file:
-            top = re.split(rb"^[ \t]*\[", file.read(), maxsplit=1, flags=re.MULTILINE)[0]
+        config = read(os.path.join(home, "config.toml"), LARGEST_CONFIG)
+    except FileNotFoundError:
+        config = b""
     except OSError:
-        top = b""
+        return False  # it may say that they are off, and the real server could not start with it
+    top = re.split(rb"^[ \t]*\[", config, maxsplit=1, flags=re.MULTILINE)[0]
     written = {name.decode(): value.decode() for name, value in SETTING.findall(top)}
     mcp = os.environ.get("SUBCONSCIOUS_MCP") or written.get("mcp") or os.environ.get("CLAUDE_PLUGIN_OPTION_MCP", "")
     off = os.environ.get("SUBCONSCIOUS_OFF") or written.get("off") or "false"

@@ -28,6 +28,7 @@ from hooks.environment import (
     find_environment,
     fingerprint,
     must_wait,
+    open_log,
     python_of,
     read_failure,
     start_daemon,
@@ -212,7 +213,7 @@ class Maker:
     def _run(self, *command: str) -> str:
         """Run a step, its output in the log; return its stdout."""
         step = self._step(*command)
-        with open(self._log, "a", encoding="utf-8", errors="replace") as log:
+        with os.fdopen(open_log(self._log), "a", encoding="utf-8", errors="replace") as log:
             log.write(f"$ {shlex.join(command)}\n{step.stdout}{step.stderr}")
         if step.returncode:
             raise MakingError(_last_error(step), f"See {self._log}, then run: {ROOT}/bin/subconscious status")

@@ -22,9 +22,15 @@ from subconscious import __version__
 from subconscious.errors import DaemonError, RequestError, SubconsciousError
 from subconscious.home import SOCKET_PATH_LIMIT, Home
 from subconscious.programs import safe_path
+from subconscious.safe_files import append_regular, read_end, read_regular, replace_file
+
+LARGEST_NOTE = 1 << 16
+"""Bytes that the note of a refused start may have."""
 
 ANSWER_LIMIT = 64 * 2**20
 """Bytes an answer may have: more is a mistake or an attack, and would fill the terminal's memory."""
+LAST_BYTES = 64 * 2**10
+"""Bytes of the log's end in which its last line is looked for."""
 REQUEST_LIMIT = 16 * 2**20
 """Bytes a JSON request may have."""
 START_SECONDS = 10.0
@@ -235,8 +241,7 @@ def start(home: Home) -> subprocess.Popen[bytes]:
     """Start a daemon of its own session, which outlives this terminal. The lock decides if there are two."""
     home.make()
     command, environment = daemon_command(home)
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-    with os.fdopen(os.open(home.log / "daemon.log", flags, 0o600), "ab") as log:
+    with os.fdopen(_open_log(home), "ab") as log:
         # What it says before it can log, such as a failing import, must not be lost.
         return subprocess.Popen(  # noqa: S603 - our own interpreter
             [*command, "run"],
@@ -247,6 +252,14 @@ def start(home: Home) -> subprocess.Popen[bytes]:
             stderr=log,
             start_new_session=True,
         )
+
+
+def _open_log(home: Home) -> int:
+    log = home.log / "daemon.log"
+    try:
+        return append_regular(log)
+    except OSError as error:
+        raise DaemonError(f"{log} can't be written: {error.strerror}", f"move {log} away") from error
 
 
 def daemon_command(home: Home) -> tuple[list[str], dict[str, str]]:
@@ -315,16 +328,14 @@ def _start_failure(home: Home, what: str) -> SubconsciousError:
 
 def write_refusal(home: Home, error: SubconsciousError) -> None:
     """Note for hooks and terminals why the daemon does not start; it can't tell them itself."""
-    draft = home.refusal.with_suffix(".tmp")
-    draft.write_text(json.dumps({"code": error.code, "message": error.message, "remedy": error.remedy}))
-    draft.chmod(0o600)
-    draft.replace(home.refusal)
+    told = {"code": error.code, "message": error.message, "remedy": error.remedy}
+    replace_file(home.refusal, json.dumps(told).encode())
 
 
 def refusal(home: Home) -> SubconsciousError | None:
     """Why the last daemon refused to start; None where it did not."""
     try:
-        told = json.loads(home.refusal.read_text(encoding="utf-8"))
+        told = json.loads(read_regular(home.refusal, LARGEST_NOTE))
         error = SubconsciousError(str(told["message"]), str(told["remedy"]))
         error.code = str(told["code"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -335,7 +346,7 @@ def refusal(home: Home) -> SubconsciousError | None:
 def last_words(home: Home) -> str:
     """The last line of the daemon's log; empty where there is none."""
     try:
-        lines = (home.log / "daemon.log").read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = read_end(home.log / "daemon.log", LAST_BYTES).decode("utf-8", "replace").splitlines()
     except OSError:
         return ""
     return lines[-1].strip() if lines else ""

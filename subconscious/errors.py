@@ -8,6 +8,7 @@
     │   ├── UnsoundStoreError  a verification found problems in the database
     │   └── LostStoreError   the database is missing, truncated or damaged; nothing new is created in its place
     ├── TranscriptError      a transcript can't be read at all
+    │   └── UnreadableTranscriptError  what lies at its path is no file that can be read: trying again is useless
     ├── DaemonError          the daemon can't be reached or refused
     ├── RequestError         a request that makes no sense
     │   └── HeldError        it is about what is in quarantine, which is for a person's review
@@ -92,6 +93,10 @@ class TranscriptError(SubconsciousError):
     """A transcript can't be read at all."""
 
     code = "E030"
+
+
+class UnreadableTranscriptError(TranscriptError):
+    """What lies at a transcript's path is no regular file, and never gives anything to read."""
 
 
 class DaemonError(SubconsciousError):

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 
-from subconscious.git_files import Repository, is_commit_id, read_text
+from subconscious.git_files import Repository, is_commit_id, text_of
 from subconscious.ownership import is_ours
 from subconscious.programs import find_program, safe_path
 
@@ -85,7 +85,7 @@ def _empty_repository(repository: Repository) -> Iterator[Path]:
 
 def _keep_shallow(repository: Repository, folder: Path) -> None:
     """A shallow clone lists the commits whose parents it has not got; without them Git would find it broken."""
-    commits = [line for line in read_text(repository.common / "shallow").splitlines() if is_commit_id(line)]
+    commits = [line for line in text_of(repository.common / "shallow").splitlines() if is_commit_id(line)]
     if commits:
         (folder / "shallow").write_text("".join(f"{commit}\n" for commit in commits))
 

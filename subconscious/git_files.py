@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from subconscious.safe_files import read_end, read_regular
+
 LARGEST_TEXT = 1 << 20
 LARGEST_REFS = 16 << 20
 LARGEST_INDEX = 64 << 20
@@ -49,7 +51,7 @@ class Repository:
         return self._head_of(self.common)[1]
 
     def _head_of(self, git_dir: Path) -> tuple[str, str]:
-        text = read_text(git_dir / "HEAD").strip()
+        text = text_of(git_dir / "HEAD").strip()
         if not text.startswith("ref:"):
             return "", _commit(text)
         ref = text.removeprefix("ref:").strip()
@@ -65,14 +67,14 @@ class Repository:
         for _ in range(MOST_LINKS):
             if not is_ref(ref):
                 return ""
-            text = read_text(self.common / ref).strip()
+            text = text_of(self.common / ref).strip()
             if not text.startswith("ref:"):
                 return _commit(text) if text else self._packed(ref)
             ref = text.removeprefix("ref:").strip()
         return ""
 
     def _packed(self, ref: str) -> str:
-        for line in read_text(self.common / "packed-refs", LARGEST_REFS).splitlines():
+        for line in text_of(self.common / "packed-refs", LARGEST_REFS).splitlines():
             commit, _, name = line.partition(" ")
             if name == ref:
                 return _commit(commit)
@@ -81,7 +83,7 @@ class Repository:
     def born_at(self, branch: str) -> list[str]:
         """The commit that a branch was made from, as its log has it; an empty list without a log."""
         ref = f"refs/heads/{branch}"
-        return read_text(self.common / "logs" / ref).split(" ")[1:2] if is_ref(ref) else []
+        return text_of(self.common / "logs" / ref).split(" ")[1:2] if is_ref(ref) else []
 
     def latest_commits(self, most: int) -> list[tuple[float, str]]:
         """Time and subject of the commits that were made last in this checkout."""
@@ -90,7 +92,7 @@ class Repository:
 
     def config(self, section: str, key: str) -> list[str]:
         """The values of a key in the repository's own config files; included files are not read."""
-        texts = (read_text(self.common / "config"), read_text(self.git_dir / "config.worktree"))
+        texts = (text_of(self.common / "config"), text_of(self.git_dir / "config.worktree"))
         lines = (line for text in texts for line in _config_lines(text))
         return [value for place, name, value in lines if (place, name) == (section, key)]
 
@@ -102,7 +104,7 @@ class Repository:
     def tracked(self, most: int) -> list[str]:
         """Paths in the index; an empty list where it can't be read."""
         try:
-            raw = read_bytes(self.git_dir / "index", LARGEST_INDEX)
+            raw = read_regular(self.git_dir / "index", LARGEST_INDEX)
             return list(dict.fromkeys(_index_paths(raw, 32 if self.is_sha256 else 20, most)))
         except (OSError, ValueError, IndexError):
             return []
@@ -118,7 +120,7 @@ def find_repository(place: Path) -> Repository | None:
         mark = folder / ".git"
         if mark.is_file():
             return _linked(mark) if _is_expected(mark, place) else None
-        if mark.is_dir() and (mark / "HEAD").exists() and _is_expected(mark, place):
+        if mark.is_dir() and (mark / "HEAD").is_file() and _is_expected(mark, place):
             return Repository(folder, mark, mark)
     return None
 
@@ -144,13 +146,13 @@ def _linked(mark: Path) -> Repository | None:
 
     Else a folder that was unpacked somewhere could name any repository, and be taken for a part of that project.
     """
-    text = read_text(mark).strip()
+    text = text_of(mark).strip()
     if not text.startswith("gitdir:"):
         return None
     git_dir = Path(os.path.realpath(mark.parent / text.removeprefix("gitdir:").strip()))
     if not git_dir.is_dir():
         return None
-    shared = read_text(git_dir / "commondir").strip()
+    shared = text_of(git_dir / "commondir").strip()
     common = Path(os.path.realpath(git_dir / shared)) if shared else git_dir
     found = Repository(mark.parent, git_dir, common)
     known = _is_worktree_of(found, mark) if shared else _is_work_tree_of(found, mark)
@@ -159,7 +161,7 @@ def _linked(mark: Path) -> Repository | None:
 
 def _is_worktree_of(found: Repository, mark: Path) -> bool:
     """Whether a linked worktree lies in its repository's list and names this folder."""
-    named = read_text(found.git_dir / "gitdir").strip()
+    named = text_of(found.git_dir / "gitdir").strip()
     return (
         found.git_dir.parent == found.common / "worktrees"
         and bool(named)
@@ -249,35 +251,17 @@ def _extensions(raw: bytes, at: int, end: int) -> list[bytes]:
     return names
 
 
-def read_text(file: Path, most: int = LARGEST_TEXT) -> str:
+def text_of(file: Path, most: int = LARGEST_TEXT) -> str:
     """The text of a regular file; "" for any other, and for one of more than ``most`` bytes."""
     try:
-        return read_bytes(file, most).decode("utf-8", "surrogateescape")
+        return read_regular(file, most).decode("utf-8", "surrogateescape")
     except OSError:
         return ""
-
-
-def read_bytes(file: Path, most: int) -> bytes:
-    """The bytes of a regular file. Raises OSError for any other, and for one of more than ``most`` bytes."""
-    with open(file, "rb", opener=_open_at_once) as opened:
-        status = os.fstat(opened.fileno())
-        if not stat.S_ISREG(status.st_mode) or status.st_size > most:
-            raise OSError(f"{file} is no regular file of at most {most} bytes")
-        return opened.read(most)
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)  # a pipe that nobody writes to would hold us
 
 
 def _end(file: Path) -> str:
     """The last lines of a file that only grows."""
     try:
-        with open(file, "rb", opener=_open_at_once) as log:
-            status = os.fstat(log.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                return ""
-            log.seek(max(0, status.st_size - LOG_END))
-            return log.read(LOG_END).decode("utf-8", "replace")
+        return read_end(file, LOG_END).decode("utf-8", "replace")
     except OSError:
         return ""

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from subconscious.git_command import ask_git
 from subconscious.git_files import Repository, find_repository, is_commit_id
+from subconscious.safe_files import read_regular
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +233,7 @@ def _commits(repository: Repository, commit: str, day: int) -> dict[str, float]:
 def _digest(file: Path, changed: int, size: int) -> str:
     """What a file is like that was changed then; read once."""
     del changed, size
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    return hashlib.sha256(read_regular(file, LARGEST_FILE)).hexdigest()
 
 
 def _ends_alike(path: list[str], named: list[str]) -> bool:

@@ -22,6 +22,7 @@ from pydantic_settings import SettingsError as UnreadableVariable
 
 from subconscious.errors import SettingsError
 from subconscious.kinds import KINDS
+from subconscious.safe_files import is_missing, read_regular
 
 log = logging.getLogger("subconscious.settings")
 Strategy = Literal["off", "redact", "mask", "block", "warn"]
@@ -337,6 +338,9 @@ def _refuse_unknown(kinds: Iterable[str]) -> None:
             raise ValueError(f"there is no kind {kind!r}; kinds are: {', '.join(KINDS)}")
 
 
+LONGEST_CONFIG = 1 << 20
+"""Bytes of a config.toml that are read: that of every setting has some 10 KB."""
+
 KEYS = frozenset(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)
 """Settings that are secret: masked wherever they are shown, and never taken from a file that others may read."""
 
@@ -395,7 +399,7 @@ def load_settings(home: Path | None, options: Mapping[str, str] | None = None) -
 def _load_settings(home: Path | None, options: Mapping[str, str]) -> Settings:
     values: dict[str, Any] = {k: v for k, v in options.items() if k in Settings.model_fields}
     config = home / "config.toml" if home else None
-    if config is not None and config.exists():
+    if config is not None and not is_missing(config):
         values.update(_without_open_keys(config, _read_config(config)))
     try:
         return Settings(**values)
@@ -436,7 +440,7 @@ def _without_open_keys(config: Path, values: dict[str, Any]) -> dict[str, Any]:
 
 def _read_config(config: Path) -> dict[str, Any]:
     try:
-        values = tomllib.loads(config.read_text(encoding="utf-8"))
+        values = tomllib.loads(read_regular(config, LONGEST_CONFIG).decode("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{config} can't be read: {error}", f"mend or remove {config}") from error
     for name in sorted(RETIRED & set(values)):

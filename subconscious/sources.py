@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from subconscious.errors import TranscriptError
+from subconscious.safe_files import read_end
 from subconscious.transcripts import Reading, read_turns
 from subconscious.transcripts.records import parse, timestamp
 
@@ -92,6 +93,8 @@ def look(path: Path) -> Found:
         return _transcript(path, status)
     except TranscriptError as error:
         return _foreign(path, error.message)
+    except OSError as error:  # replaced while it was looked at
+        return _foreign(path, f"it can't be read: {error.strerror}")
 
 
 def _status(path: Path) -> os.stat_result | None:
@@ -141,9 +144,7 @@ def _beginning(path: Path) -> Reading:
 
 def _last_time(path: Path, status: os.stat_result) -> float:
     """When the last line that says so was written."""
-    with path.open("rb") as file:
-        file.seek(max(0, status.st_size - LOOK_BYTES))
-        lines = file.read(LOOK_BYTES).split(b"\n")
+    lines = read_end(path, LOOK_BYTES).split(b"\n")
     for line in reversed(lines):
         record = parse(line)
         if record and (at := timestamp(record, 0.0)):

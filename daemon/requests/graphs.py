@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict
 from time import time
 from typing import Any
@@ -53,7 +54,8 @@ class Graphs(Room):
         mind, place = self.core.mind(asked=True), here.id if here else None
         found = await reasoning.explain(mind, hits, place, args.depth, everywhere=args.everywhere)
         budget = surfacing.Budget(args.tokens, args.tokens * surfacing.CHARACTERS_A_TOKEN, surfacing.MOST)
-        context = found.framed(budget, head(args.cwd)[0] if args.cwd else "")
+        branch, _ = await asyncio.to_thread(head, args.cwd) if args.cwd else ("", "")
+        context = found.framed(budget, branch)
         async with self.core.database.write() as tx:
             await memories.touch(tx, [hit.memory.id for hit in context.hits], time())
         return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
@@ -63,7 +64,7 @@ class Memories(Room):
         if not text:
             raise RequestError("there is nothing to remember", "say what: subconscious remember TEXT")
         project = await self.here(args)
-        branch, commit = head(args.cwd)
+        branch, commit = await asyncio.to_thread(head, args.cwd)
         told = acts.Telling(text, args.origin, f"told-{uuid4()}", time(), "", branch, args.kind, args.scope, args.tags)
         user = args.origin is Origin.USER
         told_in = await sessions.successor(self.core.database, args.session_id) if args.session_id else None
@@ -87,7 +88,7 @@ class Memories(Room):
         hits = await self._found(mind, args, wanted, everywhere=False)
         tokens = args.tokens if "tokens" in args.model_fields_set else wanted.tokens
         budget = surfacing.Budget(tokens, tokens * surfacing.CHARACTERS_A_TOKEN, args.limit)
-        branch, _ = head(args.cwd)
+        branch, _ = await asyncio.to_thread(head, args.cwd)
 
         def telling(memory: Memory) -> str:
             return quote(self._told(args, memory).text)
@@ -105,7 +106,7 @@ class Memories(Room):
         mind = chosen(self.core.mind(asked=True), args)
         wanted = mind.wanted(args.query)
         hits = await self._found(mind, args, wanted, everywhere=args.everywhere)
-        branch, _ = head(args.cwd) if args.cwd else ("", "")
+        branch, _ = await asyncio.to_thread(head, args.cwd) if args.cwd else ("", "")
         answers = [
             one | {"marks": list(marks_of(hit.memory, branch, mind.standing))}
             for hit, one in zip(hits, told(hits), strict=True)
@@ -144,7 +145,7 @@ class Memories(Room):
             None if project is None else project.id,
             kinds=_kinds(args),
             archived=args.archived,
-            branch="" if args.branch is None else args.branch or checked_out(args.cwd),
+            branch="" if args.branch is None else args.branch or await asyncio.to_thread(checked_out, args.cwd),
             file=_within(args.file, project),
             tags=args.tags,
             since=_moment(args.since, now, end=False),
@@ -168,7 +169,7 @@ class Memories(Room):
         if args.origin is not Origin.USER:
             await acts.refuse_held(self.core, [memory.id])
         given = await surfaces.listing(self.core.database, memory_id=memory.id)
-        branch, _ = head(args.cwd) if args.cwd else ("", "")
+        branch, _ = await asyncio.to_thread(head, args.cwd) if args.cwd else ("", "")
         (shown,) = await stood(self.core, [memory], memory.project_id)
         return {
             "memory": shown,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from dataclasses import asdict
@@ -35,7 +36,7 @@ class Past(Room):
         """Learn from a transcript file now; a person's deed, like an import."""
         refuse_forgery(args)
         path = Path(args.transcript)
-        if not path.is_absolute() or not path.is_file():
+        if not path.is_absolute() or not await asyncio.to_thread(path.is_file):
             raise RequestError(f"there is no transcript {args.transcript!r}", "give the path of a .jsonl file")
         session_id, new = await importing.capture(self.core, path, args.cwd)
         session = await sessions.get(self.core.database, session_id)

@@ -15,7 +15,6 @@ from subconscious.store import asked, captures, embedding_queue, jobs, memories,
 
 from ..accepted import accept
 from ..in_force import put_in_force
-from ..spool import entry_names
 from .args import Args
 from .room import Room
 
@@ -40,7 +39,7 @@ class Running(Room):
             "quarantined": await captures.quarantined(core.database),
             "jobs": await jobs.counts(core.database),
             "refining": await model_readings.counts(core.database),
-            "spool": len(await asyncio.to_thread(entry_names, core.home.spool)),
+            "spool": await self.spool.waiting(),
             "sessions": await sessions.counts(core.database),
             "embedder": await self._embedder(),
             "provider": await self._provider(),
@@ -107,10 +106,10 @@ class Running(Room):
     async def _drained(self) -> tuple[bool, bool]:
         await self.spool.sweep()
         left = await jobs.counts(self.core.database)
-        names = await asyncio.to_thread(entry_names, self.core.home.spool)
+        waiting = await self.spool.waiting()
         backlog = await embedding_queue.backlog(self.core.database)
         waits = backlog.get("pending", 0) > 0 and self.core.embedding.state in ("loading", "ready", "fallback")
-        return left["ready"] + left["leased"] + len(names) == 0, not waits
+        return left["ready"] + left["leased"] + waiting == 0, not waits
 
     async def cmd_embed(self, args: Args) -> dict[str, Any]:
         """Try again, now, to embed what could not be embedded (SPEC B25)."""

@@ -40,6 +40,7 @@ CHECKS: tuple[Check, ...] = (
     machine.disk,
     installation.settings,
     folder.permissions,
+    folder.misplaced,
     installation.environment,
     running.daemon,
     running.disk,

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from subconscious.doctor.findings import Finding, Patient, fault, fine, sh
+from subconscious.home import Home
+from subconscious.safe_files import NotRegularError, require_regular
 
 SHARED_FILESYSTEMS = frozenset(
     {
@@ -106,6 +108,29 @@ def permissions(patient: Patient) -> Iterator[Finding]:
     for path, mode in wide[:1]:
         detail = f"{path}{_and_more(wide)} open to other users (mode {mode:04o})"
         yield fault("permissions", detail, f"chmod go-rwx {' '.join(sh(other) for other, _ in wide[:20])}")
+
+
+def misplaced(patient: Patient) -> Iterator[Finding]:
+    """Whether what lies in place of our files are files; what is wrong in the spool the daemon sets aside by itself."""
+    home = patient.home
+    found = [path for path in (*_files(home), *home.log.glob("*.log")) if _is_none(path)]
+    for path in found:
+        yield fault("files", f"{path} is no file: it is not read, nor written to", f"mv {sh(path)} /var/tmp/")
+
+
+def _files(home: Home) -> Iterator[Path]:
+    yield from (home.root / name for name in ("memory.db", "config.toml", "redaction.key"))
+    yield from (home.run / name for name in ("daemon.json", "daemon.lock", "spool-full"))
+
+
+def _is_none(path: Path) -> bool:
+    try:
+        require_regular(path)
+    except NotRegularError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _and_more(found: Sequence[object]) -> str:

@@ -10,7 +10,11 @@ from typing import Any
 
 from subconscious.doctor.findings import Finding, Patient, fault, fine, sh
 from subconscious.errors import SettingsError
+from subconscious.safe_files import is_missing, read_regular
 from subconscious.settings import load_settings, require_written
+
+LARGEST = 8 << 20
+"""Bytes of a file of settings that are read."""
 
 
 def settings(patient: Patient) -> Iterator[Finding]:
@@ -39,12 +43,12 @@ def environment(patient: Patient) -> Iterator[Finding]:
 
 def _failure(file: Path) -> dict[str, str] | None:
     """Why the environment could not be made, as ``hooks/maker.py`` wrote it."""
-    if not file.exists():
+    if is_missing(file):
         return None
     try:
-        failure = json.loads(file.read_text(encoding="utf-8"))
+        failure = json.loads(read_regular(file, LARGEST))
         return {key: str(failure[key]) for key in ("reason", "remedy")}
-    except (ValueError, KeyError, TypeError):
+    except (OSError, RecursionError, ValueError, KeyError, TypeError):
         return {"reason": f"{file} can't be read", "remedy": f"rm {sh(file)} # the next session tries again"}
 
 
@@ -53,8 +57,8 @@ def plugin(patient: Patient) -> Iterator[Finding]:
     chosen = patient.environ.get("CLAUDE_CONFIG_DIR", "")
     file = Path(chosen or Path(patient.environ.get("HOME", "/"), ".claude"), "settings.json")
     try:
-        yield fine("plugin", _enabled(json.loads(file.read_text(encoding="utf-8"))))
-    except (OSError, ValueError, AttributeError):
+        yield fine("plugin", _enabled(json.loads(read_regular(file, LARGEST))))
+    except (OSError, RecursionError, ValueError, AttributeError):
         yield fine("plugin", f"unknown: Claude Code's settings are not at {file}")
 
 

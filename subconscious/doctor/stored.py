@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from subconscious.doctor.findings import DRAIN, FIX, WAITING, Finding, Patient, fault, fine, settings_of, sh
 from subconscious.errors import StoreError
+from subconscious.safe_files import is_missing, read_end
 from subconscious.store import losses, postponed
 from subconscious.store.backups import altered, listing, reference
 from subconscious.store.check import Health, check, reading
@@ -20,6 +21,9 @@ UPKEEP = {
     "decay": "{affected} of {total} memories would be archived at once",
     "review": "{affected} of {total} captures that wait for review would expire at once",
 }
+
+LAST_BYTES = 4096
+"""Bytes at the end of a note in which its last line is looked for."""
 
 OLDEST_BACKUP_DAYS = 14
 """Days after which a copy is too old to go back to, where there were days to make another."""
@@ -134,8 +138,8 @@ def spool(patient: Patient) -> Iterator[Finding]:
     limit = settings_of(patient.home).spool_max_mb
     detail = f"entries: {len(sizes)}, {sum(sizes) / 2**20:.1f} of {limit} MB"
     note = patient.home.run / "spool-full"
-    if note.exists():
-        lost = note.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
+    if not is_missing(note):
+        lost = read_end(note, LAST_BYTES).decode("utf-8", "replace").strip().splitlines()[-1:]
         yield fault("spool", f"was full, and entries were lost: {' '.join(lost)}", f"{DRAIN}; rm {sh(note)}")
     elif sum(sizes) > limit * 2**20:
         yield fault("spool", f"{detail}: the oldest entries are being lost", DRAIN)
@@ -150,7 +154,7 @@ def _entries(patient: Patient) -> tuple[list[int], float]:
     sizes, oldest = [], patient.now
     for entry in patient.home.spool.glob("*.entry"):
         with suppress(FileNotFoundError):
-            status = entry.stat()
+            status = entry.lstat()
             sizes.append(status.st_size)
             oldest = min(oldest, status.st_mtime)
     return sizes, oldest

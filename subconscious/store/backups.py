@@ -18,6 +18,7 @@ from time import time
 from urllib.parse import quote
 
 from subconscious.errors import StoreError, UnsoundStoreError
+from subconscious.safe_files import open_regular, read_regular, replace_file
 
 NAME = re.compile(r"\w+-(\d{8}-\d{6})-schema(\d{4})\.db")
 STAMP = "%Y%m%d-%H%M%S"
@@ -103,32 +104,31 @@ def _require_no_problem(database: Path, draft: Path, verify: Verify) -> None:
 
 CHECKSUMS = "backups.sha256"
 """The checksums of verified copies, beside the database; `sha256sum -c` reads it too."""
+LARGEST_CHECKSUMS = 1 << 20
 LINE = re.compile(r"([0-9a-f]{64})  backups/(\S+)")
 
 
 def checksum(path: Path) -> str:
     """Return the SHA-256 of a file."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def checksums(database: Path) -> dict[str, str]:
     """Return the checksum of each verified copy by its name; those of older versions have none."""
     try:
-        lines = database.with_name(CHECKSUMS).read_text(encoding="ascii", errors="replace").splitlines()
-    except FileNotFoundError:
+        text = read_regular(database.with_name(CHECKSUMS), LARGEST_CHECKSUMS).decode("ascii", "replace")
+    except OSError:
         return {}
-    return {match[2]: match[1] for match in map(LINE.fullmatch, lines) if match}
+    return {match[2]: match[1] for match in map(LINE.fullmatch, text.splitlines()) if match}
 
 
 def _write_checksums(database: Path, known: Mapping[str, str]) -> None:
     """Replace the file of checksums, without copies that are gone."""
     folder = folder_of(database)
     kept = {name: digest for name, digest in sorted(known.items()) if (folder / name).exists()}
-    draft = database.with_name(f".{CHECKSUMS}.tmp")
-    draft.write_text("".join(f"{digest}  backups/{name}\n" for name, digest in kept.items()), encoding="ascii")
-    draft.chmod(0o600)
-    draft.replace(database.with_name(CHECKSUMS))
+    lines = "".join(f"{digest}  backups/{name}\n" for name, digest in kept.items())
+    replace_file(database.with_name(CHECKSUMS), lines.encode("ascii", "replace"))
 
 
 def altered(database: Path) -> list[Path]:

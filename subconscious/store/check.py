@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from subconscious.errors import NewerStoreError, StoreError
+from subconscious.safe_files import require_regular
 from subconscious.store.migrate import migrations
 from subconscious.store.presence import remedy
 
@@ -50,6 +51,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a database to read it, without leaving a trace beside it."""
     # Even a reader makes the files -wal and -shm, unless it is told that nobody writes; and nobody does where
     # there is no -wal: the daemon removes it as it leaves.
+    _require_file(path)
     live = path.with_name(f"{path.name}-wal").exists()
     place = f"file:{quote(str(path))}?mode=ro{'' if live else '&immutable=1'}"
     connection = sqlite3.connect(place, uri=True, timeout=2)
@@ -57,6 +59,14 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
     finally:
         connection.close()
+
+
+def _require_file(path: Path) -> None:
+    """Raise StoreError unless a regular file lies at a path: SQLite would wait for ever for what a FIFO says."""
+    try:
+        require_regular(path)
+    except OSError as error:
+        raise StoreError(f"{path} can't be read: {error.strerror}", remedy(path)) from error
 
 
 def _health(path: Path, connection: sqlite3.Connection) -> Health:

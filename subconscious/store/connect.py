@@ -25,6 +25,7 @@ from uuid import uuid4
 import aiosqlite
 
 from subconscious.errors import StoreError
+from subconscious.safe_files import require_regular
 
 Connector = Callable[[], sqlite3.Connection]
 
@@ -117,7 +118,7 @@ async def open_database(path: Path, connector: Callable[[Path], sqlite3.Connecti
     make = connector or _connect
     opened: list[aiosqlite.Connection] = []
     try:
-        path.touch(mode=0o600, exist_ok=True)
+        await asyncio.to_thread(_make, path)
         for _ in range(3):
             opened.append(await _open(lambda: make(path)))
         front = await asyncio.to_thread(_open_front, lambda: make(path))
@@ -126,6 +127,12 @@ async def open_database(path: Path, connector: Callable[[Path], sqlite3.Connecti
             await connection.close()
         raise StoreError(f"{path} can't be opened: {error}", "run `subconscious doctor`") from error
     return Database(path, opened[0], opened[1], opened[2], front)
+
+
+def _make(path: Path) -> None:
+    """Make the file if need be. Raises OSError where a FIFO, say, is in its place: SQLite would wait for ever."""
+    path.touch(mode=0o600, exist_ok=True)
+    require_regular(path)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -16,6 +16,7 @@ from typing import Any
 import aiosqlite
 
 from subconscious.errors import StoreError
+from subconscious.safe_files import NotRegularError, require_regular
 from subconscious.store import embedding_queue, full_text, memories
 from subconscious.store.check import reading
 from subconscious.store.rows import marks
@@ -149,7 +150,11 @@ def _in_index(path: Path, connection: sqlite3.Connection) -> int:
     from subconscious.store.vectors.vec0 import index_path
 
     index = index_path(path, serving[0])
-    if not index.exists():
+    try:
+        require_regular(index)
+    except NotRegularError:
+        return 1
+    except FileNotFoundError:
         return 0
     stamps = dict(
         connection.execute("SELECT memory_id, stamp FROM embeddings WHERE active AND model = ?", serving).fetchall()

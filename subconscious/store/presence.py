@@ -10,6 +10,7 @@ import sqlite3
 from pathlib import Path
 
 from subconscious.errors import LostStoreError, NewerStoreError, StoreError
+from subconscious.safe_files import read_beginning
 from subconscious.store import backups
 
 RESTORE = "subconscious restore latest"
@@ -42,8 +43,7 @@ EMPTY = frozenset({MISSING, ZERO, BARE})
 def flaw_of(database: Path) -> str:
     """Return what is wrong with the file, or "". Raises OSError or sqlite3.Error where it can't be read."""
     try:
-        with database.open("rb") as file:
-            beginning = file.read(len(MAGIC))
+        beginning = read_beginning(database, len(MAGIC))
     except FileNotFoundError:
         return MISSING
     if not beginning:

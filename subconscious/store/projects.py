@@ -13,6 +13,9 @@ import aiosqlite
 from subconscious.projects import Identity, holds_commit
 from subconscious.store.connect import Database
 
+LOOK_SECONDS = 1.0
+"""Time that a look at a project's old folder may take."""
+
 
 @dataclass(frozen=True, slots=True)
 class Project:
@@ -56,10 +59,21 @@ async def settle(database: Database, identity: Identity, alias: str = "") -> Pro
     known = await project_at(database, identity.root)
     async with database.write() as tx:
         project = known or await _same_history(tx, identity) or await _create(tx, identity)
-        if not Path(project.root).exists():  # it moved here
+        if not await _exists(project.root):  # it moved here
             await tx.execute("UPDATE projects SET root = ? WHERE id = ?", (identity.root, project.id))
         await _lead_to(tx, project, {identity.root, alias or identity.root})
     return project
+
+
+async def _exists(path: str) -> bool:
+    """Whether a folder is still there; one on a mount that does not answer counts as there, for nobody can say.
+
+    It is asked within a transaction: without a limit, one dead mount would keep everybody from writing.
+    """
+    try:
+        return await asyncio.wait_for(asyncio.to_thread(Path(path).exists), LOOK_SECONDS)
+    except TimeoutError:
+        return True
 
 
 async def _lead_to(tx: aiosqlite.Connection, project: Project, paths: set[str]) -> None:
@@ -78,7 +92,7 @@ async def _same_history(tx: aiosqlite.Connection, identity: Identity) -> Project
     )
     for row in rows:
         same_remote = row["remote"] == identity.remote and identity.remote != ""
-        moved = row["remote"] == identity.remote and not Path(row["root"]).exists()
+        moved = row["remote"] == identity.remote and not await _exists(row["root"])
         if same_remote or moved:
             return Project(**dict(row))
     return None

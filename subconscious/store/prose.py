@@ -13,6 +13,7 @@ from typing import Any
 
 import aiosqlite
 
+from subconscious.json_bounds import has_too_many_values
 from subconscious.store import events, full_text, memories
 from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash
@@ -132,13 +133,14 @@ def changed(row: Row, change: Change) -> dict[str, str]:
 def altered(text: str, change: Change) -> str:
     """A text after a change; JSON stays JSON, changed in each of its texts and where a name tells of a value."""
     try:
-        value = json.loads(text) if text[:1] in "{[" else None
-    except ValueError:
-        value = None
-    if not isinstance(value, (dict, list)):
+        parsed = text[:1] in "{[" and not has_too_many_values(text.encode("utf-8", "replace"))
+        value = json.loads(text) if parsed else None
+        if not isinstance(value, (dict, list)):
+            return change(text)
+        inside = _each(value, change)
+        kept = text if inside == value else json.dumps(inside, ensure_ascii=False)
+    except (ValueError, RecursionError):  # broken, or nested too deep: changed as the text that it is
         return change(text)
-    inside = _each(value, change)
-    kept = text if inside == value else json.dumps(inside, ensure_ascii=False)
     whole = change(kept)
     return whole if whole != kept and _is_json(whole) else kept
 
@@ -156,7 +158,7 @@ def _each(value: Any, change: Change) -> Any:
 def _is_json(text: str) -> bool:
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from time import time
 from typing import Any
 
+from subconscious.safe_files import is_missing, require_regular
 from subconscious.store.backups import STAMP, Copy, duplicate, listing, older_copies
 from subconscious.store.check import Health, check, reading
 
@@ -86,14 +87,15 @@ def _set_aside(database: Path) -> Path | None:
     kept = aside(database) / f"{database.name}-{datetime.fromtimestamp(time(), UTC):{STAMP}}"
     aside(database).mkdir(mode=0o700, exist_ok=True)
     # Not of an empty file: SQLite would delete the WAL that is beside it.
-    if database.exists() and database.stat().st_size:
-        with suppress(sqlite3.Error), closing(sqlite3.connect(database)) as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with suppress(sqlite3.Error, OSError):
+        if require_regular(database).st_size:
+            with closing(sqlite3.connect(database)) as connection:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     for part in ("-wal", "-shm"):
         # First: beside another database, a WAL that is left behind would be taken for its own.
         with suppress(FileNotFoundError):
             database.with_name(database.name + part).replace(kept.with_name(kept.name + part))
-    if not database.exists():
+    if is_missing(database):
         return None
     try:
         os.link(database, kept)

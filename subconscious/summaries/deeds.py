@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from subconscious.capture import wording
+from subconscious.safe_files import open_regular
 from subconscious.transcripts.lines import whole_lines
 from subconscious.transcripts.records import Record, blocks, joined_text, message_blocks, parse, string
 
@@ -68,7 +69,7 @@ def read_deeds(path: Path, start: int, end: int, before: Deeds, clean: Callable[
 
 def _records(path: Path, start: int, end: int) -> Iterator[tuple[int, Record]]:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             for line in whole_lines(file, start, final=True):
                 if line.start >= end:
                     return

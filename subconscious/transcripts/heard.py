@@ -8,8 +8,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from subconscious.safe_files import open_regular
 from subconscious.transcripts import speech
-from subconscious.transcripts.lines import whole_lines
+from subconscious.transcripts.lines import skip_line, whole_lines
 from subconscious.transcripts.records import Record, blocks, joined_text, message_blocks, parse, string
 
 OWN_WORDS = frozenset(
@@ -42,10 +43,10 @@ class Saying:
 def heard(path: Path, begin: int, end: int) -> list[Saying]:
     """Return what tools and people said in the lines that start in a span; nothing of a file that can't be read."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             if begin > 0:
                 file.seek(begin - 1)
-                begin += len(file.readline()) - 1
+                begin = skip_line(file, begin - 1)
             return list(_sayings(file, begin, end))
     except OSError:
         return []

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-LONGEST_LINE = 64 << 20
-"""Bytes of one line beyond which it is skipped: the client's own lines stay far below."""
+LONGEST_LINE = 32 << 20
+"""Bytes of one line beyond which it is skipped: no request to the model may be larger, so no line of a turn is."""
 
 _HEAD_BYTES = 4096
 
@@ -54,13 +54,18 @@ def whole_lines(file: BinaryIO, offset: int, *, final: bool) -> Iterator[Line]:
                 yield Line(start, offset, raw, open=True)
             return
         else:
-            found, offset = _skip_line(file, offset)
+            found, offset = _skip_rest(file, offset)
             if not (found or final):
                 return
             yield Line(start, offset, None)
 
 
-def _skip_line(file: BinaryIO, offset: int) -> tuple[bool, int]:
+def skip_line(file: BinaryIO, offset: int) -> int:
+    """Return the offset behind the line that goes on at the file's position, without holding it in memory."""
+    return _skip_rest(file, offset)[1]
+
+
+def _skip_rest(file: BinaryIO, offset: int) -> tuple[bool, int]:
     """Read on to the line's end; whether there is one, and the offset behind it."""
     while chunk := file.readline(1 << 20):
         offset += len(chunk)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import BinaryIO
 
 from subconscious.errors import TranscriptError
 from subconscious.model import Turn
+from subconscious.safe_files import NotRegularError, open_regular
 from subconscious.transcripts.lines import Line, read_head, whole_lines
 from subconscious.transcripts.records import Record, parse
 from subconscious.transcripts.scribe import KNOWN_TYPES, Scribe
@@ -18,6 +18,9 @@ from subconscious.transcripts.state import State
 
 BATCH_BYTES = 16 << 20
 """Bytes one call reads, by default, so that a long transcript never fills the memory."""
+
+MOST_BYTES = 4 << 30
+"""Bytes of a whole transcript. A sparse file of a terabyte would be one endless line to skip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +70,13 @@ def read_turns(
     """
     state = state or State()
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            return Reading(offset=offset, state=state, foreign=True, reason=f"{path} is not a regular file")
-        with path.open("rb") as file:
+        with open_regular(path) as file:
+            if os.fstat(file.fileno()).st_size > MOST_BYTES:
+                reason = f"{path} is larger than {MOST_BYTES >> 30} GB"
+                return Reading(offset=offset, state=state, foreign=True, reason=reason)
             return _Batch(path, file, clean, final, max_bytes).read(offset, state)
+    except NotRegularError as error:
+        return Reading(offset=offset, state=state, foreign=True, reason=f"{path} is {error.strerror}")
     except FileNotFoundError:
         return Reading(offset=offset, state=state, reason=f"{path} does not exist yet")
     except OSError as error:

@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from subconscious.json_bounds import has_too_many_values
+
 Record = Mapping[str, Any]
 
 
 def parse(raw: bytes) -> Record | None:
-    """Return the JSON object a line holds, or None: torn, padded with NULs, no object, nested too deep."""
+    """Return the JSON object a line holds, or None: torn, padded with NULs, no object, nested too deep, too large."""
+    if has_too_many_values(raw):
+        return None
     text = raw.strip(b" \t\r\n\0").decode("utf-8", "replace").lstrip("\ufeff")
     try:
         value = json.loads(text, strict=False)

@@ -506,3 +506,25 @@ def test_a_session_asks_a_person_for_no_more_than_its_share(stopped: Home, tmp_p
     displaced = captured(stopped, speaker, "discarded")
     assert len(displaced) == 3
     assert all("displaced" in capture["reason"] for capture in displaced)
+
+
+@pytest.mark.parametrize("kind", ["FIFO", "device", "memory", "nowhere"])
+def test_a_transcript_that_can_never_be_read_is_given_up_with_its_reason(
+    running: Home, speaker: Speaker, kind: str
+) -> None:
+    if kind == "FIFO":
+        os.mkfifo(speaker.transcript)
+    else:
+        targets = {"device": "/dev/zero", "memory": "/proc/self/mem", "nowhere": "nowhere"}
+        speaker.transcript.symlink_to(targets[kind])
+    speaker.hook("drop", "Stop", stop_hook_active=False, last_assistant_message="Noted.")
+    speaker.hook("drop", "SessionEnd", reason="other")
+    drained(running)
+    with sqlite3.connect(f"file:{running.database}?mode=ro", uri=True) as store:
+        jobs = store.execute("SELECT state, reason, attempts FROM jobs").fetchall()
+        (session,) = store.execute("SELECT status FROM sessions").fetchall()
+    store.close()
+    assert [(state, attempts) for state, _, attempts in jobs] == [("buried", 1)] * 2
+    assert all(str(speaker.transcript) in reason for _, reason, _ in jobs)
+    assert session == ("ended",)
+    assert str(speaker.transcript) in (running.log / "daemon.log").read_text()

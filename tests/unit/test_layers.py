@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "subconscious"
 PURE = {
     *("decay", "errors", "graph", "home", "kinds", "link_types", "model", "promote", "quoting", "reasons", "settings"),
-    *("git_command", "git_files", "ownership", "programs", "trust"),
+    *("git_command", "git_files", "json_bounds", "ownership", "programs", "safe_files", "trust"),
 }
 GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
 WORKSHOP = {"capture", "links", "llm", "poisoning", "repute", "search", "sources", "standings"}
@@ -22,7 +22,9 @@ LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow", "friction", "ren
 
 # `__version__` belongs to everybody.
 FREE = {"subconscious"}
-CLI_MAY = {"client", "demo", "doctor", "errors", "home", "programs", "quoting", "restore", "settings"}
+CLI_MAY = {
+    *("client", "demo", "doctor", "errors", "home", "programs", "quoting", "restore", "safe_files", "settings"),
+}
 
 
 def _room(path: Path, root: Path) -> str:

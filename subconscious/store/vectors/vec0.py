@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import aiosqlite
 
+from subconscious.safe_files import NotRegularError, require_regular
 from subconscious.store.connect import Database
 from subconscious.store.vectors.shelf import SPARE, STORED, Row, Scored, Shelf, Vector
 from subconscious.store.vectors.table import Table
@@ -163,6 +164,10 @@ async def _open_file(
 ) -> aiosqlite.Connection:
     """Open the index's file and see to its tables; ``shape`` says what they must have been made for."""
     path.touch(mode=0o600)
+    try:
+        require_regular(path)
+    except NotRegularError:
+        remove(path)  # it is derived, so whatever lies in its place makes room
     connection = await aiosqlite.Connection(lambda: _connect(connector, path), iter_chunk_size=64)
     try:
         await connection.execute("CREATE TABLE IF NOT EXISTS about (shape TEXT NOT NULL)")

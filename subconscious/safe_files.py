@@ -1,0 +1,212 @@
+"""Open files whose path comes from outside: regular files only, without blocking, and never without a bound.
+
+A repository, a transcript path, the spool or the state folder may hold a FIFO, a device, a link to one, or a file that
+grows while it is read. Whoever opens such a path uses this module; the exceptions are listed in
+`tests/unit/test_raw_opens.py`.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+BUFFER_BYTES = 1 << 16
+
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
+# Directories that hold regular files which are none: /proc/self/mem has no end, reading some of /sys changes things.
+_KERNEL_FOLDERS = ("/proc", "/sys", "/sys/kernel/debug", "/sys/kernel/tracing", "/sys/fs/cgroup")
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISLNK, "a symbolic link"),
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+class NotRegularError(OSError):
+    """The path names something that is not a regular file; reading it could block or never end."""
+
+
+class TooLargeError(OSError):
+    """The file is larger than its reader accepts."""
+
+
+class _Bounded(io.FileIO):
+    """A file that ends where it ended when it was opened, so that one that grows is not read for ever."""
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        super().__init__(descriptor, "rb")
+        self._size = size
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        return super().readinto(view[: max(0, self._size - self.tell())]) or 0
+
+    def readall(self) -> bytes:
+        return self.read(max(0, self._size - self.tell())) or b""
+
+
+def open_regular(path: str | os.PathLike[str], *, follow: bool = True) -> io.BufferedReader:
+    """Open a regular file for reading; it ends where it ended at this moment.
+
+    ``follow`` says whether the last part of the path may be a link. Raises NotRegularError for anything that is not a
+    regular file, and other OSErrors as `open` does. Never blocks on a FIFO and never opens a device.
+    """
+    name = os.fspath(path)
+    # Before the open: opening a device may already do something, such as rewind a tape.
+    _require_regular(name, _status(name, follow=follow))
+    try:
+        descriptor = os.open(name, _FLAGS | (0 if follow else os.O_NOFOLLOW))
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # replaced since by a link, or by a FIFO or a socket
+            raise NotRegularError(error.errno, "not a regular file", name) from error
+        raise
+    try:
+        # After the open: the path may name something else by now.
+        status = os.fstat(descriptor)
+        _require_regular(name, status)
+        return io.BufferedReader(_Bounded(descriptor, status.st_size), BUFFER_BYTES)
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_regular(path: str | os.PathLike[str], most: int, *, follow: bool = True) -> bytes:
+    """Return the content of a regular file of at most ``most`` bytes. Raises TooLargeError, or as `open_regular`."""
+    with open_regular(path, follow=follow) as file:
+        size = os.fstat(file.fileno()).st_size
+        content = b"" if size > most else file.read(most + 1)
+    if size > most or len(content) > most:
+        raise TooLargeError(errno.EFBIG, f"larger than {most} bytes", os.fspath(path))
+    return content
+
+
+def read_beginning(path: str | os.PathLike[str], most: int, *, follow: bool = True) -> bytes:
+    """Return the first ``most`` bytes of a regular file. Raises as `open_regular`."""
+    with open_regular(path, follow=follow) as file:
+        return file.read(most)
+
+
+def read_end(path: str | os.PathLike[str], most: int, *, follow: bool = True) -> bytes:
+    """Return the last ``most`` bytes of a regular file. Raises as `open_regular`."""
+    with open_regular(path, follow=follow) as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - most))
+        return file.read(most)
+
+
+def require_regular(path: str | os.PathLike[str], *, follow: bool = True) -> os.stat_result:
+    """Return the status of a regular file without opening it. Raises NotRegularError, or OSError when it is not there.
+
+    For files that another library opens by their name, SQLite above all.
+    """
+    name = os.fspath(path)
+    status = _status(name, follow=follow)
+    _require_regular(name, status)
+    return status
+
+
+def is_missing(path: str | os.PathLike[str]) -> bool:
+    """Whether there is nothing at a path, not even a link that leads nowhere."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    return False
+
+
+def append_regular(path: str | os.PathLike[str]) -> int:
+    """Open a file of ours for appending, made with mode 0600 if need be; return its descriptor.
+
+    Raises NotRegularError where a link or anything else lies there: a FIFO would block until somebody reads from it.
+    """
+    name = os.fspath(path)
+    if not is_missing(name):
+        _require_regular(name, os.lstat(name))
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(name, flags, 0o600)
+    try:
+        _require_regular(name, os.fstat(descriptor))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def overwrite(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a regular file anew, in place: who has it open goes on in the same file. It is not made if it is gone.
+
+    What is there is cut off only behind the new content, and overwritten only once there is room for that: on a full
+    disk the words stay as they are.
+    """
+    name = os.fspath(path)
+    _require_regular(name, os.lstat(name))
+    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    with os.fdopen(os.open(name, flags), "r+b") as file:
+        _require_regular(name, os.fstat(file.fileno()))
+        before = file.seek(0, os.SEEK_END)
+        try:
+            file.write(bytes(max(0, len(content) - before)))
+            file.flush()
+        except OSError:
+            file.truncate(before)
+            raise
+        file.seek(0)
+        file.write(content)
+        file.truncate()
+
+
+def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
+    """Put a file of ours in place, whole, with mode 0600; whatever lay there is replaced and never opened."""
+    place = Path(path)
+    draft = place.with_name(f".{place.name}-{os.urandom(4).hex()}.tmp")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        draft.replace(place)
+    except BaseException:
+        draft.unlink()
+        raise
+
+
+def _status(name: str, *, follow: bool) -> os.stat_result:
+    """The status of what a path names; a path that no file can ever have, such as a loop of links, is not regular."""
+    try:
+        return Path(name).stat() if follow else os.lstat(name)
+    except FileNotFoundError as error:
+        if follow and Path(name).is_symlink():
+            raise NotRegularError(errno.ENOENT, "a symbolic link that leads nowhere", name) from error
+        raise
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR):
+            raise NotRegularError(error.errno, error.strerror, name) from error
+        raise
+    except ValueError as error:  # a NUL in the path
+        raise NotRegularError(errno.EINVAL, str(error), "") from error
+
+
+def _require_regular(name: str, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kind = next((what for matches, what in _KINDS if matches(status.st_mode)), "of no known kind")
+        raise NotRegularError(errno.EINVAL, f"{kind}, not a regular file", name)
+    if status.st_dev in _kernel_devices():
+        raise NotRegularError(errno.EINVAL, "a file of the kernel's, not a regular file", name)
+
+
+@cache
+def _kernel_devices() -> frozenset[int]:
+    """The file systems that the kernel makes up; none where there are no such folders, as on macOS."""
+    found = set()
+    for folder in _KERNEL_FOLDERS:
+        try:
+            found.add(Path(folder).stat().st_dev)
+        except OSError:
+            continue
+    return frozenset(found - {Path("/").stat().st_dev})
