@@ -6,8 +6,9 @@ HISTORIES is a folder with a folder for each history: `plan.json` (sid, start, e
 order) and `<sid>.jsonl` (transcripts). NEEDS are files of labels, or a folder of them; histories without labels are
 left out. Each session's events reach the daemon's code as the hooks hand them over, at the time they happened, on a
 clock of the bench's own: starts, prompts, files read and written, failed tools, ends of turns, compactions, ends of
-sessions. Sessions that overlapped in time overlap here, and a transcript holds only what was written by then. Nights and
-silences pass between them, with the daemon's upkeep. Everything else is as shipped, with the local embedder and no model.
+sessions. Sessions that overlapped in time overlap here, and a transcript holds only what was written by then. Nights
+and silences pass between them, with the daemon's upkeep. Everything else is as shipped, with the local embedder and
+without a model.
 
 How to read the figures:
 
@@ -94,8 +95,10 @@ def _names(options: argparse.Namespace) -> list[str]:
 
 
 def _replayed(options: argparse.Namespace, names: Sequence[str]) -> list[Outcome]:
-    """Replay each history in a process of its own: they share nothing, so that the order of ends is no matter."""
+    """Replay each history in a process of its own: they share nothing, so it does not matter which ends first."""
     one = partial(replay_one, options.histories, options.needs, options.variant, options.naive)
+    if len(names) == 1:
+        return [one(names[0])]
     with ProcessPoolExecutor(PROCESSES, multiprocessing.get_context("spawn")) as pool:
         return list(pool.map(one, names))
 

@@ -143,7 +143,7 @@ class _Reader:
                 yield from self._of_line(place, line.at, record)
         yield from self._turn_end()
         yield Event(
-            max(session.end, session.lines[-1].at),
+            max([session.end, *(line.at for line in session.lines[-1:])]),
             session.number,
             "SessionEnd",
             len(session.lines),

@@ -223,8 +223,9 @@ def given_texts(context: str) -> Iterator[tuple[int | None, str]]:
 class Naive:
     """Gives each of a session's first prompts the captures nearest to it, whatever became of them."""
 
-    def __init__(self, embed: Callable[[str], numpy.ndarray]) -> None:
+    def __init__(self, embed: Callable[[str], numpy.ndarray], best: int = BEST) -> None:
         self._embed = embed
+        self._best = best
         self._vectors: dict[str, numpy.ndarray] = {}
         self._prompts: dict[int, int] = {}
         self._given: dict[int, set[str]] = {}
@@ -240,7 +241,7 @@ class Naive:
             said.setdefault(item.text, set()).update(item.sources)
         question = self._vector(event.payload["prompt"])
         fresh = [text for text in said if text not in given]
-        best = sorted(fresh, key=lambda text: (-float(self._vector(text) @ question), text))[:BEST]
+        best = sorted(fresh, key=lambda text: (-float(self._vector(text) @ question), text))[: self._best]
         given.update(best)
         return [(text, tuple(sorted(said[text]))) for text in best]
 
