@@ -24,6 +24,7 @@ from bench.replay.labels import Labels, read_labels
 from bench.replay.run import Naive, Outcome, Place, given_texts, replay
 from daemon import typed as commands
 from daemon.core import Core
+from daemon.forgery import UNTYPED
 from subconscious import surfacing
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.model import Hit
@@ -198,6 +199,22 @@ async def test_an_open_session_teaches_nothing_before_it_is_written(history: His
         "n4": NEVER,
     }
     assert [(row["session"], row["text"], row["sources"]) for row in outcome.known] == [(2, CENTS, [0])]
+
+
+async def test_prompts_are_handed_over_and_what_no_hook_hears_of_waits(folder: Path, labels: Labels) -> None:
+    refusal = f"The user doesn't want to proceed with this tool use. To tell you how, the user said:\n{CENTS}"
+    rows = (
+        typed("10:00", "From now on, run the linter before every commit."),
+        used("10:01", "Edit", "t1", file_path="/home/dev/made-up/a.py"),
+        result("10:02", "t1", refusal, failed=True),
+        answered("10:03", "Understood."),
+    )
+    plan = [write_session(folder, "one", "10:00", "10:05", rows), write_session(folder, "two", "10:10", "10:20", ())]
+    (folder / "plan.json").write_text(json.dumps(plan))
+    wanted = replace(labels, needs=tuple(need | {"session": 1} for need in labels.needs[:1]))
+    outcome = await replayed(read_history(folder), wanted)
+    assert [row["text"] for row in outcome.known] == ["From now on, run the linter before every commit."]
+    assert [(place.place, place.reason) for place in outcome.places] == [(WAITING, UNTYPED)]
 
 
 async def test_what_was_given_says_which_sessions_it_came_from(history: History, labels: Labels) -> None:
