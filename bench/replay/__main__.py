@@ -71,8 +71,8 @@ def main() -> int:
     if not scorer.script.is_file():
         parser.error(f"there is no scorer at {scorer.script}: --eval names it")
     names = _names(options)
-    if not names:
-        parser.error("no history has both a plan and labels")
+    if not names or not set(options.history or ()) <= set(names):
+        parser.error(f"histories with both a plan and labels: {', '.join(names) or 'none'}")
     outcomes = _replayed(options, names)
     if options.out:
         report.write_rows(options.out, (row for one in outcomes for row in one.given))

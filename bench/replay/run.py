@@ -153,7 +153,8 @@ class _Run:
 
     async def _begin(self, session: int) -> None:
         """Before a session: somebody reviews, in some variants; then note what is known."""
-        await self._review(await self._knowledge())
+        if self._variant != "unattended":
+            await self._review(await self._knowledge())
         known = await self._knowledge()
         self.outcome.known += [self._row(session, item.text, item.sources) for item in known.known]
         for need in self._labels.needs_of(session):
