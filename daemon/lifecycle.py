@@ -60,7 +60,7 @@ CHECK_SECONDS = 5.0
 
 async def run(home: Home, settings: Settings, lock: Lock) -> None:
     """Be the daemon until told to stop, until idle for long, or until the lock is lost."""
-    async with _opened(home, settings) as core:
+    async with opened(home, settings) as core:
         spool = Spool(core)
         server = Server(core, spool)
         workers = Workers(core, spool)
@@ -86,7 +86,8 @@ async def _write_out(spool: Spool) -> None:
 
 
 @asynccontextmanager
-async def _opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
+async def opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
+    """Open the store and what its parts share; close both in the end."""
     database = await open_database(home.database)
     try:
         await migrate(database)
