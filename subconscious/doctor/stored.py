@@ -110,7 +110,7 @@ def upkeep(patient: Patient) -> Iterator[Finding]:
         with reading(patient.home.database) as connection:
             # What a clock ahead of now has postponed is no matter any more: the next run finds less to do.
             waiting = [one for one in postponed.waiting(connection) if one.since <= patient.now]
-    except sqlite3.Error:
+    except (sqlite3.Error, OSError):
         return  # that the database can't be read is told already
     for one in waiting:
         deed = UPKEEP.get(one.name, one.name).format(affected=one.affected, total=one.total)
@@ -125,7 +125,7 @@ def lost(patient: Patient) -> Iterator[Finding]:
     try:
         with reading(patient.home.database) as connection:
             found = losses.untold_in(connection)
-    except sqlite3.Error:
+    except (sqlite3.Error, OSError):
         return  # that the database can't be read is told already
     for loss in found:
         remedy = f"df -h {sh(patient.home.root)}" if loss.action == losses.FULL else f"{DRAIN} # or raise spool_max_mb"

@@ -44,14 +44,16 @@ def check(path: Path) -> Health:
             return _health(path, connection)
     except sqlite3.Error as error:
         raise StoreError(f"{path} is damaged or no database: {error}", remedy(path)) from error
+    except OSError as error:
+        raise StoreError(f"{path} can't be read: {error.strerror}", remedy(path)) from error
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a database to read it, without leaving a trace beside it."""
+    """Open a database to read it, without leaving a trace beside it. Raises sqlite3.Error, or OSError for no file."""
     # Even a reader makes the files -wal and -shm, unless it is told that nobody writes; and nobody does where
     # there is no -wal: the daemon removes it as it leaves.
-    _require_file(path)
+    require_regular(path)  # SQLite would wait for ever for what a FIFO says
     live = path.with_name(f"{path.name}-wal").exists()
     place = f"file:{quote(str(path))}?mode=ro{'' if live else '&immutable=1'}"
     connection = sqlite3.connect(place, uri=True, timeout=2)
@@ -59,14 +61,6 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
     finally:
         connection.close()
-
-
-def _require_file(path: Path) -> None:
-    """Raise StoreError unless a regular file lies at a path: SQLite would wait for ever for what a FIFO says."""
-    try:
-        require_regular(path)
-    except OSError as error:
-        raise StoreError(f"{path} can't be read: {error.strerror}", remedy(path)) from error
 
 
 def _health(path: Path, connection: sqlite3.Connection) -> Health:

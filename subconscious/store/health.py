@@ -123,7 +123,7 @@ def verdict(path: Path) -> str:
         with reading(path) as connection:
             broken = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
             dangling = len(connection.execute("PRAGMA foreign_key_check").fetchall())
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         return str(error)
     return f"rows that refer to none: {dangling}" if broken == "ok" and dangling else broken
 
@@ -137,7 +137,7 @@ def drift(path: Path) -> dict[str, int]:
                 for check in CHECKS
             }
             counts["vectors that the index does not have as they are"] = _in_index(path, connection)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         raise StoreError(f"{path} can't be looked through: {error}", "subconscious doctor --fix") from error
     return {name: count for name, count in counts.items() if count}
 

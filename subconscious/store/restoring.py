@@ -37,7 +37,7 @@ def accepted_settings(database: Path) -> dict[str, Any] | None:
     """Return the guarded settings that a person accepted last, from the database or else from its latest copy."""
     sql = "SELECT after FROM events WHERE subject = 'settings' AND subject_id = 'guarded' ORDER BY id DESC LIMIT 1"
     for path in (database, *(copy.path for copy in listing(database))):
-        with suppress(sqlite3.Error, ValueError, TypeError), reading(path) as connection:
+        with suppress(sqlite3.Error, OSError, ValueError, TypeError), reading(path) as connection:
             values: dict[str, Any] = json.loads(connection.execute(sql).fetchone()[0])
             return values
     return None

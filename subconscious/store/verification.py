@@ -70,7 +70,7 @@ def problems(database: Path, copy: Copy | None = None) -> list[str]:
             found = [*_structure(connection), *_contents(connection)]
             if copy is not None:
                 found += _differences(connection, copy)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
             log.warning("%s could not be verified within %.0f s", database, LONGEST)
             return []
@@ -176,7 +176,7 @@ def setbacks(database: Path, copy: Copy) -> list[str]:
             if _replaced_since(connection, copy) or _purged_since(connection):
                 return []
             return list(_setbacks(connection, copy))
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         return [f"it can't be compared with the copy {copy.path.name}: {error}"]
 
 

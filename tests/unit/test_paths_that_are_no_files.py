@@ -14,8 +14,9 @@ from daemon.learn import is_written
 from hooks import cap, environment, greet, regular
 from subconscious import client, doctor
 from subconscious.errors import DaemonError, SettingsError, StoreError, UnreadableTranscriptError
+from subconscious.git_files import find_repository
 from subconscious.home import Home
-from subconscious.projects import Checkout, git_folder, head, latest_commits
+from subconscious.projects import Checkout, head, latest_commits
 from subconscious.settings import load_settings
 from subconscious.sources import Sort, look
 from subconscious.store.check import check
@@ -74,7 +75,7 @@ def test_a_repository_of_fifos_and_endless_files(tmp_path: Path) -> None:
     os.mkfifo(git / "logs" / "HEAD")
     (tmp_path / "endless.py").symlink_to("/dev/zero")
     os.mkfifo(tmp_path / "pipe.py")
-    assert git_folder(tmp_path) is None
+    assert find_repository(tmp_path) is None
     assert head(str(tmp_path)) == ("", "")
     assert latest_commits(str(tmp_path)) == []
     checkout = Checkout.at(str(tmp_path))
@@ -85,7 +86,7 @@ def test_a_repository_of_fifos_and_endless_files(tmp_path: Path) -> None:
 def test_a_worktree_mark_that_is_a_fifo(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / ".git")
     assert head(str(tmp_path)) == ("", "")
-    assert git_folder(tmp_path) is None
+    assert find_repository(tmp_path) is None
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/dev/zero")])
