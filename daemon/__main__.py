@@ -38,7 +38,7 @@ def main() -> int:
         return 1
     _widen()
     _log_to(home)
-    return _run(home)
+    return serve(home)
 
 
 def _widen() -> None:
@@ -49,20 +49,28 @@ def _widen() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _run(home: Home) -> int:
+def serve(home: Home, *, handle_signals: bool = True) -> int:
+    """Be the daemon of a state folder until it leaves, unless another one runs; return the exit code.
+
+    Only the main thread of a process can handle signals.
+    """
     log = logging.getLogger("subconscious.daemon")
     try:
         lock = become_daemon(home)
         if lock is None:
             return 0
-        _live(home, lock)
+        try:
+            _live(home, lock, handle_signals=handle_signals)
+        finally:
+            # Only now: whoever waits for the lock may delete, copy or open the database.
+            lock.release()
     except SubconsciousError as error:
         log.error("%s %s; %s", error.code, error.message, error.remedy)  # noqa: TRY400 - the remedy says it all
         return 1
     return 0
 
 
-def _live(home: Home, lock: Lock) -> None:
+def _live(home: Home, lock: Lock, *, handle_signals: bool) -> None:
     # Imported only now: most of the start, and wasted on a process that is not to be the daemon.
     import asyncio
 
@@ -72,16 +80,21 @@ def _live(home: Home, lock: Lock) -> None:
 
     settings = load_settings(home.root)
     with asyncio.Runner() as runner:
-        runner.run(run(home, settings, lock))
+        runner.run(run(home, settings, lock, handle_signals=handle_signals))
+
+
+def log_handler(home: Home) -> logging.Handler:
+    """A handler for a log file of limited size, in which secrets are redacted."""
+    handler = RotatingFileHandler(home.log / "daemon.log", maxBytes=LOG_BYTES, backupCount=2, encoding="utf-8")
+    handler.setFormatter(DiscreetFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    return handler
 
 
 def _log_to(home: Home) -> None:
     """Log to a file that can't grow for ever; stderr is /dev/null or that same file."""
-    keeper = RotatingFileHandler(home.log / "daemon.log", maxBytes=LOG_BYTES, backupCount=2, encoding="utf-8")
-    keeper.setFormatter(DiscreetFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(
         level=os.environ.get("SUBCONSCIOUS_LOG", "INFO").upper(),
-        handlers=[keeper],
+        handlers=[log_handler(home)],
     )
     # It tells of every change, at level INFO: a line for each hook that fires.
     logging.getLogger("watchfiles").setLevel(logging.WARNING)

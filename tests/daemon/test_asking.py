@@ -169,6 +169,7 @@ def test_a_wrong_key_is_told_and_is_no_fault_of_the_daemon(stopped: Home, model:
     assert b"sk-wrong" not in (stopped.log / "daemon.log").read_bytes()
 
 
+@pytest.mark.process
 def test_no_sdk_is_loaded_before_the_first_question(running: Home) -> None:
     """Nor is one when the status is asked for: what is never used must cost nothing."""
     client.call(running, "status", {"cwd": "/"})

@@ -424,6 +424,7 @@ async def test_who_holds_on_to_the_model_that_served_is_answered_by_it_and_then_
         assert await old.asked("anything") is None
 
 
+@pytest.mark.process
 def test_the_pieces_of_a_change_survive_a_kill(stopped: Home, server: EmbeddingServer) -> None:
     """kill -9 in the middle of a change of models: it goes on where it was, and pays for no batch but one twice."""
     texts = words(400)

@@ -156,6 +156,7 @@ def test_a_provider_that_is_down_changes_nothing_and_is_made_up_for(
     assert (len(captured(reading)), waits(reading)["due"]) == (2, 0)
 
 
+@pytest.mark.process
 def test_killed_while_it_asks_it_reads_on_and_stores_once(reading: Home, talker: Speaker, model: FakeOpenAI) -> None:
     model.script = sees(HINTED)
     model.held.clear()
@@ -171,6 +172,7 @@ def test_killed_while_it_asks_it_reads_on_and_stores_once(reading: Home, talker:
     assert memory["recurrence"] == 1
 
 
+@pytest.mark.process
 def test_killed_over_and_over_a_long_session_is_read_whole_and_each_thing_stored_once(
     stopped: Home, model: FakeOpenAI, tmp_path: Path
 ) -> None:
@@ -353,6 +355,7 @@ def test_no_secret_and_nothing_private_leaves_the_machine(stopped: Home, model: 
     assert f"Secret {len(SECRETS) - 1}: " in sent
 
 
+@pytest.mark.process
 def test_the_daemon_leaves_when_what_is_due_is_read_and_waits_for_no_provider_that_is_down(
     stopped: Home, model: FakeOpenAI, tmp_path: Path
 ) -> None:

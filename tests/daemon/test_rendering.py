@@ -271,6 +271,7 @@ def begun(home: Home, folder: Path, **environ: str) -> tuple[Speaker, str]:
     return session, json.loads(printed)["hookSpecificOutput"]["additionalContext"] if printed else ""
 
 
+@pytest.mark.process
 def test_a_start_without_the_daemon_is_given_the_copy_and_the_ledger_learns_it(
     running: Home, speaker: Speaker, knowing_one: int
 ) -> None:
@@ -292,6 +293,7 @@ def test_a_start_without_the_daemon_is_given_the_copy_and_the_ledger_learns_it(
     assert [one for one in answer["captures"] if one["status"] != "discarded"] == []
 
 
+@pytest.mark.process
 def test_a_wedged_daemon_too(running: Home, speaker: Speaker, knowing_one: int) -> None:
     for pid in processes_of(running):
         os.kill(pid, signal.SIGSTOP)
@@ -315,6 +317,7 @@ async def test_what_was_given_is_noted_once_though_a_late_answer_was_taken_back(
     assert [one.memory_id for one in await surfaces.listing(core.database, session_id="s1")] == [known]
 
 
+@pytest.mark.process
 def test_who_has_it_or_wants_none_or_is_elsewhere_is_given_nothing(
     running: Home, speaker: Speaker, knowing_one: int, tmp_path: Path
 ) -> None:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import socket
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -180,6 +183,26 @@ def test_the_daemon_gets_none_of_the_clients_keys(home: Home, monkeypatch: pytes
         "XDG_STATE_HOME",
     }
     assert "secret" not in environment.values()
+
+
+def test_a_daemon_without_a_socket_is_there_while_it_holds_its_lock(home: Home) -> None:
+    home.make()
+    with home.lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(WedgedError, match="still there"):
+            client.await_absence(home, 0.2)
+    client.await_absence(home, 5)
+
+
+def test_a_daemon_is_gone_when_the_next_one_answers(home: Home) -> None:
+    home.make()
+    with home.lock.open("w") as held, ThreadPoolExecutor() as pool:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        waiting = pool.submit(client.await_absence, home, 20)
+        time.sleep(0.3)
+        assert not waiting.done()
+        with StubDaemon(home):
+            waiting.result(20)
 
 
 @pytest.mark.parametrize(
