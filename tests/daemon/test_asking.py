@@ -16,8 +16,8 @@ from bench.fake_models import FakeModel
 from bench.sessions import ROOT, Speaker
 from subconscious import client
 from subconscious.home import Home
-from tests import client_stub, terminal
-from tests.daemon.conftest import configure, eventually, new_session
+from tests.support import client_stub, terminal
+from tests.support.daemons import configure, eventually, new_session
 
 KEY = "sk-test-for-the-fake-model-only"
 

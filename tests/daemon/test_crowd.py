@@ -19,7 +19,7 @@ from bench.sessions import Speaker
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
-from tests.daemon.conftest import drained, eventually, new_session, processes_of
+from tests.support.daemons import drained, eventually, new_session, processes_of
 
 DEEP = b"[" * 200_000
 ODD = {

@@ -16,10 +16,10 @@ from bench.fake_models import FakeModel
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
-from tests import terminal
-from tests.daemon.conftest import configure, eventually, processes_of
-from tests.daemon.test_import import DECISION, dump, imported, transcript
-from tests.fake_openai import Row, candidate, numbered
+from tests.support import terminal
+from tests.support.daemons import configure, eventually, processes_of
+from tests.support.fake_openai import Row, candidate, numbered
+from tests.support.importing import DECISION, dump, imported, transcript
 
 HINTED = "The bank rounds half to even, so whatever we show must do the same in kiln.py."
 PATIENCE = 60.0

@@ -12,11 +12,11 @@ from bench.sessions import Speaker
 from subconscious import client
 from subconscious.doctor import examine
 from subconscious.home import Home
-from tests import terminal
-from tests.daemon.conftest import configure, drained, eventually, new_session
-from tests.daemon.test_refining import HINTED, PATIENCE, of_model, sees, waits
-from tests.daemon.test_review import typed
-from tests.fake_openai import FakeOpenAI
+from tests.support import terminal
+from tests.support.daemons import configure, drained, eventually, new_session
+from tests.support.fake_openai import FakeOpenAI
+from tests.support.refining import HINTED, PATIENCE, of_model, sees, waits
+from tests.support.reviewing import typed
 
 OPTION = "CLAUDE_PLUGIN_OPTION_PROVIDER"
 

@@ -21,7 +21,7 @@ from subconscious.client import AbsentError
 from subconscious.errors import DaemonError
 from subconscious.home import Home
 from subconscious.store.connect import Database
-from tests.daemon.conftest import configure, drained, eventually, new_session, processes_of
+from tests.support.daemons import configure, drained, eventually, new_session, processes_of
 
 DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
 

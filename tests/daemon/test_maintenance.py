@@ -21,10 +21,10 @@ from subconscious.home import Home
 from subconscious.store import backups, health
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
-from tests import terminal
-from tests.conftest import NOON, make_memory
-from tests.daemon.conftest import configure, drained, eventually
-from tests.daemon.test_purge import DECISION, MARK, OTHER, knowing, learned, person
+from tests.support import terminal
+from tests.support.daemons import configure, drained, eventually
+from tests.support.purging import DECISION, MARK, OTHER, knowing, learned, person
+from tests.support.values import NOON, make_memory
 
 ROOT = Path(__file__).resolve().parents[2]
 DYING = ROOT / "tests" / "daemon" / "dying.py"

@@ -6,22 +6,18 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bench.sessions import Speaker
 from subconscious import client
 from subconscious.home import Home
-from tests import terminal
-from tests.daemon.conftest import configure, drained, eventually, new_session, processes_of
-from tests.fake_openai import FakeOpenAI, Row, candidate, numbered
+from tests.support import terminal
+from tests.support.daemons import configure, drained, eventually, new_session, processes_of
+from tests.support.fake_openai import FakeOpenAI, Row, candidate, numbered
+from tests.support.refining import HINTED, PATIENCE, captured, of_model, sees, waits
 
 STATED = "We decided to keep all amounts in integer cents, because floats lost a cent."
-PATIENCE = 40.0
-"""Seconds that a busy machine may take, the import of an SDK included."""
-
-HINTED = "The bank rounds half to even, so whatever we show must do the same in kiln.py."
 
 
 @pytest.fixture
@@ -43,29 +39,10 @@ def talker(reading: Home, tmp_path: Path) -> Speaker:
     return new_session(reading, tmp_path / "project")
 
 
-def sees(words: str, **own: Any) -> Any:
-    """A model that finds one statement."""
-    return lambda text: [candidate(number, words, **own)] if (number := numbered(text, words)) else []
-
-
 def kill(home: Home) -> None:
     for pid in processes_of(home):
         os.kill(pid, signal.SIGKILL)
     client.await_absence(home, 20)
-
-
-def captured(home: Home) -> list[Row]:
-    found: list[Row] = client.call(home, "captures", {"limit": 1000})["captures"]
-    return found
-
-
-def of_model(home: Home) -> list[Row]:
-    return [capture for capture in captured(home) if capture["extractor"].startswith("model-")]
-
-
-def waits(home: Home) -> Row:
-    found: Row = client.call(home, "status")["refining"]
-    return found
 
 
 def test_what_offline_misses_is_found_when_the_session_ends(reading: Home, talker: Speaker, model: FakeOpenAI) -> None:

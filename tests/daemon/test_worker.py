@@ -27,7 +27,7 @@ from subconscious.settings import Settings
 from subconscious.store import jobs, memories, sessions
 from subconscious.store.connect import Database
 from subconscious.store.projects import settle
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 NAME = "00000000000000000001-1-aa.entry"
 

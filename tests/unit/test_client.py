@@ -19,7 +19,7 @@ from subconscious import __version__, client
 from subconscious.client import AbsentError, WedgedError
 from subconscious.errors import DaemonError, NotFoundError, RequestError
 from subconscious.home import Home
-from tests.unit.stub_daemon import StubDaemon
+from tests.support.stub_daemon import StubDaemon
 
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner), max_leaves=5)
 

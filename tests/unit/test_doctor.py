@@ -24,7 +24,7 @@ from subconscious.store.backups import keep_copy
 from subconscious.store.check import check
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
-from tests.unit.stub_daemon import StubDaemon
+from tests.support.stub_daemon import StubDaemon
 
 MOUNTS = """\
 21 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from daemon.entry import parse_secrets
-from tests.unit.hook_calls import Hooks, copy_plugin, daemon, framed, listening, make_hooks
+from tests.support.hook_calls import Hooks, copy_plugin, daemon, framed, listening, make_hooks
 
 STUB = "import pathlib\ndef main(event):\n    pathlib.Path({told!r}).write_text(event)\n"
 STARTING_UP = 1.0  # what shell and Python may cost on a busy machine, beside the deadline

@@ -10,7 +10,7 @@ import pytest
 
 from hooks.drop import VERSION
 from hooks.wake import order
-from tests.unit.hook_calls import CHECKOUT, Hooks, copy_plugin, daemon, framed, listening, make_hooks
+from tests.support.hook_calls import CHECKOUT, Hooks, copy_plugin, daemon, framed, listening, make_hooks
 
 
 @pytest.fixture
