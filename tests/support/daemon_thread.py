@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from daemon import core
+from daemon import core, rendering, vouching
 from daemon.__main__ import log_handler, serve
 from subconscious import client
 from subconscious.errors import DaemonError, SubconsciousError
@@ -108,6 +108,9 @@ class DaemonThreads:
             patch.setattr(logging.getLogger(), "level", logging.INFO)
             patch.setattr(logging.getLogger("watchfiles"), "level", logging.WARNING)
             patch.setattr(os, "kill", _kill)
+            # Of these a test would only see that they take seconds.
+            patch.setattr(rendering, "PAUSE", 0.2)
+            patch.setattr(vouching, "WRITTEN_SECONDS", 2.0)
             try:
                 yield
             finally:
