@@ -20,6 +20,7 @@ __all__ = ["NOON", "make_memory"]
 # A busy machine may stop for a second in the middle of an example; how long a test may take is said by its time-out.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
+settings.register_profile("quick", settings.get_profile("unhurried"), max_examples=10)
 
 
 @pytest.fixture

@@ -94,6 +94,7 @@ def test_a_killed_daemons_work_is_done_once_by_the_next(stopped: Home, tmp_path:
     assert len(memories_of(stopped, speaker)) == len(set(memories_of(stopped, speaker))) == 20
 
 
+@pytest.mark.serial
 @pytest.mark.process
 def test_a_wedged_daemon_costs_a_hook_its_deadline_and_nothing_is_lost(stopped: Home, tmp_path: Path) -> None:
     speaker = new_session(stopped, tmp_path / "project")

@@ -68,6 +68,7 @@ def test_keys_go_over_the_socket_and_never_to_the_disk(hooks: Hooks) -> None:
     assert b"provider=anthropic" in entry.read_bytes()
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("answer", [b"0\n", b"", b"10\nshort", b"garbage\n", b"5"])
 def test_no_whole_answer_is_no_answer(hooks: Hooks, answer: bytes) -> None:
     with daemon(hooks.home, lambda _: answer), within(0.3):
@@ -75,6 +76,7 @@ def test_no_whole_answer_is_no_answer(hooks: Hooks, answer: bytes) -> None:
     assert (done.stdout, len(hooks.entries)) == (b"", 1)
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize(("event", "deadline"), [("UserPromptSubmit", 0.3), ("PreCompact", 0.8), ("Stop", 0.15)])
 def test_a_wedged_daemon_costs_the_deadline(hooks: Hooks, event: str, deadline: float) -> None:
     with listening(hooks.home), within(deadline):
@@ -82,6 +84,7 @@ def test_a_wedged_daemon_costs_the_deadline(hooks: Hooks, event: str, deadline: 
     assert (done.stdout, len(hooks.entries)) == (b"", 1)
 
 
+@pytest.mark.serial
 def test_a_daemon_with_a_full_queue_costs_the_deadline(hooks: Hooks) -> None:
     with listening(hooks.home, backlog=0), socket.socket(socket.AF_UNIX) as first:
         first.connect(str(hooks.home / "run" / "daemon.sock"))
@@ -90,6 +93,7 @@ def test_a_daemon_with_a_full_queue_costs_the_deadline(hooks: Hooks) -> None:
     assert (done.stdout, len(hooks.entries)) == (b"", 1)
 
 
+@pytest.mark.serial
 def test_a_slow_trickle_does_not_stretch_the_deadline(hooks: Hooks) -> None:
     def trickle(server: socket.socket) -> None:
         link, _ = server.accept()
@@ -115,6 +119,7 @@ def test_what_is_too_long_to_ask_about_is_only_dropped(hooks: Hooks) -> None:
     assert (done.stdout, questions, len(hooks.entries)) == (b"", [], 1)
 
 
+@pytest.mark.serial
 def test_without_a_daemon_one_is_started_behind(hooks: Hooks) -> None:
     with within(0.15):
         done = hooks.call("ask", "UserPromptSubmit")
@@ -146,6 +151,7 @@ def test_a_new_session_waits_for_a_daemon_that_is_starting(hooks: Hooks) -> None
         thread.join(10)
 
 
+@pytest.mark.serial
 def test_a_new_session_does_not_wait_for_an_environment(hooks: Hooks) -> None:
     with within(0.2):
         assert hooks.call("ask", "SessionStart").stdout == b""

@@ -45,6 +45,7 @@ def test_no_daemon_is_brought_up(hooks: Hooks) -> None:
     assert (hooks.home / "brought-up").exists()
 
 
+@pytest.mark.serial
 def test_a_wedged_daemon_is_not_doubled(hooks: Hooks) -> None:
     started = time.monotonic()
     with listening(hooks.home):
