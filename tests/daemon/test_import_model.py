@@ -150,6 +150,7 @@ def test_what_grew_since_is_read_from_where_it_was_left(priced: Home, tmp_path: 
     assert "A last word on the kiln." in text
 
 
+@pytest.mark.process
 def test_killed_while_the_batch_runs_its_answers_are_used_once(priced: Home, tmp_path: Path, model: FakeModel) -> None:
     model.ended = False
     file = session(tmp_path / "old")

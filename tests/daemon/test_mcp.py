@@ -13,7 +13,9 @@ from subconscious import client
 from subconscious.flow.merging import ECHO
 from subconscious.home import Home
 from tests.support.daemons import configure, drained, new_session
-from tests.support.mcp_client import FACT, connected, failure, listed, server, told
+from tests.support.mcp_client import FACT, connected, failure, listed, remembered, server, told
+
+__all__ = ["remembered"]
 
 pytestmark = pytest.mark.timeout(120)
 

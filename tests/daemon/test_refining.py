@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,6 +97,7 @@ def test_a_session_that_falls_silent_is_read(stopped: Home, model: FakeOpenAI, t
     client.call(stopped, "stop")
     client.await_absence(stopped, 20)
     assert model.bodies == []
+    time.sleep(0.7)  # longer than a session may be silent
     client.ensure_daemon(stopped)  # its first round of upkeep finds the session silent
     assert eventually(lambda: bool(of_model(stopped)), PATIENCE)
 

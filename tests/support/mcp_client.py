@@ -22,16 +22,6 @@ from tests.support.hook_calls import CHECKOUT
 FACT = "We decided to keep all amounts in integer cents, because floats lost a cent."
 
 
-@pytest.fixture
-def remembered(running: Home, speaker: Speaker) -> Speaker:
-    """A project in which something was decided."""
-    speaker.say(FACT)
-    speaker.hook("drop", "Stop")
-    drained(running)
-    assert [memory["content"] for memory in listed(running, speaker)] == [FACT]
-    return speaker
-
-
 def listed(home: Home, speaker: Speaker) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = client.call(home, "list", {"cwd": str(speaker.project)})["memories"]
     return found
@@ -65,3 +55,13 @@ async def failure(session: Client, name: str, **arguments: Any) -> str:
     answer = await session.call_tool(name, arguments)
     assert answer.is_error
     return str(answer.content[0].text)  # type: ignore[union-attr]
+
+
+@pytest.fixture
+def remembered(running: Home, speaker: Speaker) -> Speaker:
+    """A project in which something was decided."""
+    speaker.say(FACT)
+    speaker.hook("drop", "Stop")
+    drained(running)
+    assert [memory["content"] for memory in listed(running, speaker)] == [FACT]
+    return speaker

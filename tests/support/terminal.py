@@ -40,7 +40,7 @@ class Terminal:
         self._shown = b""
         self._read = 0
         self._script = subprocess.Popen(
-            [sys.executable, __file__, *command],
+            [sys.executable, "-I", "-S", __file__, *command],
             env=dict(environment),
             cwd=cwd,
             stdin=subprocess.PIPE,
@@ -119,7 +119,7 @@ def ask(home: Home, cmd: str, **args: object) -> Any:
         "client.encode_request(cmd, args), 20))) + '>>')"
     )
     asked = json.dumps([str(home.root), cmd, {"origin": "user", **args}])
-    done, shown = run([sys.executable, "-c", code, asked], home, ROOT)
+    done, shown = run([sys.executable, "-S", "-c", code, asked], home, ROOT)
     assert done == 0, shown
     return json.loads(shown[shown.index("<<") + 2 : shown.rindex(">>")])
 
