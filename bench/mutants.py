@@ -30,7 +30,7 @@ SKIPPED = ("subconscious/demo", "hooks/maker.py", "hooks/environment.py")
 
 FAST = "not slow and not client and not model and not fuzz and not serial"
 MOST_FILES = 8
-"""Test files a mutant is tried with, those that name its module first."""
+"""Test files that name a mutant's module and are run, beside those of its room."""
 
 COVERED_BY = {
     "daemon/requests": ["tests/daemon/test_sessions.py", "tests/daemon/test_links.py", "tests/daemon/test_changes.py"],
@@ -53,6 +53,13 @@ COVERED_BY = {
     "subconscious": [],
 }
 """Test files that exercise a room without naming each of its modules."""
+
+ALSO = {
+    "hooks/greet.py": ["tests/daemon/test_mcp_greeter.py"],
+    "daemon/requests/privacy.py": ["tests/daemon/test_purge.py"],
+    "subconscious/store/vectors/": ["tests/contract/test_vector_index.py"],
+}
+"""Test files that exercise a part of a room, and do not say so by a name or an import."""
 
 FLIPS = {"==": "!=", "!=": "==", "<=": "<", ">=": ">", "<": "<=", ">": ">=", "in": "not in", "not in": "in"}
 FLIPS |= {"is": "is not", "is not": "is"}
@@ -179,9 +186,13 @@ def tests_of(tree: Path, path: str) -> list[str]:
     word = re.compile(rf"\b{re.escape(module)}\b|from {re.escape(package)} import [^\n]*(\([^)]*)?\b{name}\b")
     folders = ("unit", "migrations", "contract", "daemon")
     files = [file for folder in folders for file in sorted((tree / "tests" / folder).glob("test_*.py"))]
-    named = [str(file.relative_to(tree)) for file in files if word.search(file.read_text(encoding="utf-8"))]
+    # A test file is named after its subject, or imports it.
+    called = [file for file in files if re.search(rf"_{name.rstrip('s')}s?(_|\b)", file.stem)]
+    naming = [file for file in files if word.search(file.read_text(encoding="utf-8"))]
+    found = [str(file.relative_to(tree)) for file in (*called, *naming)]
     of_room = [file for file in COVERED_BY[room_of(path)] if (tree / file).exists()]
-    return list(dict.fromkeys([*named[: MOST_FILES - len(of_room)], *of_room])) or ["tests/unit"]
+    also = [file for part, files in ALSO.items() if path.startswith(part) for file in files]
+    return list(dict.fromkeys([*also, *found[:MOST_FILES], *of_room])) or ["tests/unit"]
 
 
 def copied(tree: Path, folder: Path) -> Path:
