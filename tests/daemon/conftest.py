@@ -35,6 +35,13 @@ async def core(home: Home, database: Database) -> AsyncIterator[Core]:
         await made.embedding.close()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that start a daemon."""
+    for item in items:
+        if "stopped" in getattr(item, "fixturenames", ()):
+            item.add_marker("daemon")
+
+
 @pytest.fixture(autouse=True)
 def daemon_threads(request: pytest.FixtureRequest) -> Iterator[DaemonThreads | None]:
     """Starts this test's daemons in threads, unless it is marked ``process``."""

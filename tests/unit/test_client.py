@@ -19,6 +19,7 @@ from subconscious import __version__, client
 from subconscious.client import AbsentError, WedgedError
 from subconscious.errors import DaemonError, NotFoundError, RequestError
 from subconscious.home import Home
+from tests.support.hook_calls import listening
 from tests.support.stub_daemon import StubDaemon
 
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner), max_leaves=5)
@@ -192,6 +193,14 @@ def test_a_daemon_without_a_socket_is_there_while_it_holds_its_lock(home: Home) 
         with pytest.raises(WedgedError, match="still there"):
             client.await_absence(home, 0.2)
     client.await_absence(home, 5)
+
+
+def test_a_greeting_that_is_never_answered_holds_nobody_up(home: Home) -> None:
+    with listening(home.root), ThreadPoolExecutor() as pool:
+        waiting = pool.submit(client.await_absence, home, 20)
+        time.sleep(0.3)  # it has connected
+        home.socket.unlink()
+        waiting.result(10)
 
 
 def test_a_daemon_is_gone_when_the_next_one_answers(home: Home) -> None:

@@ -227,6 +227,7 @@ def test_an_environment_that_is_not_whole(home: Home) -> None:
 
 def test_a_wedged_daemon(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "hello", partial(hello, timeout=0.1))
+    monkeypatch.setattr(running, "PROVIDER_SECONDS", 0.1)
     with StubDaemon(home) as daemon:
         daemon.silent = True
         assert faults(home)["daemon"].remedy == "subconscious daemon stop --force"
