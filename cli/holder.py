@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -11,9 +10,10 @@ import subprocess
 from contextlib import suppress
 from time import monotonic, sleep
 
+from subconscious.client import is_unlocked
 from subconscious.home import Home
 from subconscious.programs import find_program
-from subconscious.safe_files import open_regular, read_regular
+from subconscious.safe_files import read_regular
 
 LARGEST_NOTE = 4096
 
@@ -22,9 +22,9 @@ COMMAND = re.compile(r" -m (?:subconscious\.)?daemon run\s*\Z")
 
 
 def await_end(home: Home, seconds: float) -> bool:
-    """Wait until nobody holds the lock: a daemon closes its socket well before its last thread has ended."""
+    """Wait until nobody holds the lock: a daemon closes its socket before its database."""
     deadline = monotonic() + seconds
-    while not (free := _is_free(home)) and monotonic() < deadline:
+    while not (free := is_unlocked(home)) and monotonic() < deadline:
         sleep(0.02)
     return free
 
@@ -45,24 +45,12 @@ def kill(home: Home) -> int | None:
 
 def _holder(home: Home) -> int | None:
     """What daemon.json names, provided that the lock is held: the file alone may be of a daemon long gone."""
-    if _is_free(home):
+    if is_unlocked(home):
         return None
     try:
         return int(json.loads(read_regular(home.run / "daemon.json", LARGEST_NOTE))["pid"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _is_free(home: Home) -> bool:
-    """Try the lock, shared and for a moment: a daemon that starts right now tries again."""
-    try:
-        with open_regular(home.lock) as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except FileNotFoundError:
-        return True
-    return True
 
 
 def _is_daemon(process: int) -> bool:

@@ -49,7 +49,7 @@ def main() -> int:
     except OSError as error:
         print(f"the log can't be written: {error}", file=sys.stderr)  # noqa: T201
         return 1
-    return _run(home)
+    return serve(home)
 
 
 def _widen() -> None:
@@ -60,26 +60,34 @@ def _widen() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _run(home: Home) -> int:
+def serve(home: Home, *, handle_signals: bool = True) -> int:
+    """Be the daemon of a state folder until it leaves, unless another one runs; return the exit code.
+
+    Only the main thread of a process can handle signals.
+    """
     log = logging.getLogger("subconscious.daemon")
     try:
         lock = become_daemon(home)
         if lock is None:
             return 0
-        _start(home, lock)
+        try:
+            _start(home, lock, handle_signals=handle_signals)
+        finally:
+            # Only now: whoever waits for the lock may delete, copy or open the database.
+            lock.release()
     except SubconsciousError as error:
         log.error("%s %s; %s", error.code, error.message, error.remedy)  # noqa: TRY400 - the remedy says it all
         return 1
     return 0
 
 
-def _start(home: Home, lock: Lock) -> None:
+def _start(home: Home, lock: Lock, *, handle_signals: bool) -> None:
     """Run the daemon; leave a note for hooks and terminals where database or settings forbid it."""
     home.refusal.unlink(missing_ok=True)
     try:
         # Before the slow imports: a session that begins waits less than a second for this.
         require_usable(home.database)
-        _live(home, lock)
+        _live(home, lock, handle_signals=handle_signals)
     except SettingsError as error:
         write_refusal(home, error)
         raise
@@ -91,7 +99,7 @@ def _start(home: Home, lock: Lock) -> None:
         raise refused from error
 
 
-def _live(home: Home, lock: Lock) -> None:
+def _live(home: Home, lock: Lock, *, handle_signals: bool) -> None:
     # Imported only now: most of the start, and wasted on a process that is not to be the daemon.
     import asyncio
 
@@ -102,18 +110,23 @@ def _live(home: Home, lock: Lock) -> None:
     require_written(home.root)
     settings = load_settings(home.root)
     with asyncio.Runner() as runner:
-        runner.run(run(home, settings, lock))
+        runner.run(run(home, settings, lock, handle_signals=handle_signals))
+
+
+def log_handler(home: Home) -> logging.Handler:
+    """A handler for a log file of limited size, in which secrets are redacted."""
+    handler = RotatingFileHandler(home.log / "daemon.log", maxBytes=LOG_BYTES, backupCount=2, encoding="utf-8")
+    handler.setFormatter(DiscreetFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    return handler
 
 
 def _log_to(home: Home) -> None:
     """Log to a file that can't grow for ever; stderr is /dev/null or that same file."""
     # Opened once to see that it is a file: the handler would wait for ever for somebody to read from a FIFO.
     os.close(append_regular(home.log / "daemon.log"))
-    keeper = RotatingFileHandler(home.log / "daemon.log", maxBytes=LOG_BYTES, backupCount=2, encoding="utf-8")
-    keeper.setFormatter(DiscreetFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(
         level=os.environ.get("SUBCONSCIOUS_LOG", "INFO").upper(),
-        handlers=[keeper],
+        handlers=[log_handler(home)],
     )
     # It tells of every change, at level INFO: a line for each hook that fires.
     logging.getLogger("watchfiles").setLevel(logging.WARNING)

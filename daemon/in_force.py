@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from subconscious.store import model_readings
+
 from . import redacting
 from .core import Core
 
@@ -13,6 +15,9 @@ async def put_in_force(core: Core, accepted: dict[str, Any]) -> dict[str, list[A
     before, core.accepted = core.accepted, accepted
     await redacting.adopt(core)
     await core.calibrate()
+    # What waits, for tomorrow's budget say, may be readable under these settings.
+    async with core.database.write() as tx:
+        await model_readings.unlock(tx)
     core.reconfigure()
     changed = {name: [before.get(name), accepted[name]] for name in accepted if accepted[name] != before.get(name)}
     if any(name.startswith("embedder") for name in changed):

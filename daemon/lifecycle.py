@@ -58,13 +58,18 @@ CHECK_SECONDS = 5.0
 """Pause between two looks at whether it is time to leave."""
 
 
-async def run(home: Home, settings: Settings, lock: Lock) -> None:
-    """Be the daemon until told to stop, until idle for long, or until the lock is lost."""
+async def run(home: Home, settings: Settings, lock: Lock, *, handle_signals: bool = True) -> None:
+    """Be the daemon until told to stop, until idle for long, or until the lock is lost.
+
+    The socket goes before the database is closed, so that a hook that comes meanwhile starts the next daemon, which
+    waits for the lock; the lock goes after it, and says that the daemon is gone.
+    """
     async with opened(home, settings) as core:
         spool = Spool(core)
         server = Server(core, spool)
         workers = Workers(core, spool)
-        _stop_on_signals(core)
+        if handle_signals:
+            _stop_on_signals(core)
         await server.open()
         with suppress(OSError):  # on a full disk; nothing is decided by it
             _write_note(home)

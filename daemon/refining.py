@@ -139,12 +139,15 @@ class Refining:
 
     async def _attempt(self, span: Span) -> None:
         """Read one chunk; whatever comes in between makes it wait, and never the rest of the daemon."""
+        accepted = self._core.accepted
         try:
             await self._read(span)
             self._failures = 0
         except (BadAnswerError, BadRequestError) as error:
             await self._failed(span, error)
         except ProviderError as error:
+            if self._core.accepted is not accepted:
+                return  # other settings hold meanwhile: it is tried again under those
             self._failures += 1
             await self._wait(span, self._when(error), f"{error.message}; {error.remedy}".rstrip("; "))
         except (TranscriptError, sqlite3.Error) as error:

@@ -58,9 +58,12 @@ class Workers:
                 group.create_task(self._work())
 
     async def _work(self) -> None:
-        while not self._core.stopping.is_set():
+        while True:
             await aside(self._core, most=LONGEST)
-            # Cleared before the look, so that a job queued between look and wait sets it again.
+            if self._core.stopping.is_set():
+                return
+            # Cleared before the look, so that a job queued between look and wait sets it again; and never after the
+            # daemon was told to stop, which sets it once to wake every worker that rests.
             self._core.queued.clear()
             job = await self._lease()
             if job is None:

@@ -5,6 +5,7 @@ Whoever calls stands in a terminal, where every millisecond is felt: no pydantic
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -22,7 +23,7 @@ from subconscious import __version__
 from subconscious.errors import DaemonError, RequestError, SubconsciousError
 from subconscious.home import SOCKET_PATH_LIMIT, Home
 from subconscious.programs import safe_path
-from subconscious.safe_files import append_regular, read_end, read_regular, replace_file
+from subconscious.safe_files import append_regular, open_regular, read_end, read_regular, replace_file
 
 LARGEST_NOTE = 1 << 16
 """Bytes that the note of a refused start may have."""
@@ -289,17 +290,38 @@ def newer(one: str, other: str) -> bool:
 
 
 def await_absence(home: Home, timeout: float) -> None:
-    """Wait until no daemon listens; raises WedgedError when it stays."""
+    """Wait until the daemon has closed its database and is gone; raises WedgedError when it stays."""
     deadline = monotonic() + timeout
+    silent = False
     while monotonic() < deadline:
         try:
-            hello(home, _left(deadline))
+            # Not all the time that is left: one that is leaving may never answer what it has let in.
+            hello(home, min(_left(deadline), 0.5))
         except AbsentError:
-            return
+            silent = True
+            # Its socket goes first, its lock last.
+            if is_unlocked(home):
+                return
         except DaemonError:
             pass  # it is leaving: it took the connection and closed it without a word
+        else:
+            if silent:
+                return  # the next one answers already, and holds the lock that the first one has released
         sleep(0.02)
     raise WedgedError(f"the daemon is still there after {timeout:g} s", "run `subconscious daemon stop --force`")
+
+
+def is_unlocked(home: Home) -> bool:
+    """Whether no daemon holds the lock of a state folder."""
+    try:
+        with open_regular(home.lock) as lock:
+            # Shared: two that look at once must not take each other for a daemon.
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return True
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _await_hello(home: Home, process: subprocess.Popen[bytes], deadline: float) -> str:

@@ -49,6 +49,7 @@ def test_killed_during_a_session(awake: Machine) -> None:
     _assert_each_once(awake, kept=1)
 
 
+@pytest.mark.serial
 def test_wedged_during_a_session(awake: Machine) -> None:
     with awake.session() as session:
         session.say("Good afternoon.")
@@ -63,6 +64,7 @@ def test_wedged_during_a_session(awake: Machine) -> None:
     _assert_each_once(awake, kept=0)
 
 
+@pytest.mark.serial
 def test_wedged_before_a_session(awake: Machine) -> None:
     awake.signal_daemon(signal.SIGSTOP)
     begun = time.monotonic()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.client.machine import Machine, Row, wait_for
-from tests.fake_openai import FakeOpenAI, candidate, numbered
+from tests.support.fake_openai import FakeOpenAI, candidate, numbered
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(180, func_only=True)]
 

@@ -6,9 +6,9 @@ import shlex
 
 import pytest
 
-from tests import terminal
 from tests.client.fake_api import FakeApi, says, uses
 from tests.client.machine import Machine, Row
+from tests.support import terminal
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(120, func_only=True)]
 

@@ -11,7 +11,7 @@ import pytest
 
 from subconscious.embeddings import EMBEDDERS, Access, Embedder, open_embedder
 from subconscious.errors import EmbedderError
-from tests.embedding_server import EmbeddingServer, embedding_server
+from tests.support.embedding_server import EmbeddingServer, embedding_server
 
 TEXTS = (
     "We decided to keep the queue in SQLite.",

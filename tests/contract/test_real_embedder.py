@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from subconscious.embeddings import Access, Embedder, open_embedder
-from tests.embedding_server import embedding_server, is_unit
+from tests.support.embedding_server import embedding_server, is_unit
 
 pytestmark = pytest.mark.model
 

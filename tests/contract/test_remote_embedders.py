@@ -22,7 +22,7 @@ from subconscious.errors import (
     EmbedderKeyError,
     EmbedderTextError,
 )
-from tests.embedding_server import EmbeddingServer, Failure, embedding_server, is_unit, wide
+from tests.support.embedding_server import EmbeddingServer, Failure, embedding_server, is_unit, wide
 
 REMOTE = ("openai", "ollama")
 both = pytest.mark.parametrize("name", REMOTE)

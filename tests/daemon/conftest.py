@@ -1,12 +1,12 @@
-"""A real daemon of the test's own, from this checkout, and sessions that speak to it through the real hooks."""
+"""A real daemon of the test's own, from this checkout, and sessions that speak to it through the real hooks.
+
+The daemon runs in a thread of the test process (``tests.support.daemon_thread``); tests with the marker ``process``
+get a process.
+"""
 
 from __future__ import annotations
 
-import os
-import signal
-import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,31 +15,14 @@ from bench.sessions import Speaker
 from daemon.core import Core
 from daemon.embedding import Embedding
 from subconscious import client
-from subconscious.errors import DaemonError
 from subconscious.home import Home
 from subconscious.settings import Settings
 from subconscious.store.connect import Database
+from tests.support.daemon_thread import DaemonThreads
+from tests.support.daemons import configure, drained, eventually, kill_processes, new_session, processes_of, stop
+from tests.support.databases import copy_migrated
 
-
-def processes_of(home: Home) -> list[int]:
-    """The processes that run for a state folder."""
-    marker = f"SUBCONSCIOUS_HOME={home.root}\0".encode()
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if marker in (folder / "environ").read_bytes() and b"daemon" in (folder / "cmdline").read_bytes():
-                found.append(int(folder.name))
-    return found
-
-
-def eventually(true: Callable[[], bool], seconds: float = 10.0) -> bool:
-    """Whether something becomes true in time."""
-    deadline = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
+__all__ = ["configure", "drained", "eventually", "new_session", "processes_of"]
 
 
 @pytest.fixture
@@ -52,27 +35,36 @@ async def core(home: Home, database: Database) -> AsyncIterator[Core]:
         await made.embedding.close()
 
 
-def configure(home: Home, **values: object) -> None:
-    """Write config.toml; without a model, and without links found by themselves, unless the test asks for them."""
-    lines = {"embedder": '"none"', "link_limit": 0, **{name: str(value).lower() for name, value in values.items()}}
-    (home.root / "config.toml").write_text("".join(f"{name} = {value}\n" for name, value in lines.items()))
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that start a daemon."""
+    for item in items:
+        if "stopped" in getattr(item, "fixturenames", ()):
+            item.add_marker("daemon")
 
 
-def drained(home: Home) -> None:
-    """Wait until everything handed over is worked off."""
-    assert client.call(home, "drain", {"timeout": 20}, 25) == {"drained": True, "embedded": True}
+@pytest.fixture(autouse=True)
+def daemon_threads(request: pytest.FixtureRequest) -> Iterator[DaemonThreads | None]:
+    """Starts this test's daemons in threads, unless it is marked ``process``."""
+    if request.node.get_closest_marker("process"):
+        yield None
+        return
+    threads = DaemonThreads()
+    with threads.in_charge():
+        yield threads
+        threads.stop()
 
 
 @pytest.fixture
-def stopped(home: Home) -> Iterator[Home]:
-    """A configured state folder without a daemon; whatever runs for it afterwards is killed."""
+def stopped(home: Home, daemon_threads: DaemonThreads | None) -> Iterator[Home]:
+    """A configured state folder without a daemon; whatever runs for it afterwards is stopped."""
     configure(home)
+    if daemon_threads:
+        copy_migrated(home.database)
     yield home
-    with suppress(DaemonError):
-        client.call(home, "stop", timeout=2)
-        client.await_absence(home, 10)
-    for pid in processes_of(home):
-        os.kill(pid, signal.SIGKILL)
+    stop(home)
+    if daemon_threads:
+        daemon_threads.stop()
+    kill_processes(home)
 
 
 @pytest.fixture
@@ -86,9 +78,3 @@ def running(stopped: Home) -> Home:
 def speaker(running: Home, tmp_path: Path) -> Speaker:
     """A session in a project folder."""
     return new_session(running, tmp_path / "project")
-
-
-def new_session(home: Home, folder: Path) -> Speaker:
-    """Another session."""
-    folder.mkdir(exist_ok=True)
-    return Speaker(home.root, folder)

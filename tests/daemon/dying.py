@@ -1,6 +1,7 @@
-"""A daemon that is killed -9 in a phase of its maintenance: ``dying.py JOB PHASE before|after``.
+"""Daemons that are killed -9 in a phase of their maintenance: reads ``JOB PHASE before|after`` by lines from stdin.
 
-``before`` is before the phase's first step, ``after`` when that is done and its place is not saved.
+``before`` is before the phase's first step, ``after`` when that is done and its place is not saved. Each daemon is a
+fork, so that what a daemon imports is imported once; the line ends with the exit code of the fork on stdout.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import signal
 import sys
 from dataclasses import replace
 
-from daemon import phases
+from daemon import lifecycle, phases  # noqa: F401 - imported before the fork
 from daemon.__main__ import main
 from daemon.core import Core
 from daemon.phases import Phase, Step
@@ -29,9 +30,18 @@ def deadly(phase: Phase, when: str) -> Phase:
     return replace(phase, work=work)
 
 
-if __name__ == "__main__":
-    job, name, moment = sys.argv[1:4]
+def run_doomed(job: str, name: str, moment: str) -> int:
+    """Be a daemon that dies in a phase; returns only if it does not."""
     doomed = [deadly(phase, moment) if phase.name == name else phase for phase in phases.PHASES[job]]
     phases.PHASES[job] = tuple(doomed)
     sys.argv = ["daemon", "run"]
-    sys.exit(main())
+    return main()
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        if (child := os.fork()) == 0:
+            os._exit(run_doomed(*line.split()))
+        _, status = os.waitpid(child, 0)
+        sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
+        sys.stdout.flush()

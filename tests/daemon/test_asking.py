@@ -16,8 +16,8 @@ from bench.fake_models import FakeModel
 from bench.sessions import ROOT, Speaker
 from subconscious import client
 from subconscious.home import Home
-from tests import client_stub, terminal
-from tests.daemon.conftest import configure, eventually, new_session
+from tests.support import client_stub, terminal
+from tests.support.daemons import configure, eventually, new_session
 
 KEY = "sk-test-for-the-fake-model-only"
 
@@ -169,6 +169,7 @@ def test_a_wrong_key_is_told_and_is_no_fault_of_the_daemon(stopped: Home, model:
     assert b"sk-wrong" not in (stopped.log / "daemon.log").read_bytes()
 
 
+@pytest.mark.process
 def test_no_sdk_is_loaded_before_the_first_question(running: Home) -> None:
     """Nor is one when the status is asked for: what is never used must cost nothing."""
     client.call(running, "status", {"cwd": "/"})

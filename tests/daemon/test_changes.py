@@ -12,8 +12,8 @@ from bench.sessions import Speaker
 from subconscious import client
 from subconscious.errors import SubconsciousError
 from subconscious.home import Home
-from tests import terminal
-from tests.daemon.test_purge import DECISION, OTHER, learned, person
+from tests.support import terminal
+from tests.support.purging import DECISION, OTHER, learned, person
 
 
 def shown(home: Home, speaker: Speaker, *words: str) -> str:

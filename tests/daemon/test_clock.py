@@ -19,7 +19,7 @@ from subconscious.store import backups, captures, events, maintenance, memories,
 from subconscious.store.capture_rows import Place
 from subconscious.store.projects import Project
 from tests.conftest import make_memory
-from tests.unit.test_store import make_candidate
+from tests.support.candidates import make_candidate
 
 DAY = 86_400.0
 TEN_YEARS = 3650 * DAY

@@ -44,7 +44,7 @@ from subconscious.store.filters import Filter
 from subconscious.store.maintenance import Run
 from subconscious.store.projects import Project
 from subconscious.store.vectors import NumpyIndex, Row
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 MODEL = "m"
 CENTS = "Amounts are integer cents."

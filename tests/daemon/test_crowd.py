@@ -19,7 +19,7 @@ from bench.sessions import Speaker
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
-from tests.daemon.conftest import drained, eventually, new_session, processes_of
+from tests.support.daemons import drained, eventually, new_session, processes_of
 
 DEEP = b"[" * 200_000
 ODD = {
@@ -103,7 +103,7 @@ def answered(home: Home) -> bool:
 
 @pytest.mark.parametrize("sent", ODD)
 def test_an_odd_request_harms_nobody(running: Home, sent: str) -> None:
-    (before,) = processes_of(running)
+    before = client.call(running, "status")
     with connected(running) as link:
         try:
             link.sendall(ODD[sent])
@@ -113,7 +113,8 @@ def test_an_odd_request_harms_nobody(running: Home, sent: str) -> None:
         except (ConnectionResetError, BrokenPipeError):
             pass  # it was sent away
     assert answered(running)
-    assert processes_of(running) == [before]
+    after = client.call(running, "status")
+    assert (after["pid"], after["started_at"]) == (before["pid"], before["started_at"])
 
 
 def test_wrong_types_are_told_and_not_thrown(running: Home) -> None:
@@ -127,6 +128,7 @@ def test_wrong_types_are_told_and_not_thrown(running: Home) -> None:
     assert answered(running)
 
 
+@pytest.mark.process
 def test_a_thousand_silent_callers_keep_nobody_waiting(running: Home, speaker: Speaker) -> None:
     with ExitStack() as stack:
         for number in range(1000):
@@ -149,6 +151,7 @@ def test_slow_callers_keep_nobody_waiting(running: Home) -> None:
         assert answered(running)
 
 
+@pytest.mark.process
 def test_long_requests_that_never_end_keep_nobody_waiting(running: Home) -> None:
     with ExitStack() as stack:
         for _ in range(20):
@@ -191,6 +194,7 @@ def test_those_who_wait_for_ever_are_turned_away(running: Home, tmp_path: Path) 
         assert answered(running)
 
 
+@pytest.mark.process
 def test_the_daemon_listens_nowhere_but_at_its_socket(running: Home, speaker: Speaker) -> None:
     speaker.say("We decided to keep all amounts in integer cents.")
     speaker.hook("drop", "Stop")
@@ -249,6 +253,7 @@ def test_somebody_elses_daemon_is_not_spoken_to(home: Home, tmp_path: Path) -> N
         impostor.kill()
 
 
+@pytest.mark.process
 def test_a_linked_folder_is_refused(stopped: Home, tmp_path: Path) -> None:
     stopped.run.rmdir()
     (tmp_path / "elsewhere").mkdir()

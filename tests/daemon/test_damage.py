@@ -19,7 +19,7 @@ from subconscious.home import Home
 from subconscious.settings import Settings
 from subconscious.store import backups, maintenance, memories, purge
 from tests.conftest import make_memory
-from tests.daemon.conftest import new_session
+from tests.support.daemons import new_session
 
 
 async def remembered(core: Core) -> None:
@@ -78,7 +78,7 @@ async def test_a_part_that_meets_damage_leaves_word_for_the_next_start(core: Cor
         error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
         raise error
 
-    await lifecycle._part(core, fails())
+    await lifecycle._part(core, fails)
     assert core.stopping.is_set()
     assert "malformed" in (await damage.at_start(core.home)).message(core.home.database)
 

@@ -7,9 +7,9 @@ from contextlib import suppress
 
 from bench.sessions import Speaker
 from subconscious.home import Home
-from tests import terminal
-from tests.daemon.conftest import drained
-from tests.daemon.test_review import active, listed
+from tests.support import terminal
+from tests.support.daemons import drained
+from tests.support.reviewing import active, listed
 
 REVIEW = [sys.executable, "-P", "-m", "cli", "review"]
 SAID = [

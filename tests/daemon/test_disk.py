@@ -25,7 +25,7 @@ from subconscious.settings import Settings
 from subconscious.store import jobs, losses, memories, sessions
 from subconscious.store.connect import Database
 from subconscious.store.projects import settle
-from tests.daemon.conftest import configure, drained, eventually, new_session
+from tests.support.daemons import configure, drained, eventually, new_session
 
 NAME = "00000000000000000001-1-aa.entry"
 ENTRY = b'subconscious 1\tStop\t1790000000000000000\t/\t\t0.1.0\t\n{"session_id": "s"}'

@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,9 +24,10 @@ from subconscious.home import Home
 from subconscious.store import embedding_queue, memories, models
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
-from tests.conftest import make_memory
-from tests.daemon.conftest import configure, drained, eventually
-from tests.embedding_server import EmbeddingServer, Failure, Vectors, embedding_server, mirrored, wide
+from tests.support.daemons import drained, eventually
+from tests.support.embedding_server import EmbeddingServer, Failure, Vectors, embedding_server, mirrored, wide
+from tests.support.remote_embedder import configure_remote
+from tests.support.values import make_memory
 
 LOCAL = LocalEmbedder.name
 
@@ -424,6 +424,7 @@ async def test_who_holds_on_to_the_model_that_served_is_answered_by_it_and_then_
         assert await old.asked("anything") is None
 
 
+@pytest.mark.process
 def test_the_pieces_of_a_change_survive_a_kill(stopped: Home, server: EmbeddingServer) -> None:
     """kill -9 in the middle of a change of models: it goes on where it was, and pays for no batch but one twice."""
     texts = words(400)
@@ -466,17 +467,6 @@ async def _filled(home: Home, texts: list[str]) -> None:
 def _status(home: Home) -> dict[str, Any]:
     found: dict[str, Any] = client.call(home, "status")["embedder"]
     return found
-
-
-def configure_remote(home: Home, server: EmbeddingServer, model: str) -> None:
-    configure(
-        home,
-        embedder='"openai"',
-        embedder_model=f'"{model}"',
-        embedder_base_url=f'"{server.url}/v1"',
-        embedder_key='"dummy"',
-    )
-    Path(home.root / "config.toml").chmod(0o600)
 
 
 def test_the_key_is_shown_and_logged_nowhere(stopped: Home, server: EmbeddingServer) -> None:

@@ -18,7 +18,7 @@ from unittest import mock
 import pytest
 
 from hooks import cap, environment, maker, programs
-from tests.unit.hook_calls import CHECKOUT, Hooks, copy_plugin, make_hooks
+from tests.support.hook_calls import CHECKOUT, Hooks, copy_plugin, make_hooks
 
 Found = TypeVar("Found")
 pytestmark = pytest.mark.timeout(240)

@@ -31,10 +31,10 @@ from subconscious.store import corrections, links, memories, purge, vectors
 from subconscious.store import fading as stored
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
-from tests import terminal
-from tests.conftest import make_memory
-from tests.daemon.conftest import drained, new_session
-from tests.daemon.test_sessions import DECISION, captured, context, decide
+from tests.support import terminal
+from tests.support.daemons import drained, new_session
+from tests.support.deciding import DECISION, captured, context, decide
+from tests.support.values import make_memory
 
 LONG_AGO = time() - 400 * DAY
 

@@ -8,7 +8,7 @@ from bench.sessions import Speaker
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
-from tests.daemon.conftest import drained
+from tests.support.daemons import drained
 
 
 def test_a_search_takes_preset_mode_and_budget(running: Home, speaker: Speaker) -> None:

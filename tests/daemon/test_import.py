@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,61 +15,19 @@ from bench.sessions import Speaker
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
-from tests import terminal
-from tests.daemon.conftest import configure, drained, eventually, new_session, processes_of
+from tests.support import terminal
+from tests.support.daemons import configure, drained, eventually, new_session, processes_of
+from tests.support.importing import DECISION, dump, imported, transcript
 
-DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
 LINTER = "From now on, run the linter before every commit."
 ROOT = Path(__file__).resolve().parents[2]
-LONG_AGO = "2025-03-0{day}T10:00:00Z"
 MARCH = 1_740_823_200.0
 DAY = 86_400.0
-
-
-def transcript(
-    folder: Path, *texts: str, cwd: str = "/gone/shop", name: str = "11111111-aaaa", session: str = "", day: int = 1
-) -> Path:
-    """A transcript of long ago, in a folder that may be gone."""
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{name}.jsonl"
-    lines = [
-        {
-            "type": "user",
-            "isSidechain": name.startswith("agent-"),
-            "message": {"role": "user", "content": text},
-            "uuid": f"{name}-{number}",
-            "timestamp": LONG_AGO.format(day=day + number),
-            "cwd": cwd,
-            "sessionId": session or name,
-            "version": "2.1.50",
-            "gitBranch": "main",
-        }
-        for number, text in enumerate(texts)
-    ]
-    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return file
-
-
-def imported(home: Home, path: Path, **args: Any) -> dict[str, Any]:
-    found: dict[str, Any] = terminal.call(home, "import_file", transcript=str(path), **args)
-    return found
 
 
 def plan(home: Home, *paths: Path, **args: Any) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = client.call(home, "import_plan", {"paths": [str(p) for p in paths], **args})["files"]
     return found
-
-
-BOOKS = ("redaction_state", "memory_checks")
-"""How far the rounds that look through what is stored have come: they come by whenever they like."""
-
-
-def dump(home: Home) -> list[str]:
-    store = sqlite3.connect(f"file:{home.database}?mode=ro", uri=True)
-    try:
-        return [line for line in store.iterdump() if not any(f'"{book}"' in line for book in BOOKS)]
-    finally:
-        store.close()
 
 
 def test_old_sessions_keep_their_dates_and_are_over(running: Home, tmp_path: Path) -> None:
@@ -103,7 +60,8 @@ def test_a_second_run_changes_nothing(running: Home, tmp_path: Path) -> None:
     before = dump(running)
     assert imported(running, file)["lines"] == imported(running, note)["lines"] == 0
     assert dump(running) == before
-    assert all(row["read"] == row["bytes"] for row in plan(running, tmp_path, everywhere=True))
+    planned = plan(running, tmp_path / "old", tmp_path / "notes", everywhere=True)
+    assert [row["read"] == row["bytes"] for row in planned] == [True, True]
 
 
 def test_what_grew_since_is_read_from_where_it_was_left(running: Home, tmp_path: Path) -> None:
@@ -226,6 +184,7 @@ def test_what_a_record_no_longer_says_is_not_remembered(running: Home, tmp_path:
     assert imported(running, file, cwd=str(tmp_path), vouched=True)["discarded"] == 1
 
 
+@pytest.mark.process
 def test_killed_in_the_middle_it_goes_on(running: Home, tmp_path: Path) -> None:
     """The daemon and the command die while files are read; the next run reads the rest, and nothing twice."""
     for number in range(60):

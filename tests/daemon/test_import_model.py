@@ -16,10 +16,10 @@ from bench.fake_models import FakeModel
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
-from tests import terminal
-from tests.daemon.conftest import configure, eventually, processes_of
-from tests.daemon.test_import import DECISION, dump, imported, transcript
-from tests.fake_openai import Row, candidate, numbered
+from tests.support import terminal
+from tests.support.daemons import configure, eventually, processes_of
+from tests.support.fake_openai import Row, candidate, numbered
+from tests.support.importing import DECISION, dump, imported, transcript
 
 HINTED = "The bank rounds half to even, so whatever we show must do the same in kiln.py."
 PATIENCE = 60.0
@@ -150,6 +150,7 @@ def test_what_grew_since_is_read_from_where_it_was_left(priced: Home, tmp_path: 
     assert "A last word on the kiln." in text
 
 
+@pytest.mark.process
 def test_killed_while_the_batch_runs_its_answers_are_used_once(priced: Home, tmp_path: Path, model: FakeModel) -> None:
     model.ended = False
     file = session(tmp_path / "old")

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from time import time
 from typing import Any
 
 import pytest
 
 from bench.sessions import Speaker
+from daemon.core import Core
+from daemon.in_force import put_in_force
+from daemon.refining import Refining
 from subconscious import client
 from subconscious.doctor import examine
+from subconscious.errors import CapReachedError
 from subconscious.home import Home
-from tests import terminal
-from tests.daemon.conftest import configure, drained, eventually, new_session
-from tests.daemon.test_refining import HINTED, PATIENCE, of_model, sees, waits
-from tests.daemon.test_review import typed
-from tests.fake_openai import FakeOpenAI
+from subconscious.store import model_readings
+from subconscious.store.model_readings import Gathered, Span
+from tests.support import terminal
+from tests.support.daemons import configure, drained, eventually, new_session
+from tests.support.fake_openai import FakeOpenAI
+from tests.support.refining import HINTED, PATIENCE, of_model, sees, waits
+from tests.support.reviewing import typed
 
 OPTION = "CLAUDE_PLUGIN_OPTION_PROVIDER"
 
@@ -152,3 +159,40 @@ def test_notes_are_judged_by_what_is_in_force(stopped: Home, tmp_path: Path) -> 
     note.write_text("# Notes\n\nLet's use black for the formatting. What do you think?\n")
     fate = terminal.ask(stopped, "import_file", transcript=str(note), cwd=str(folder), vouched=True)["result"]
     assert fate["captured"] == 0
+
+
+WAITS = Gathered("f.jsonl", "s1", "", 0, "", 10, 50)
+
+
+async def gathered(core: Core) -> Span:
+    """Something that is due to be read by a model."""
+    async with core.database.write() as tx:
+        await model_readings.gather(tx, WAITS, 1)
+    span = await model_readings.next_due(core.database, time())
+    assert span is not None
+    return span
+
+
+async def test_what_waits_for_a_budget_is_due_as_soon_as_other_settings_are_accepted(core: Core) -> None:
+    span = await gathered(core)
+    async with core.database.write() as tx:
+        await model_readings.wait(tx, span.id, time() + 9e4, "the cap is reached", failed=False)
+    assert await model_readings.next_due(core.database, time()) is None
+    core.gathered.clear()
+    await put_in_force(core, {"cost_per_day": 5.0})
+    assert await model_readings.next_due(core.database, time()) is not None
+    assert core.gathered.is_set()
+
+
+async def test_a_cap_that_was_reached_before_settings_were_accepted_keeps_nothing_waiting(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    span = await gathered(core)
+
+    async def accepted_meanwhile(self: Refining, span: Span) -> None:
+        await put_in_force(core, {"cost_per_day": 5.0})
+        raise CapReachedError("the cap of $0 is reached", retry_at=time() + 9e4)
+
+    monkeypatch.setattr(Refining, "_read", accepted_meanwhile)
+    await Refining(core)._attempt(span)
+    assert await model_readings.next_due(core.database, time()) is not None

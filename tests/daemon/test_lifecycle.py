@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
@@ -19,7 +20,8 @@ from subconscious import client
 from subconscious.client import AbsentError
 from subconscious.errors import DaemonError
 from subconscious.home import Home
-from tests.daemon.conftest import configure, drained, eventually, new_session, processes_of
+from subconscious.store.connect import Database
+from tests.support.daemons import configure, drained, eventually, new_session, processes_of
 
 DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
 
@@ -42,10 +44,11 @@ def memories_of(home: Home, speaker: Speaker) -> list[str]:
     return [memory["content"] for memory in listed["memories"]]
 
 
+@pytest.mark.process
 def test_of_many_that_start_at_once_one_stays(stopped: Home) -> None:
     processes = [client.start(stopped) for _ in range(6)]
     assert eventually(lambda: sum(process.poll() is None for process in processes) == 1, 20)
-    assert listens(stopped)
+    assert eventually(lambda: listens(stopped))
     assert sorted({process.poll() for process in processes}, key=str) == [0, None]
     for process in processes:
         process.terminate()
@@ -57,6 +60,7 @@ def test_the_socket_and_its_folder_are_the_owners_alone(running: Home) -> None:
     assert stat.S_IMODE(running.run.stat().st_mode) == 0o700
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_it_gracefully(stopped: Home, name: signal.Signals) -> None:
     process = started(stopped)
@@ -76,6 +80,7 @@ def test_what_is_handed_over_without_a_daemon_waits_for_one(stopped: Home, tmp_p
     assert not list(stopped.spool.glob("*.entry"))
 
 
+@pytest.mark.process
 def test_a_killed_daemons_work_is_done_once_by_the_next(stopped: Home, tmp_path: Path) -> None:
     speaker = new_session(stopped, tmp_path / "project")
     process = started(stopped)
@@ -89,6 +94,8 @@ def test_a_killed_daemons_work_is_done_once_by_the_next(stopped: Home, tmp_path:
     assert len(memories_of(stopped, speaker)) == len(set(memories_of(stopped, speaker))) == 20
 
 
+@pytest.mark.serial
+@pytest.mark.process
 def test_a_wedged_daemon_costs_a_hook_its_deadline_and_nothing_is_lost(stopped: Home, tmp_path: Path) -> None:
     speaker = new_session(stopped, tmp_path / "project")
     process = started(stopped)
@@ -107,6 +114,22 @@ def test_a_wedged_daemon_costs_a_hook_its_deadline_and_nothing_is_lost(stopped: 
     process.wait(10)
 
 
+def test_it_is_gone_only_once_its_database_is_closed(running: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    close = Database.close
+
+    async def close_slowly(self: Database) -> None:
+        await asyncio.sleep(0.5)
+        await close(self)
+
+    monkeypatch.setattr(Database, "close", close_slowly)
+    log = running.database.with_name("memory.db-wal")
+    assert log.exists()
+    client.call(running, "stop")
+    client.await_absence(running, 20)
+    assert not log.exists()
+
+
+@pytest.mark.process
 def test_it_leaves_when_nobody_needs_it(stopped: Home) -> None:
     configure(stopped, idle_exit_minutes=0.01)
     process = client.start(stopped)
@@ -114,6 +137,7 @@ def test_it_leaves_when_nobody_needs_it(stopped: Home) -> None:
     assert not stopped.socket.exists()
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_it_leaves_when_its_folder_is_deleted(stopped: Home) -> None:
     process = started(stopped)
@@ -121,6 +145,7 @@ def test_it_leaves_when_its_folder_is_deleted(stopped: Home) -> None:
     assert process.wait(20) == 0
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_a_daemon_whose_socket_was_deleted_leaves_and_spares_that_of_the_next(stopped: Home) -> None:
     first = started(stopped)
@@ -133,6 +158,7 @@ def test_a_daemon_whose_socket_was_deleted_leaves_and_spares_that_of_the_next(st
     assert second.wait(10) == 0
 
 
+@pytest.mark.process
 def test_an_empty_variable_is_no_setting(stopped: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUBCONSCIOUS_OFF", "")
     monkeypatch.setenv("SUBCONSCIOUS_WORKERS", "")
@@ -151,6 +177,7 @@ def as_version(home: Home, version: str) -> subprocess.Popen[bytes]:
     )
 
 
+@pytest.mark.process
 def test_a_newer_version_takes_over_and_an_older_one_does_not(stopped: Home) -> None:
     first = started(stopped)
     newer = as_version(stopped, "9.0.0")
@@ -162,6 +189,7 @@ def test_a_newer_version_takes_over_and_an_older_one_does_not(stopped: Home) -> 
     assert newer.wait(10) == 0
 
 
+@pytest.mark.process
 def test_the_daemon_gets_nothing_of_the_clients_environment(stopped: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CLAUDECODE", "HTTPS_PROXY", "SUBCONSCIOUS_OFF"):
         monkeypatch.setenv(name, "dummy")
@@ -171,6 +199,7 @@ def test_the_daemon_gets_nothing_of_the_clients_environment(stopped: Home, monke
     assert b"dummy" not in environment
 
 
+@pytest.mark.process
 def test_a_lock_without_a_listener_is_told(stopped: Home) -> None:
     import fcntl
 
@@ -241,6 +270,7 @@ def test_no_request_stalls_or_ends_it(running: Home, raw: bytes) -> None:
     assert client.hello(running)
 
 
+@pytest.mark.process
 def test_two_hundred_callers_at_once_are_answered(running: Home, tmp_path: Path) -> None:
     with ThreadPoolExecutor(50) as pool:
         statuses = list(pool.map(lambda _: client.call(running, "status", {"cwd": str(tmp_path)}), range(200)))

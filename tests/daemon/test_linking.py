@@ -26,9 +26,9 @@ from subconscious.store import asked, embedding_queue, events, link_searches, li
 from subconscious.store.asked import Asked
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project, settle
-from tests import terminal
-from tests.conftest import NOON, make_memory
-from tests.daemon.conftest import configure, eventually, new_session
+from tests.support import terminal
+from tests.support.daemons import configure, eventually, new_session
+from tests.support.values import NOON, make_memory
 
 REDIS = "We use Redis for the session cache."
 MEMCACHED = "We now use Memcached instead of Redis for the session cache."

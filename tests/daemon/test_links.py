@@ -11,10 +11,10 @@ from bench.sessions import Speaker
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
-from tests import frames, terminal
-from tests.daemon.conftest import configure, new_session
-from tests.daemon.test_sessions import context
-from tests.daemon.test_surfacing import remember
+from tests.support import frames, terminal
+from tests.support.daemons import configure, new_session
+from tests.support.deciding import context
+from tests.support.surfacing import remember
 
 FLOATS = "Amounts are kept as floats, because the bank's file has them so."
 CENTS = "Amounts are kept as integer cents in the ledger."

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,10 @@ from subconscious.home import Home
 from subconscious.store import backups, health
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
-from tests import terminal
-from tests.conftest import NOON, make_memory
-from tests.daemon.conftest import configure, drained, eventually
-from tests.daemon.test_purge import DECISION, MARK, OTHER, knowing, learned, person
+from tests.support import terminal
+from tests.support.daemons import configure, drained, eventually
+from tests.support.purging import DECISION, MARK, OTHER, knowing, learned, person
+from tests.support.values import NOON, make_memory
 
 ROOT = Path(__file__).resolve().parents[2]
 DYING = ROOT / "tests" / "daemon" / "dying.py"
@@ -56,19 +57,35 @@ def rows(home: Home, sql: str, *values: object) -> list[Any]:
         return connection.execute(sql, values).fetchall()
 
 
-def kill_in(home: Home, job: str, phase: str, when: str) -> None:
-    environment = os.environ | {"SUBCONSCIOUS_HOME": str(home.root), "PYTHONPATH": str(ROOT)}
-    died = subprocess.run([sys.executable, str(DYING), job, phase, when], env=environment, timeout=50, check=False)
-    assert died.returncode == -signal.SIGKILL
+Killer = Callable[[str, str, str], None]
+
+
+@pytest.fixture
+def kill_in(stopped: Home) -> Iterator[Killer]:
+    """Has a daemon killed -9 in a phase of a job: ``before`` its first step is done or ``after``."""
+    environment = os.environ | {"SUBCONSCIOUS_HOME": str(stopped.root), "PYTHONPATH": str(ROOT)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, str(DYING)], env=environment, stdin=pipe, stdout=pipe, text=True) as dying:
+        assert dying.stdin
+        assert dying.stdout
+
+        def kill(job: str, phase: str, when: str) -> None:
+            assert dying.stdin
+            assert dying.stdout
+            print(job, phase, when, file=dying.stdin, flush=True)
+            assert int(dying.stdout.readline()) == -signal.SIGKILL
+
+        yield kill
+        dying.stdin.close()
 
 
 @pytest.mark.parametrize("job", sorted(PHASES))
-def test_a_job_that_is_killed_in_every_phase_is_completed(stopped: Home, job: str) -> None:
+def test_a_job_that_is_killed_in_every_phase_is_completed(stopped: Home, kill_in: Killer, job: str) -> None:
     configure(stopped, maintenance_quiet_seconds=0, maintenance_share=1)
     asyncio.run(furnish(stopped, job))
     for phase in PHASES[job]:
         for when in ("before", "after"):
-            kill_in(stopped, job, phase.name, when)
+            kill_in(job, phase.name, when)
             assert rows(stopped, "SELECT state, phase FROM maintenance_runs WHERE job = ?", job) == [
                 ("running", phase.name)
             ]
@@ -111,7 +128,7 @@ def begin_night(home: Home) -> None:
         connection.commit()
 
 
-def test_merges_that_are_killed_are_completed_and_none_is_done_twice(stopped: Home) -> None:
+def test_merges_that_are_killed_are_completed_and_none_is_done_twice(stopped: Home, kill_in: Killer) -> None:
     configure(stopped, embedder='"local"', maintenance=False)
     asyncio.run(furnish_twins(stopped))
     client.ensure_daemon(stopped)
@@ -121,7 +138,7 @@ def test_merges_that_are_killed_are_completed_and_none_is_done_twice(stopped: Ho
     begin_night(stopped)
     configure(stopped, embedder='"local"', maintenance_quiet_seconds=0, maintenance_share=1)
     for when in ("before", "after", "after"):
-        kill_in(stopped, "nightly", "merge", when)
+        kill_in("nightly", "merge", when)
     left = rows(stopped, "SELECT count(*) FROM memories WHERE archived_at IS NULL")[0][0]
     assert TWINS < left < 2 * TWINS  # it died midway
     client.ensure_daemon(stopped)
@@ -138,7 +155,8 @@ def test_merges_that_are_killed_are_completed_and_none_is_done_twice(stopped: Ho
 
 
 def test_what_was_missed_is_done_before_an_idle_exit(stopped: Home) -> None:
-    configure(stopped, maintenance_quiet_seconds=1, idle_exit_minutes=0.001, maintenance_share=1)
+    # Without links: they are looked for at a tenth of a processor, which keeps it here for as long as that takes.
+    configure(stopped, maintenance_quiet_seconds=1, idle_exit_minutes=0.001, maintenance_share=1, links=False)
     asyncio.run(furnish(stopped, "nightly"))
     client.start(stopped).wait(timeout=40)
     assert rows(stopped, "SELECT state FROM maintenance_runs WHERE job = 'nightly'") == [("done",)]

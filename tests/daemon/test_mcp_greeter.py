@@ -19,9 +19,9 @@ from bench.sessions import Speaker
 from cli.tools.server import BY_NAME
 from hooks.environment import fingerprint
 from subconscious.home import Home
-from tests.daemon.conftest import configure, eventually
-from tests.daemon.test_mcp import connected, failure, remembered, server, told
-from tests.unit.hook_calls import CHECKOUT, copy_plugin
+from tests.support.daemons import configure, eventually
+from tests.support.hook_calls import CHECKOUT, copy_plugin
+from tests.support.mcp_client import connected, failure, remembered, server, told
 
 __all__ = ["remembered"]
 

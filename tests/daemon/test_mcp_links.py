@@ -10,8 +10,8 @@ from bench.sessions import Speaker
 from cli.tools.server import BY_NAME
 from subconscious import client
 from subconscious.home import Home
-from tests.daemon.conftest import drained
-from tests.daemon.test_mcp import FACT, connected, listed, server, told
+from tests.support.daemons import drained
+from tests.support.mcp_client import FACT, connected, listed, server, told
 
 pytestmark = [
     pytest.mark.timeout(120),

@@ -46,10 +46,10 @@ from subconscious.store.maintenance import Run
 from subconscious.store.projects import Project
 from subconscious.store.rows import alter
 from subconscious.store.vectors import NumpyIndex, Row
-from tests.conftest import NOON, make_memory
-from tests.daemon.conftest import configure, drained
-from tests.daemon.test_purge import person
-from tests.unit.test_poisoning_rules import of
+from tests.support.daemons import configure, drained
+from tests.support.poisoning import of
+from tests.support.purging import person
+from tests.support.values import NOON, make_memory
 
 MODEL = "m"
 CENTS = "Amounts are stored as integer cents."

@@ -15,9 +15,9 @@ import pytest
 from bench.sessions import Speaker
 from subconscious import client
 from subconscious.home import Home
-from tests import terminal
-from tests.daemon.conftest import configure, drained, eventually, new_session
-from tests.daemon.test_surfacing import begun, remember
+from tests.support import terminal
+from tests.support.daemons import configure, drained, eventually, new_session
+from tests.support.surfacing import begun, remember
 
 WORKER = "The retries in upload/worker.py stop after two, because the proxy drops long connections."
 REFUSED = "ECONNREFUSED on port 5433 means that the test database is down: start it with make db."

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bench.sessions import Speaker
 from subconscious import client
 from subconscious.home import Home
-from tests import terminal
-from tests.daemon.conftest import configure, drained, eventually, new_session, processes_of
-from tests.fake_openai import FakeOpenAI, Row, candidate, numbered
+from tests.support import terminal
+from tests.support.daemons import configure, drained, eventually, new_session, processes_of
+from tests.support.fake_openai import FakeOpenAI, Row, candidate, numbered
+from tests.support.refining import HINTED, PATIENCE, captured, of_model, sees, waits
 
 STATED = "We decided to keep all amounts in integer cents, because floats lost a cent."
-PATIENCE = 40.0
-"""Seconds that a busy machine may take, the import of an SDK included."""
-
-HINTED = "The bank rounds half to even, so whatever we show must do the same in kiln.py."
 
 
 @pytest.fixture
@@ -43,29 +40,10 @@ def talker(reading: Home, tmp_path: Path) -> Speaker:
     return new_session(reading, tmp_path / "project")
 
 
-def sees(words: str, **own: Any) -> Any:
-    """A model that finds one statement."""
-    return lambda text: [candidate(number, words, **own)] if (number := numbered(text, words)) else []
-
-
 def kill(home: Home) -> None:
     for pid in processes_of(home):
         os.kill(pid, signal.SIGKILL)
     client.await_absence(home, 20)
-
-
-def captured(home: Home) -> list[Row]:
-    found: list[Row] = client.call(home, "captures", {"limit": 1000})["captures"]
-    return found
-
-
-def of_model(home: Home) -> list[Row]:
-    return [capture for capture in captured(home) if capture["extractor"].startswith("model-")]
-
-
-def waits(home: Home) -> Row:
-    found: Row = client.call(home, "status")["refining"]
-    return found
 
 
 def test_what_offline_misses_is_found_when_the_session_ends(reading: Home, talker: Speaker, model: FakeOpenAI) -> None:
@@ -119,6 +97,7 @@ def test_a_session_that_falls_silent_is_read(stopped: Home, model: FakeOpenAI, t
     client.call(stopped, "stop")
     client.await_absence(stopped, 20)
     assert model.bodies == []
+    time.sleep(0.7)  # longer than a session may be silent
     client.ensure_daemon(stopped)  # its first round of upkeep finds the session silent
     assert eventually(lambda: bool(of_model(stopped)), PATIENCE)
 
@@ -156,6 +135,7 @@ def test_a_provider_that_is_down_changes_nothing_and_is_made_up_for(
     assert (len(captured(reading)), waits(reading)["due"]) == (2, 0)
 
 
+@pytest.mark.process
 def test_killed_while_it_asks_it_reads_on_and_stores_once(reading: Home, talker: Speaker, model: FakeOpenAI) -> None:
     model.script = sees(HINTED)
     model.held.clear()
@@ -171,6 +151,7 @@ def test_killed_while_it_asks_it_reads_on_and_stores_once(reading: Home, talker:
     assert memory["recurrence"] == 1
 
 
+@pytest.mark.process
 def test_killed_over_and_over_a_long_session_is_read_whole_and_each_thing_stored_once(
     stopped: Home, model: FakeOpenAI, tmp_path: Path
 ) -> None:
@@ -353,6 +334,7 @@ def test_no_secret_and_nothing_private_leaves_the_machine(stopped: Home, model: 
     assert f"Secret {len(SECRETS) - 1}: " in sent
 
 
+@pytest.mark.process
 def test_the_daemon_leaves_when_what_is_due_is_read_and_waits_for_no_provider_that_is_down(
     stopped: Home, model: FakeOpenAI, tmp_path: Path
 ) -> None:

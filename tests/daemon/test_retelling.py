@@ -19,7 +19,7 @@ from subconscious.store.filters import Filter
 from subconscious.store.maintenance import Run
 from subconscious.store.projects import Project
 from subconscious.store.rows import content_hash
-from tests.conftest import NOON
+from tests.support.values import NOON
 
 ASK = "Please add a retry to the upload worker, three times at most."
 DECISION = "We decided to use integer cents for all amounts in ledger.py."

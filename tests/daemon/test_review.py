@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,11 +14,11 @@ from bench.sessions import Speaker
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
-from tests import client_stub, terminal
-from tests.daemon.conftest import configure, drained, eventually, new_session
+from tests.support import terminal
+from tests.support.daemons import configure, drained, eventually, new_session
+from tests.support.reviewing import DECISION, active, listed, person, typed
 
 SOFT = "Let's use pytest for the billing tests."
-DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
 
 
 def waiting(home: Home, speaker: Speaker, text: str = SOFT) -> int:
@@ -30,21 +29,6 @@ def waiting(home: Home, speaker: Speaker, text: str = SOFT) -> int:
     found = listed(home, speaker, "review")
     assert found, listed(home, speaker)
     return int(found[-1]["id"])
-
-
-def listed(home: Home, speaker: Speaker, status: str | None = None, **args: object) -> list[dict[str, Any]]:
-    asked = {"cwd": str(speaker.project), "status": status, **args}
-    return list(client.call(home, "captures", asked)["captures"])
-
-
-def person(home: Home, cmd: str, **args: object) -> list[dict[str, Any]]:
-    answer = terminal.ask(home, cmd, **args)
-    assert answer["ok"], answer
-    return list(answer["result"]["captures"])
-
-
-def active(home: Home, speaker: Speaker) -> list[str]:
-    return [memory["content"] for memory in client.call(home, "list", {"cwd": str(speaker.project)})["memories"]]
 
 
 def history(home: Home, memory: int) -> list[str]:
@@ -224,12 +208,6 @@ def test_what_a_model_asks_to_remember_as_a_person_waits(running: Home, speaker:
     assert client.call(running, "remember", asked)["decision"] == "review"
     told = terminal.ask(running, "remember", text="the sandbox is reset nightly", cwd=str(speaker.project))
     assert told["result"]["memory"]["origin"] == "user"
-
-
-def typed(speaker: Speaker, home: Home, words: str) -> tuple[str, str]:
-    """Type in the client: what the model and what the person is told."""
-    payload = speaker.payload("UserPromptSubmit", prompt=words)
-    return client_stub.submit(payload, terminal.environment(home) | speaker.environment, speaker.project)
 
 
 def test_typed_decisions_are_carried_out_once(running: Home, speaker: Speaker) -> None:

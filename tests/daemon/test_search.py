@@ -12,10 +12,10 @@ from bench.sessions import Speaker
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
-from tests import terminal
-from tests.daemon.conftest import configure, drained
-from tests.daemon.test_surfacing import begun, given, remember
-from tests.fake_openai import FakeOpenAI
+from tests.support import terminal
+from tests.support.daemons import configure, drained
+from tests.support.fake_openai import FakeOpenAI
+from tests.support.surfacing import begun, given, remember
 
 RECORD = """Amounts are integers.
 

@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,30 +14,9 @@ from bench.sessions import Speaker, run_hook
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
-from tests import client_stub, terminal
-from tests.daemon.conftest import configure, drained, eventually, new_session
-
-DECISION = "We decided to keep all amounts in integer cents, because floats lost a cent."
-
-
-def context(answer: bytes) -> str:
-    """What the model is given by a hook's output."""
-    if not answer:
-        return ""
-    said: dict[str, Any] = json.loads(answer)
-    return str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
-
-
-def captured(home: Home, speaker: Speaker, status: str | None = None) -> list[dict[str, Any]]:
-    asked = {"cwd": str(speaker.project), "status": status}
-    found: list[dict[str, Any]] = client.call(home, "captures", asked)["captures"]
-    return found
-
-
-def decide(home: Home, speaker: Speaker, text: str = DECISION) -> None:
-    speaker.say(text)
-    speaker.hook("drop", "Stop", last_assistant_message="Noted.")
-    drained(home)
+from tests.support import client_stub, terminal
+from tests.support.daemons import configure, drained, eventually, new_session
+from tests.support.deciding import DECISION, captured, context, decide
 
 
 def test_what_one_session_decides_the_next_one_starts_with(running: Home, speaker: Speaker, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import time
 from collections.abc import Iterator
@@ -14,13 +13,13 @@ import pytest
 from bench.sessions import Speaker
 from subconscious import client
 from subconscious.home import Home
-from tests import terminal
-from tests.daemon.conftest import configure, drained, eventually, new_session
-from tests.daemon.test_embedding import configure_remote
-from tests.embedding_server import EmbeddingServer, embedding_server
+from tests.support import terminal
+from tests.support.daemons import configure, drained, eventually, new_session
+from tests.support.embedding_server import EmbeddingServer, embedding_server
+from tests.support.remote_embedder import configure_remote
+from tests.support.surfacing import ASKED, begun, given, remember
 
 UPLOADS = "The UploadWorker retries a failed chunk upload twice, because the proxy drops long connections."
-ASKED = "why does the UploadWorker retry a failed chunk upload"
 
 
 @pytest.fixture
@@ -29,29 +28,9 @@ def server() -> Iterator[EmbeddingServer]:
         yield server
 
 
-def remember(home: Home, speaker: Speaker, *texts: str) -> list[int]:
-    """Memories of a project, as its person's words."""
-    asked = (terminal.ask(home, "remember", text=text, cwd=str(speaker.project)) for text in texts)
-    return [answer["result"]["memory"]["id"] for answer in asked]
-
-
-def given(speaker: Speaker, prompt: str = ASKED) -> str:
-    """What a prompt is given besides itself."""
-    answer = speaker.ask("UserPromptSubmit", prompt=prompt, prompt_id="p")
-    told: str = json.loads(answer)["hookSpecificOutput"]["additionalContext"] if answer else ""
-    return told
-
-
 def surfaces(home: Home, speaker: Speaker, event: str = "prompt") -> list[dict[str, Any]]:
     found = client.call(home, "why_surfaced", {"session_id": speaker.id})["surfaces"]
     return [surface for surface in found if surface["event"] == event]
-
-
-def begun(home: Home, project: Path) -> Speaker:
-    """A session that was greeted, when there was nothing to be told yet."""
-    speaker = new_session(home, project)
-    assert speaker.ask("SessionStart", source="startup") == b""
-    return speaker
 
 
 def test_a_prompt_is_given_what_it_is_about_once_and_framed(running: Home, speaker: Speaker) -> None:

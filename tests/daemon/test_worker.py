@@ -27,7 +27,7 @@ from subconscious.settings import Settings
 from subconscious.store import jobs, memories, sessions
 from subconscious.store.connect import Database
 from subconscious.store.projects import settle
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 NAME = "00000000000000000001-1-aa.entry"
 
@@ -155,6 +155,15 @@ async def test_a_cancelled_transaction_leaves_none_open(database: Database) -> N
         async with database.write() as tx:
             await tx.execute("SELECT 1")
     assert (await memories.counts(database, None))["active"] == 0
+
+
+async def test_workers_that_step_aside_when_the_daemon_stops_keep_nobody_waiting(core: Core) -> None:
+    work = asyncio.create_task(Workers(core, Spool(core)).run())
+    async with core.answering["session"]:  # an answer is under way: they step aside
+        await asyncio.sleep(0.2)
+        core.stopping.set()
+        core.queued.set()  # as the daemon does, once
+        await asyncio.wait_for(work, 10)
 
 
 async def test_an_entry_whose_job_is_done_goes_at_the_next_sweep(core: Core) -> None:

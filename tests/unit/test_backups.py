@@ -20,7 +20,7 @@ from subconscious.home import Home
 from subconscious.store import backups, memories
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 Usage = namedtuple("Usage", "total used free")
 

@@ -13,7 +13,7 @@ from subconscious.capture.calibration import Calibration, Outcome, curve_of, fit
 from subconscious.capture.gate import admit
 from subconscious.flow.mind import UNCALIBRATED
 from subconscious.model import Decision, Origin
-from tests.unit.test_gate import HEARD, Limits, candidate
+from tests.support.gate import HEARD, Limits, candidate
 
 PRIOR = 30.0
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from subconscious.capture.kernel import is_passing, is_vague, kernel
 from subconscious.capture.passages import passages
-from tests.unit.test_capture_structure import STEP, Script, found
+from tests.support.scripts import STEP, Script, found
 
 REST = "The glaze table lives in `glaze.toml`; a wrong cone there breaks every firing."
 

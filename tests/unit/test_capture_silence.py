@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.test_capture_structure import Script, captured
+from tests.support.scripts import Script, captured
 
 SENTENCE = "We decided: the kiln always fires twice, because the relay drops the first command."
 FINDING = "The root cause is that `KilnDriver.fire()` requires a warm relay, because it drops the first command."

@@ -7,8 +7,8 @@ import pytest
 from cli import origin
 from cli.__main__ import main
 from subconscious.home import Home
-from tests.conftest import NOON
-from tests.unit.stub_daemon import StubDaemon
+from tests.support.stub_daemon import StubDaemon
+from tests.support.values import NOON
 
 STEP = {"id": 3, "action": "create", "subject": "memory", "subject_id": "3", "about": "We store amounts as cents."}
 ACT = {"id": 3, "at": NOON, "actor": "user", "reason": "", "steps": [STEP | {"before": {}, "after": {}}]}

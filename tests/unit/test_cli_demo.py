@@ -68,6 +68,7 @@ def _left(place: Path) -> list[Path]:
     return [*(place / "tmp").iterdir(), *(place / "home").iterdir()]
 
 
+@pytest.mark.serial
 @pytest.mark.slow
 def test_the_demonstration_plays_and_leaves_nothing(place: Path) -> None:
     began = monotonic()

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from cli.__main__ import main
 from cli.plot import HEIGHT, curve
 from subconscious.home import Home
-from tests.unit.stub_daemon import StubDaemon, answering
-from tests.unit.test_cli import ANSWERS, MEMORY
+from tests.support.cli_answers import ANSWERS, MEMORY
+from tests.support.stub_daemon import StubDaemon, answering
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from cli import imports, origin
 from cli.__main__ import main
 from cli.progress import Progress
 from subconscious.home import Home
-from tests.unit.stub_daemon import StubDaemon, answering
-from tests.unit.test_cli import ANSWERS, FATE, FILE
+from tests.support.cli_answers import ANSWERS, FATE, FILE
+from tests.support.stub_daemon import StubDaemon, answering
 
 NOTE = FILE | {"path": "/home/dev/shop/docs/adr/0001.md", "sort": "note", "bytes": 900}
 

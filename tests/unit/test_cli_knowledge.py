@@ -10,8 +10,8 @@ import pytest
 
 from cli.__main__ import main
 from subconscious.home import Home
-from tests.conftest import NOON, make_memory
-from tests.unit.stub_daemon import StubDaemon
+from tests.support.stub_daemon import StubDaemon
+from tests.support.values import NOON, make_memory
 
 STANDING = {
     "status": "promoted",

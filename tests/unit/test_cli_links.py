@@ -14,8 +14,8 @@ import pytest
 from cli import origin
 from subconscious.home import Home
 from subconscious.quoting import CLOSING, OPENING, hides
-from tests.unit.stub_daemon import StubDaemon, answering
-from tests.unit.test_cli import DAY, ESCAPES, MARKUP, MEMORY, run
+from tests.support.cli_answers import DAY, ESCAPES, MARKUP, MEMORY, run
+from tests.support.stub_daemon import StubDaemon, answering
 
 OLD: dict[str, Any] = {
     "id": 7,

@@ -12,8 +12,8 @@ import pytest
 from cli import price
 from cli.__main__ import main
 from subconscious.home import Home
-from tests.unit.stub_daemon import StubDaemon, answering
-from tests.unit.test_cli import ANSWERS, FILE
+from tests.support.cli_answers import ANSWERS, FILE
+from tests.support.stub_daemon import StubDaemon, answering
 
 OFFERS = [
     {"provider": "anthropic", "model": "m-1", "configured": True, "cost": 1.5, "batch": 0.75, "most": 4.0},

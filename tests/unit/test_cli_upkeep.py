@@ -12,8 +12,8 @@ from subconscious.home import Home
 from subconscious.store import backups
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
-from tests.conftest import NOON
-from tests.unit.stub_daemon import StubDaemon
+from tests.support.stub_daemon import StubDaemon
+from tests.support.values import NOON
 
 RUN: dict[str, Any] = {
     "id": 1,

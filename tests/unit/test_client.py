@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import socket
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -16,7 +19,8 @@ from subconscious import __version__, client
 from subconscious.client import AbsentError, WedgedError
 from subconscious.errors import DaemonError, NotFoundError, RequestError
 from subconscious.home import Home
-from tests.unit.stub_daemon import StubDaemon
+from tests.support.hook_calls import listening
+from tests.support.stub_daemon import StubDaemon
 
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner), max_leaves=5)
 
@@ -198,6 +202,34 @@ def test_the_daemon_gets_no_folder_of_the_path(home: Home, tmp_path: Path, monke
     folders = client.daemon_command(home)[1]["PATH"].split(":")
     assert str(tmp_path) not in folders
     assert "/usr/bin" in folders
+
+
+def test_a_daemon_without_a_socket_is_there_while_it_holds_its_lock(home: Home) -> None:
+    home.make()
+    with home.lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(WedgedError, match="still there"):
+            client.await_absence(home, 0.2)
+    client.await_absence(home, 5)
+
+
+def test_a_greeting_that_is_never_answered_holds_nobody_up(home: Home) -> None:
+    with listening(home.root), ThreadPoolExecutor() as pool:
+        waiting = pool.submit(client.await_absence, home, 20)
+        time.sleep(0.3)  # it has connected
+        home.socket.unlink()
+        waiting.result(10)
+
+
+def test_a_daemon_is_gone_when_the_next_one_answers(home: Home) -> None:
+    home.make()
+    with home.lock.open("w") as held, ThreadPoolExecutor() as pool:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        waiting = pool.submit(client.await_absence, home, 20)
+        time.sleep(0.3)
+        assert not waiting.done()
+        with StubDaemon(home):
+            waiting.result(20)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from subconscious.consolidate import gate, synthesis, telling
 from subconscious.consolidate.synthesis import Synthesis
 from subconscious.model import Decision, Memory, Origin
 from subconscious.settings import Settings
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 CENTS = "Amounts are integer cents."
 ROUND = "Amounts are integer cents. Rounding happens in money.py alone."

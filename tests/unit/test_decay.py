@@ -26,7 +26,7 @@ from subconscious.decay import (
 )
 from subconscious.kinds import KINDS
 from subconscious.settings import Settings
-from tests.conftest import NOON, make_memory
+from tests.support.values import NOON, make_memory
 
 TERMS = Terms()
 FORMULA = Terms(patience=0)

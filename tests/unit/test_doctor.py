@@ -24,7 +24,7 @@ from subconscious.store.backups import keep_copy
 from subconscious.store.check import check
 from subconscious.store.connect import open_database
 from subconscious.store.migrate import migrate
-from tests.unit.stub_daemon import StubDaemon
+from tests.support.stub_daemon import StubDaemon
 
 MOUNTS = """\
 21 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
@@ -227,6 +227,7 @@ def test_an_environment_that_is_not_whole(home: Home) -> None:
 
 def test_a_wedged_daemon(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "hello", partial(hello, timeout=0.1))
+    monkeypatch.setattr(running, "PROVIDER_SECONDS", 0.1)
     with StubDaemon(home) as daemon:
         daemon.silent = True
         assert faults(home)["daemon"].remedy == "subconscious daemon stop --force"

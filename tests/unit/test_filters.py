@@ -19,7 +19,7 @@ from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
 from subconscious.store.vectors import NumpyIndex
-from tests.conftest import NOON, make_memory
+from tests.support.values import NOON, make_memory
 
 DAY = 86_400.0
 

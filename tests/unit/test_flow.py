@@ -8,26 +8,11 @@ from subconscious.flow.giving import Start, surface_start
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
 from subconscious.flow.unasked import Prompt, surface_prompt
-from subconscious.model import Scope
-from subconscious.settings import Settings
 from subconscious.store import memories, surfaces
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
-from tests.conftest import NOON, make_memory
-
-
-async def no_embedding(text: str) -> None:
-    return None
-
-
-def make_mind(database: Database, **settings: Any) -> Mind:
-    return Mind(database, None, Settings(embedder="none", **settings), no_embedding)
-
-
-async def store(database: Database, project: Project, content: str, **changes: Any) -> int:
-    memory = make_memory(content, project_id=project.id, scope=Scope.PROJECT, **changes)
-    async with database.write() as tx:
-        return (await memories.insert(tx, memory)).id
+from tests.support.minds import make_mind, store
+from tests.support.values import NOON, make_memory
 
 
 async def given(mind: Mind, project: Project, session: str = "s", **start: Any) -> list[int]:

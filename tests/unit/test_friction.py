@@ -8,12 +8,12 @@ from typing import Any
 import numpy
 
 from subconscious.friction import candidate, recurring
-from subconscious.model import Admission, Candidate, Decision, Evidence, Origin, Strength
-from subconscious.store import captures, promotion
-from subconscious.store.capture_rows import Place
+from subconscious.model import Decision, Origin, Strength
+from subconscious.store import promotion
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
-from tests.conftest import NOON
+from tests.support.friction import told
+from tests.support.values import NOON
 
 STALE = "The build fails because the lock file is stale."
 _numbers = count(1)
@@ -31,26 +31,6 @@ def trouble(session: str, content: str = STALE, **changes: Any) -> dict[str, Any
     values |= {"origin": "assistant", "said_at": NOON + number, "turn_id": f"t{number}", "transcript": "/t.jsonl"}
     values |= {"evidence": content, "byte_start": 0, "byte_end": 9, "tags": ["build"], "files": []}
     return values | changes
-
-
-async def told(database: Database, project: Project, session: str, content: str, **changes: Any) -> int:
-    """Have a session tell of a trouble; it waits for review."""
-    quote = Evidence(content, f"turn-{session}", "", 0, 0)
-    decision = Admission(changes.pop("decision", Decision.REVIEW), 0.7, "")
-    values: dict[str, Any] = {"kind": "blocker", "origin": Origin.ASSISTANT, "time": NOON} | changes
-    said = Candidate(
-        summary=content,
-        content=content,
-        evidence=quote,
-        strength=Strength.IMPLIED,
-        raw_confidence=0.7,
-        extractor="test",
-        **values,
-    )
-    async with database.write() as tx:
-        number = await captures.insert(tx, said, decision, Place(project.id, session), 30)
-    assert number is not None
-    return number
 
 
 def test_it_takes_three_sessions_and_not_three_times() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,30 +10,8 @@ from hypothesis import strategies as st
 
 from subconscious.capture.gate import admit
 from subconscious.kinds import KINDS
-from subconscious.model import Candidate, Decision, Evidence, Origin, Scope, Strength
-
-HEARD = "ok. We decided to fire twice a day. Go on."
-
-
-@dataclass(frozen=True)
-class Limits:
-    auto_threshold: float = 0.9
-    review_threshold: float = 0.7
-
-
-def candidate(confidence: float = 0.9, kind: str = "decision", origin: Origin = Origin.USER) -> Candidate:
-    return Candidate(
-        kind=kind,
-        summary="Fire twice a day",
-        content="We decided to fire twice a day.",
-        evidence=Evidence("We decided to fire twice a day.", "t1", "f", 0, 9),
-        origin=origin,
-        strength=Strength.EXPLICIT,
-        raw_confidence=confidence,
-        extractor="test",
-        time=1.0,
-        reason='says "decided"',
-    )
+from subconscious.model import Decision, Evidence, Origin, Scope
+from tests.support.gate import HEARD, Limits, candidate
 
 
 @pytest.mark.parametrize(

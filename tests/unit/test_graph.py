@@ -18,7 +18,7 @@ from subconscious.search.graph import Edge, Reach, by_links, kin, linked, pagera
 from subconscious.store import links, memories
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
-from tests.conftest import NOON, make_memory
+from tests.support.values import NOON, make_memory
 
 FAR = Reach(hops=2, nodes=300)
 

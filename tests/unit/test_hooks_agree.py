@@ -18,7 +18,7 @@ from daemon.entry import parse_entry
 from hooks import ask, cap, drop
 from subconscious import home as library
 from subconscious.settings import KEYS, Settings
-from tests.unit.hook_calls import CHECKOUT
+from tests.support.hook_calls import CHECKOUT
 
 PLACES = ("", "relative", "whole", "missing/below", "file", "file/below", "link", "loop", "dangling", "open", "locked")
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from daemon.entry import parse_secrets
-from tests.unit.hook_calls import Hooks, copy_plugin, daemon, framed, listening, make_hooks
+from tests.support.hook_calls import Hooks, copy_plugin, daemon, framed, listening, make_hooks
 
 STUB = "import pathlib\ndef main(event):\n    pathlib.Path({told!r}).write_text(event)\n"
 STARTING_UP = 1.0  # what shell and Python may cost on a busy machine, beside the deadline
@@ -70,6 +70,7 @@ def test_keys_go_over_the_socket_and_never_to_the_disk(hooks: Hooks) -> None:
     assert b"provider=anthropic" in entry.read_bytes()
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("answer", [b"0\n", b"", b"10\nshort", b"garbage\n", b"5"])
 def test_no_whole_answer_is_no_answer(hooks: Hooks, answer: bytes) -> None:
     with daemon(hooks.home, lambda _: answer), within(0.3):
@@ -77,6 +78,7 @@ def test_no_whole_answer_is_no_answer(hooks: Hooks, answer: bytes) -> None:
     assert (done.stdout, len(hooks.entries)) == (b"", 1)
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize(("event", "deadline"), [("UserPromptSubmit", 0.3), ("PreCompact", 0.8), ("Stop", 0.15)])
 def test_a_wedged_daemon_costs_the_deadline(hooks: Hooks, event: str, deadline: float) -> None:
     with listening(hooks.home), within(deadline):
@@ -84,6 +86,7 @@ def test_a_wedged_daemon_costs_the_deadline(hooks: Hooks, event: str, deadline: 
     assert (done.stdout, len(hooks.entries)) == (b"", 1)
 
 
+@pytest.mark.serial
 def test_a_daemon_with_a_full_queue_costs_the_deadline(hooks: Hooks) -> None:
     with listening(hooks.home, backlog=0), socket.socket(socket.AF_UNIX) as first:
         first.connect(str(hooks.home / "run" / "daemon.sock"))
@@ -92,6 +95,7 @@ def test_a_daemon_with_a_full_queue_costs_the_deadline(hooks: Hooks) -> None:
     assert (done.stdout, len(hooks.entries)) == (b"", 1)
 
 
+@pytest.mark.serial
 def test_a_slow_trickle_does_not_stretch_the_deadline(hooks: Hooks) -> None:
     def trickle(server: socket.socket) -> None:
         link, _ = server.accept()
@@ -117,6 +121,7 @@ def test_what_is_too_long_to_ask_about_is_only_dropped(hooks: Hooks) -> None:
     assert (done.stdout, questions, len(hooks.entries)) == (b"", [], 1)
 
 
+@pytest.mark.serial
 def test_without_a_daemon_one_is_started_behind(hooks: Hooks) -> None:
     with within(0.15):
         done = hooks.call("ask", "UserPromptSubmit")
@@ -155,6 +160,7 @@ def test_a_new_session_waits_for_a_daemon_that_is_starting(hooks: Hooks) -> None
         assert hooks.call("ask", "SessionStart").stdout == CONTEXT
 
 
+@pytest.mark.serial
 def test_a_new_session_does_not_wait_for_an_environment(hooks: Hooks) -> None:
     with within(0.2):
         assert hooks.call("ask", "SessionStart").stdout == b""

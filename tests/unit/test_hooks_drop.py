@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from daemon.entry import parse_entry, read_entry
-from tests.unit.hook_calls import Hooks, copy_plugin, make_hooks, shell_tools
+from tests.support.hook_calls import Hooks, copy_plugin, make_hooks, shell_tools
 
 SAID = {"session_id": "s", "transcript_path": "/t", "cwd": "/c", "hook_event_name": "Stop"}
 PAYLOAD = json.dumps(SAID).encode()

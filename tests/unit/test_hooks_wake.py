@@ -10,7 +10,7 @@ import pytest
 
 from hooks.drop import VERSION
 from hooks.wake import order
-from tests.unit.hook_calls import CHECKOUT, Hooks, copy_plugin, daemon, framed, listening, make_hooks
+from tests.support.hook_calls import CHECKOUT, Hooks, copy_plugin, daemon, framed, listening, make_hooks
 
 
 @pytest.fixture
@@ -45,6 +45,7 @@ def test_no_daemon_is_brought_up(hooks: Hooks) -> None:
     assert (hooks.home / "brought-up").exists()
 
 
+@pytest.mark.serial
 def test_a_wedged_daemon_is_not_doubled(hooks: Hooks) -> None:
     started = time.monotonic()
     with listening(hooks.home):

@@ -4,30 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.graph import LONGEST_LABEL, Graph, Neighbours, escaped, mermaid, tree, walk
+from subconscious.graph import LONGEST_LABEL, Graph, escaped, mermaid, tree, walk
 from subconscious.link_types import LINK_TYPES
 from subconscious.model import Link
 from subconscious.quoting import visible
-from tests.unit.test_quoting import hostile
-
-
-def linked(number: int, source: int, target: int, type_: str = "SUPPORTS", status: str = "active") -> Link:
-    return Link(number, source, target, type_, status, 0.9, "user", "", 0.0)
-
-
-def around(links: Iterable[Link]) -> Neighbours:
-    """The links at some memories, as the store answers."""
-    kept = list(links)
-
-    async def neighbours(ids: Sequence[int]) -> list[Link]:
-        return [link for link in kept if link.source_id in ids or link.target_id in ids]
-
-    return neighbours
+from tests.support.hostile_text import hostile
+from tests.support.link_graphs import around, linked, pairs
 
 
 def walked(links: Iterable[Link], depth: int = 3, most: int = 100) -> Graph:
@@ -59,9 +46,6 @@ def test_a_full_walk_says_what_it_left_out() -> None:
     found = walked(star, most=4)
     assert (len(found.distances), found.left_out) == (4, 6)
     assert walked(star).left_out == 0
-
-
-pairs = st.tuples(st.integers(1, 9), st.integers(1, 9)).filter(lambda pair: pair[0] != pair[1])
 
 
 @given(

@@ -19,7 +19,7 @@ from subconscious.links.opinions import Opinion
 from subconscious.links.reading import Note, Reading, read, stems, worth
 from subconscious.model import Origin
 from subconscious.settings import Settings
-from tests.conftest import NOON, make_memory
+from tests.support.values import NOON, make_memory
 
 DAY = 86_400.0
 SETTINGS = Settings()

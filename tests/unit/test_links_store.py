@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from subconscious import redaction
 from subconscious.model import Link, Memory, Scope
 from subconscious.projects import Identity
@@ -11,19 +9,9 @@ from subconscious.store import events, links, memories, prose, purge
 from subconscious.store.connect import Database
 from subconscious.store.links import Which
 from subconscious.store.projects import Project, settle
-from tests.conftest import NOON, make_memory
-from tests.unit.test_flow import store
-
-
-async def connect(
-    database: Database, source: int, target: int, type_: str = "SUPPORTS", status: str = "active", **changes: Any
-) -> Link:
-    """Store a link."""
-    values: dict[str, Any] = {"confidence": 0.8, "created_by": "rules", "evidence": "", "created_at": NOON}
-    async with database.write() as tx:
-        made = await links.add(tx, Link(0, source, target, type_, status, **values | changes), "daemon")
-    assert made is not None
-    return made
+from tests.support.linking import connect
+from tests.support.minds import store
+from tests.support.values import NOON, make_memory
 
 
 async def three(database: Database, project: Project) -> tuple[int, int, int]:

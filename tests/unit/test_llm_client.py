@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -23,11 +22,12 @@ from subconscious.errors import (
 )
 from subconscious.llm import channel
 from subconscious.llm.client import LLMClient
-from subconscious.providers import Access, Provider, Reply, Request, Usage
-from subconscious.providers.scripted import ScriptedProvider, Step
+from subconscious.providers import Reply, Request, Usage
+from subconscious.providers.scripted import Step
 from subconscious.settings import Settings
 from subconscious.store import spend
 from subconscious.store.connect import Database
+from tests.support.llm_stage import Stage
 
 
 class Word(BaseModel):
@@ -40,22 +40,6 @@ FINE = Word(word="fine")
 
 def said(word: str = "fine", *, cost: float | None = 0.01) -> Reply:
     return Reply(Word(word=word).model_dump_json(), Usage(100, 20, cost=cost), "m")
-
-
-class Stage:
-    """Scripted providers under the names that the settings use."""
-
-    def __init__(self, **scripts: Iterable[Step] | Callable[[Request], Any]) -> None:
-        self.scripts = scripts
-        self.opened: dict[str, ScriptedProvider] = {}
-
-    def __call__(self, name: str, access: Access) -> Provider:
-        options = {"name": name, "script": self.scripts.get(name, ())}
-        self.opened[name] = ScriptedProvider(Access(access.model or "m", access.key, options=options))
-        return self.opened[name]
-
-    def asked(self, name: str) -> int:
-        return len(self.opened[name].history) if name in self.opened else 0
 
 
 @pytest.fixture(autouse=True)

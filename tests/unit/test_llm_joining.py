@@ -18,7 +18,7 @@ from subconscious.providers import Request
 from subconscious.providers.structured import schema_of
 from subconscious.settings import Settings
 from subconscious.store.connect import Database
-from tests.unit.test_llm_client import Stage
+from tests.support.llm_stage import Stage
 
 
 class Verdict(BaseModel):

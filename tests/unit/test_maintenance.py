@@ -21,7 +21,7 @@ from subconscious.home import Home
 from subconscious.settings import Settings
 from subconscious.store import backups, full_text, health, maintenance, memories
 from subconscious.store.connect import Database
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 JOBS = sorted(PHASES)
 

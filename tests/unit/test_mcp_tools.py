@@ -25,8 +25,8 @@ from daemon.commands import ROOMS
 from subconscious.home import Home
 from subconscious.quoting import CLOSING, OPENING
 from subconscious.redaction import cut_own
-from tests.unit.stub_daemon import StubDaemon
-from tests.unit.test_cli import MEMORY
+from tests.support.cli_answers import MEMORY
+from tests.support.stub_daemon import StubDaemon
 
 ALL: tuple[Tool, ...] = (*TOOLS, *(tool for tool in links.TOOLS if tool not in TOOLS))
 BY_NAME = {tool.name: tool for tool in ALL}

@@ -10,7 +10,7 @@ import pytest
 from subconscious.model import Level, Verdict
 from subconscious.store import memories, merges, poison
 from subconscious.store.connect import Database
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 
 @pytest.fixture

@@ -19,14 +19,10 @@ from subconscious.capture.retelling import LONGEST_TURN, retell
 from subconscious.flow.remembering import clean, weigh
 from subconscious.model import Act, Decision, Origin, Role, Scope, Turn
 from subconscious.settings import Settings
+from tests.support.turns import turn
 
 NAME = "model-1:openai/tiny"
 SURE = dict.fromkeys(WEIGHTS, 0.95)
-
-
-def turn(text: str, role: Role = Role.USER, origin: Origin | None = None, **own: Any) -> Turn:
-    origin = origin or {Role.USER: Origin.USER, Role.ASSISTANT: Origin.ASSISTANT, Role.TOOL: Origin.TOOL}[role]
-    return Turn(f"id-{text[:20]}", "s", role, origin, text, 5.0, "f.jsonl", 10, 90, branch="main", **own)
 
 
 def proposed(number: int, quote: str, content: str = "", /, **own: Any) -> Proposal:

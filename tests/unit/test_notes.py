@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from subconscious.capture.notes import MOST_STATEMENTS, Note, judge, kind_of
 from subconscious.model import Decision, Origin
 from subconscious.settings import Settings
-from tests.conftest import NOON
+from tests.support.values import NOON
 
 MADR = """# Use PostgreSQL for the ledger
 

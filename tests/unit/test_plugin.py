@@ -12,7 +12,7 @@ import subconscious
 from daemon import rendered
 from daemon.events import EVENTS
 from subconscious.settings import Settings
-from tests.unit.hook_calls import CHECKOUT
+from tests.support.hook_calls import CHECKOUT
 
 KNOWN_TO_OLD_CLIENTS = {"SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop", "SessionEnd"}
 

@@ -19,8 +19,8 @@ from subconscious.poisoning.gate import FAILED, screen, told, withhold
 from subconscious.poisoning.second import Opinion, request, second_look, weighed
 from subconscious.providers import Request
 from subconscious.store.poison import Lesson
-from tests.conftest import make_memory
-from tests.unit.test_poisoning_rules import of
+from tests.support.poisoning import of
+from tests.support.values import make_memory
 
 
 def verdict(level: Level, rule: str = "some") -> Verdict:

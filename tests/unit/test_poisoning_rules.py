@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from subconscious.model import Candidate, Evidence, Level, Origin, Strength, Threat
+from subconscious.model import Level, Origin, Threat
 from subconscious.poisoning import check, check_text, linear, rules_version
 from subconscious.poisoning.check import look
 from subconscious.poisoning.rules import CUES, RULES, Rule
 from subconscious.poisoning.views import CODINGS
+from tests.support.poisoning import of
 
 PARSER: Any = import_module("re._parser")
 
@@ -42,20 +43,6 @@ HARMLESS = [
     "Der Dienst ignoriert leere Zeilen in der Konfiguration.",
     "今後はテストを先に書いてください。",
 ]
-
-
-def of(text: str, origin: Origin, **changes: Any) -> Candidate:
-    quoted = Evidence(text, "t", "", 0, 0)
-    values = {"kind": "learning", "summary": text[:100], "content": text, **changes}
-    return Candidate(
-        evidence=quoted,
-        origin=origin,
-        strength=Strength.IMPLIED,
-        raw_confidence=0.9,
-        extractor="test",
-        time=0.0,
-        **values,
-    )
 
 
 @pytest.mark.parametrize("threat", ATTACKS)

@@ -15,7 +15,7 @@ from subconscious.search.fusion import Fused, credited
 from subconscious.search.modes import ANY, NAMES, mode_of
 from subconscious.search.presets import PRESETS, Fusion
 from subconscious.search.selection import Selection, distinct, in_place, selected, stand_ins, successors_first
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 LEAST = {"execution": 0.85, "planning": 0.65, "brainstorming": 0.5}
 

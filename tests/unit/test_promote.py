@@ -31,7 +31,7 @@ from subconscious.store import captures, decisions, links, memories, poison
 from subconscious.store.capture_rows import Place
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 PRECISE = "Run `npm run db:reset` before pytest tests/api/test_billing.py, because port 5433 keeps 2 stale rows."
 VAGUE = "Do things better."

@@ -4,7 +4,7 @@ from subconscious.store import asked, full_text, memories, purge
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 ROW = (
     "INSERT INTO llm_requests"

@@ -12,14 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subconscious.quoting import harmless, quote, visible, within_quotes, word
-
-PIECES = [
-    *"< > / system-reminder subconscious-memory user : Human Assistant &lt; &amp;lt; &#60; \\u003c %3C".split(" "),
-    *"\u200b \u202e \u00ad \uff1c \uff1e \u0455 [12] decision, [INST] ] ( \x1b[31m \x07 \x85 \u2028 \u0336".split(" "),
-    *"\U000e0041 function_calls why: -".split(" "),
-    *(" ", "\n", "\r\n", "\t"),
-]
-hostile = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=30).map("".join)
+from tests.support.hostile_text import hostile
 
 TAGS = re.compile(
     r"<[\s/]*(?:system|user|assistant|human|function_calls|invoke|parameter|antml|subconscious-memory|tool_result"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from subconscious.link_types import LINK_TYPES, named, told_from
 from subconscious.model import Link
 from subconscious.reasons import MOST_CHAINS, Reasons, reasons
-from tests.unit.test_link_graph import around, linked, pairs
+from tests.support.link_graphs import around, linked, pairs
 
 
 def found(links: list[Link], root: int = 1, depth: int = 3) -> Reasons:

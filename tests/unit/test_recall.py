@@ -19,7 +19,7 @@ from subconscious.store import full_text, links, memories, vectors
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from subconscious.store.vectors import NumpyIndex, Row
-from tests.conftest import NOON, make_memory
+from tests.support.values import NOON, make_memory
 
 DIM = 8
 Given = list[tuple[str, list[float]]]

@@ -23,8 +23,8 @@ from subconscious.store.capture_rows import Place as Spot
 from subconscious.store.connect import Database
 from subconscious.store.model_readings import Gathered, Place, Span
 from subconscious.store.projects import settle
-from tests.conftest import make_memory
-from tests.unit.test_model_capture import turn
+from tests.support.turns import turn
+from tests.support.values import make_memory
 
 SAID = "let's use sqlite for the cache, we can copy it"
 WORDED = "The cache uses SQLite because it can be copied."

@@ -17,10 +17,10 @@ from subconscious.store import memories, poison
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from subconscious.surfacing import Budget, compose, line_of, survivors
-from tests import frames
-from tests.conftest import make_memory
-from tests.unit.test_flow import make_mind, store
-from tests.unit.test_links_store import connect
+from tests.support import frames
+from tests.support.linking import connect
+from tests.support.minds import make_mind, store
+from tests.support.values import make_memory
 
 CENTS = "Amounts are kept as integer cents in the ledger."
 FLOATS = "Amounts are kept as floats in the ledger."

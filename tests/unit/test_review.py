@@ -20,8 +20,8 @@ from subconscious.store import captures, decisions, memories, outcomes, stats, s
 from subconscious.store.capture_rows import Place
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
-from tests.conftest import make_memory
-from tests.unit.test_store import make_candidate
+from tests.support.candidates import make_candidate
+from tests.support.values import make_memory
 
 DAY = 86_400.0
 

@@ -9,37 +9,20 @@ from typing import Any
 import aiosqlite
 
 from subconscious import review, rollback
-from subconscious.flow.remembering import Provenance, keep
-from subconscious.model import Admission, Decision, Link, Origin
+from subconscious.model import Decision, Link, Origin
 from subconscious.store import asked, captures, decisions, events, links, memories, model_readings, sessions
-from subconscious.store.capture_rows import Place
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.model_readings import Gathered
 from subconscious.store.model_readings import Place as At
 from subconscious.store.projects import Project
-from tests.conftest import make_memory
-from tests.unit.test_flow import make_mind
-from tests.unit.test_links_store import connect
-from tests.unit.test_poisoning_rules import of
+from tests.support.linking import connect
+from tests.support.rollbacks import brought
+from tests.support.values import make_memory
 
 PLAIN = "The upload worker retries twice before it gives up."
 SHARED = "Amounts are kept in integer cents everywhere."
 SOFT = "Perhaps the queue should be drained at night."
-
-
-async def brought(database: Database, project: Project, session: str, text: str, **changes: Any) -> int:
-    """Keep a statement of a session's; the id of its capture."""
-    decision = changes.pop("decision", Decision.AUTO)
-    candidate = of(text, changes.pop("origin", Origin.USER))
-    candidate = replace(candidate, evidence=replace(candidate.evidence, turn_id=f"{session}-{text[:9]}"))
-    async with database.write() as tx:
-        await sessions.note(tx, session, project.id, 1.0, transcript="", cwd="")
-        where = Provenance(Place(project.id, session))
-        ((capture_id, _),) = await keep(
-            make_mind(database), tx, [(candidate, Admission(decision, 0.95, "said"))], where
-        )
-    return capture_id
 
 
 async def picture(database: Database, project: Project) -> Any:

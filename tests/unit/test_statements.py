@@ -16,7 +16,7 @@ from subconscious.capture.offline import drafts
 from subconscious.capture.passages import LONGEST, plain, points
 from subconscious.capture.published import written
 from subconscious.model import Origin, Role, Turn
-from tests.unit.test_capture_structure import Script
+from tests.support.scripts import Script
 
 FAULT = "`fire()` fails because the relay of `KilnDriver` drops the first command that it is given."
 ROW = "`kiln/ramp.py` | The cone of each firing is read from `glaze.toml`, never from the command line"

@@ -10,13 +10,9 @@ from subconscious.errors import NotFoundError
 from subconscious.home import Home
 from subconscious.model import (
     Admission,
-    Candidate,
     Decision,
     EngineHit,
-    Evidence,
-    Origin,
     Scope,
-    Strength,
     Surface,
 )
 from subconscious.search.words import terms
@@ -25,26 +21,8 @@ from subconscious.store.capture_rows import Place, candidate_of
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
-from tests.conftest import NOON, make_memory
-
-
-def make_candidate(content: str = "Amounts are integer cents.", **changes: Any) -> Candidate:
-    values: dict[str, Any] = {
-        "kind": "decision",
-        "summary": content,
-        "content": content,
-        "evidence": Evidence(content, "turn-1", "/t.jsonl", 10, 90),
-        "origin": Origin.USER,
-        "strength": Strength.EXPLICIT,
-        "raw_confidence": 0.92,
-        "extractor": "test",
-        "time": NOON,
-        "rationale": "floats lost a cent",
-        "branch": "main",
-        "tags": ("cents",),
-        "files": ("pay.py",),
-    }
-    return Candidate(**values | changes)
+from tests.support.candidates import make_candidate
+from tests.support.values import NOON, make_memory
 
 
 async def stored(database: Database, **changes: Any) -> int:

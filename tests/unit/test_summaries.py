@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from subconscious.flow.remembering import clean
 from subconscious.model import Origin, Role, Turn
 from subconscious.summaries import Deeds, Sketch, Summary, read_deeds, tell
-from tests.conftest import NOON
+from tests.support.values import NOON
 
 
 def turn(text: str, role: Role = Role.USER, origin: Origin | None = None, **changes: Any) -> Turn:

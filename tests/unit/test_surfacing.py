@@ -15,9 +15,9 @@ from subconscious.surfacing import (
     line_of,
     survivors,
 )
-from tests import frames
-from tests.conftest import NOON, make_memory
-from tests.unit.test_quoting import hostile
+from tests.support import frames
+from tests.support.hostile_text import hostile
+from tests.support.values import NOON, make_memory
 
 WIDE = Budget(tokens=2000, characters=9500, memories=10)
 

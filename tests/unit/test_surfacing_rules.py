@@ -16,7 +16,7 @@ from subconscious.surfacing.faults import fault_of, likeness
 from subconscious.surfacing.files import Touched, bond
 from subconscious.surfacing.limits import Given, Limits, Seen, room, sift
 from subconscious.surfacing.marks import Standing, lean, marks_of
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 ROOT = "/home/dev/shop"
 

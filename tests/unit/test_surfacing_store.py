@@ -10,8 +10,8 @@ from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from subconscious.surfacing import due
 from subconscious.surfacing.files import Touched
-from tests.conftest import NOON
-from tests.unit.test_flow import make_mind, store
+from tests.support.minds import make_mind, store
+from tests.support.values import NOON
 
 SAID = "The retries in upload/worker.py stop after two until 2030-03-01."
 

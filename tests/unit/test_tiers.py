@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from subconscious.search.sections import Section, named, nearest, sections
 from subconscious.search.tiers import GAP, TIERS, Tiers, clipped, shortened, tell
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 RECORD = """Use integer cents for all amounts.
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from subconscious.model import Level, Origin, Trust
 from subconscious.trust import trust_of
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 USER, ASSISTANT, TOOL = Origin
 

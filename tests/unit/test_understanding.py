@@ -10,7 +10,7 @@ from subconscious.search.dates import Span
 from subconscious.search.understanding import MOST, understand
 from subconscious.search.words import terms
 from subconscious.store.filters import Filter
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 NOW = datetime(2026, 5, 14, 15, 30, tzinfo=UTC)
 

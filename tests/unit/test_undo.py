@@ -14,7 +14,7 @@ from subconscious.store import embedding_queue, events, full_text, links, memori
 from subconscious.store.connect import Database
 from subconscious.store.redactions import Finding
 from subconscious.store.rows import alter
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 
 async def remember(database: Database, text: str = "Amounts are integer cents.") -> int:

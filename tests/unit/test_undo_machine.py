@@ -48,8 +48,8 @@ from subconscious.store.model_readings import Gathered
 from subconscious.store.redactions import Finding
 from subconscious.store.rows import alter, content_hash
 from subconscious.store.vectors import Row
-from tests.unit.test_flow import make_mind
-from tests.unit.test_poisoning_rules import of
+from tests.support.minds import make_mind
+from tests.support.poisoning import of
 
 PROJECT, SESSIONS = "p", ("s1", "s2")
 TEXTS = ("Amounts are integer cents.", "The worker retries twice.", "Tests run on port 5433.", "Logs are kept a week.")

@@ -1,0 +1,69 @@
+"""A daemon of the test's own and sessions that speak to it: what the tests of the daemon do again and again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from bench.sessions import Speaker
+from subconscious import client
+from subconscious.errors import DaemonError
+from subconscious.home import Home
+from tests.support.daemon_thread import serves_in_thread
+
+
+def processes_of(home: Home) -> list[int]:
+    """The daemon processes of a state folder."""
+    assert not serves_in_thread(home), "this daemon is a thread: mark the test with @pytest.mark.process"
+    marker = f"SUBCONSCIOUS_HOME={home.root}\0".encode()
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if marker in (folder / "environ").read_bytes() and b"daemon" in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+    return found
+
+
+def eventually(true: Callable[[], bool], seconds: float = 10.0) -> bool:
+    """Whether something becomes true in time."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def configure(home: Home, **values: object) -> None:
+    """Write config.toml; without a model, and without links found by themselves, unless the test asks for them."""
+    lines = {"embedder": '"none"', "link_limit": 0, **{name: str(value).lower() for name, value in values.items()}}
+    (home.root / "config.toml").write_text("".join(f"{name} = {value}\n" for name, value in lines.items()))
+
+
+def drained(home: Home) -> None:
+    """Wait until everything handed over is worked off."""
+    assert client.call(home, "drain", {"timeout": 20}, 25) == {"drained": True, "embedded": True}
+
+
+def new_session(home: Home, folder: Path) -> Speaker:
+    """Another session."""
+    folder.mkdir(exist_ok=True)
+    return Speaker(home.root, folder)
+
+
+def stop(home: Home) -> None:
+    """Stop the daemon of a state folder, if one runs."""
+    with suppress(DaemonError):
+        client.call(home, "stop", timeout=2)
+        client.await_absence(home, 10)
+
+
+def kill_processes(home: Home) -> None:
+    """Kill the daemon processes of a state folder: also those that do not listen, or were stopped."""
+    for pid in processes_of(home):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)

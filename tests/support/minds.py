@@ -1,0 +1,27 @@
+"""A mind over a store, and memories put into it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from subconscious.flow.mind import Mind
+from subconscious.model import Scope
+from subconscious.settings import Settings
+from subconscious.store import memories
+from subconscious.store.connect import Database
+from subconscious.store.projects import Project
+from tests.support.values import make_memory
+
+
+async def no_embedding(text: str) -> None:
+    return None
+
+
+def make_mind(database: Database, **settings: Any) -> Mind:
+    return Mind(database, None, Settings(embedder="none", **settings), no_embedding)
+
+
+async def store(database: Database, project: Project, content: str, **changes: Any) -> int:
+    memory = make_memory(content, project_id=project.id, scope=Scope.PROJECT, **changes)
+    async with database.write() as tx:
+        return (await memories.insert(tx, memory)).id

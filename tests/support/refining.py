@@ -1,0 +1,32 @@
+"""A model that finds statements in sessions, and what came of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from subconscious import client
+from subconscious.home import Home
+from tests.support.fake_openai import Row, candidate, numbered
+
+PATIENCE = 40.0
+"""Seconds that a busy machine may take, the import of an SDK included."""
+HINTED = "The bank rounds half to even, so whatever we show must do the same in kiln.py."
+
+
+def sees(words: str, **own: Any) -> Any:
+    """A model that finds one statement."""
+    return lambda text: [candidate(number, words, **own)] if (number := numbered(text, words)) else []
+
+
+def captured(home: Home) -> list[Row]:
+    found: list[Row] = client.call(home, "captures", {"limit": 1000})["captures"]
+    return found
+
+
+def of_model(home: Home) -> list[Row]:
+    return [capture for capture in captured(home) if capture["extractor"].startswith("model-")]
+
+
+def waits(home: Home) -> Row:
+    found: Row = client.call(home, "status")["refining"]
+    return found
