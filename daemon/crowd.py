@@ -60,7 +60,10 @@ class Crowd:
         self._silent[caller] = None
         caller.add_done_callback(self._forget)
         if len(self._silent) > SILENT:
-            next(iter(self._silent)).cancel()
+            oldest = next(iter(self._silent))
+            # At once: before it has ended, more may come, and each sends another one away.
+            del self._silent[oldest]
+            oldest.cancel()
 
     def heard(self) -> None:
         """The present caller has stated its request: it won't be sent away for its silence."""

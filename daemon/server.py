@@ -73,6 +73,9 @@ class Server:
             _, late = await asyncio.wait(self._crowd.all, timeout=FAREWELL_SECONDS)
             for task in late:
                 task.cancel()
+            if late:
+                # None of them may be at the database when it is closed.
+                await asyncio.wait(late, timeout=FAREWELL_SECONDS)
 
     @property
     def reachable(self) -> bool:
@@ -87,7 +90,11 @@ class Server:
             log.warning("a caller was turned away: %s", "too many" if self._crowd.full else "another user's")
             writer.transport.abort()
             return
-        self._crowd.let_in(asyncio.create_task(self._serve(reader, writer)))
+        caller = asyncio.create_task(self._serve(reader, writer))
+        # Not close(): that would wait for a caller that does not read what it asked for. And not in the task itself:
+        # in a rush, a caller may be sent away before its task has begun.
+        caller.add_done_callback(lambda _: writer.transport.abort())
+        self._crowd.let_in(caller)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._core.heard()
@@ -99,9 +106,6 @@ class Server:
         except Exception:
             # A request must never take the daemon down; the caller gets no answer, and the log the reason.
             log.exception("a request failed")
-        finally:
-            # Not close(): that would wait for a caller that does not read what it asked for.
-            writer.transport.abort()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async with asyncio.timeout(REQUEST_SECONDS) as patience:

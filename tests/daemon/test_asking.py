@@ -55,6 +55,7 @@ def recorded(home: Home) -> float:
     return float(rows(home, "SELECT coalesce(sum(cost), 0) FROM llm_calls")[0][0])
 
 
+@pytest.mark.slow
 def test_killed_while_a_batch_runs_each_answer_is_used_once(home: Home, model: FakeModel) -> None:
     model.ended = False
     with model.serving() as url:
@@ -75,6 +76,7 @@ def rows_of_running(home: Home) -> int:
         return 0
 
 
+@pytest.mark.slow
 def test_killed_before_it_knows_the_batchs_name_nothing_is_lost_or_hidden(home: Home, model: FakeModel) -> None:
     model.submit_seconds = 1.0
     with model.serving() as url:

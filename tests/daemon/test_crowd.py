@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import socket
@@ -16,6 +17,10 @@ from typing import Any
 import pytest
 
 from bench.sessions import Speaker
+from daemon import crowd
+from daemon.core import Core
+from daemon.server import Server
+from daemon.spool import Spool
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
@@ -139,6 +144,27 @@ def test_a_thousand_silent_callers_keep_nobody_waiting(running: Home, speaker: S
         speaker.hook("drop", "Stop")
         drained(running)
     assert answered(running)
+
+
+async def test_who_is_sent_away_in_a_rush_is_hung_up_on(core: Core) -> None:
+    """More callers than may be silent, all let in before the first of them is heard."""
+    server = Server(core, Spool(core))
+    await server.open()
+    with ExitStack() as stack:
+        links = [stack.enter_context(connected(core.home)) for _ in range(crowd.SILENT + 50)]
+        await asyncio.sleep(0.5)
+        assert sum(is_hung_up(link) for link in links) == 50
+        await server.close()
+
+
+def is_hung_up(link: socket.socket) -> bool:
+    link.setblocking(False)
+    try:
+        return link.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionResetError:
+        return True
 
 
 def test_slow_callers_keep_nobody_waiting(running: Home) -> None:

@@ -116,6 +116,7 @@ async def test_memories_are_embedded_from_afar(database: Database, server: Embed
     assert await vectors_of(database) == {f"{name}:toy:32": 100}
 
 
+@pytest.mark.slow
 async def test_a_change_of_model_leaves_no_gap(
     database: Database, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,7 +21,7 @@ from hooks import cap, environment, maker, programs
 from tests.support.hook_calls import CHECKOUT, Hooks, copy_plugin, make_hooks
 
 Found = TypeVar("Found")
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 PROJECT = """
 [build-system]

@@ -79,6 +79,7 @@ def kill_in(stopped: Home) -> Iterator[Killer]:
         dying.stdin.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("job", sorted(PHASES))
 def test_a_job_that_is_killed_in_every_phase_is_completed(stopped: Home, kill_in: Killer, job: str) -> None:
     configure(stopped, maintenance_quiet_seconds=0, maintenance_share=1)
@@ -128,6 +129,7 @@ def begin_night(home: Home) -> None:
         connection.commit()
 
 
+@pytest.mark.slow
 def test_merges_that_are_killed_are_completed_and_none_is_done_twice(stopped: Home, kill_in: Killer) -> None:
     configure(stopped, embedder='"local"', maintenance=False)
     asyncio.run(furnish_twins(stopped))
