@@ -15,7 +15,6 @@ from daemon import acts, correcting, merging, phases, reviewing, undoing, watchi
 from daemon.core import Core
 from daemon.embedding import Embedding
 from subconscious import client
-from subconscious.capture.twins import twins
 from subconscious.flow.giving import Start, surface_start
 from subconscious.flow.merging import repeated
 from subconscious.flow.recalling import recall
@@ -46,6 +45,7 @@ from subconscious.store.maintenance import Run
 from subconscious.store.projects import Project
 from subconscious.store.rows import alter
 from subconscious.store.vectors import NumpyIndex, Row
+from subconscious.text.same_statement import same_statement
 from tests.conftest import NOON, make_memory
 from tests.daemon.conftest import configure, drained
 from tests.daemon.test_purge import person
@@ -290,11 +290,11 @@ async def test_others_are_heard_while_statements_are_compared(
         ((number, _),) = await keep(core.mind(), tx, judged, Provenance(Place(project.id, None)))
     threads = []
 
-    def compared(one: str, other: str) -> bool:
+    def compared(one: str, other: str, cosine: float) -> bool:
         threads.append(threading.get_ident())
-        return twins(one, other)
+        return same_statement(one, other, cosine)
 
-    monkeypatch.setattr("subconscious.flow.merging.twins", compared)
+    monkeypatch.setattr("subconscious.flow.merging.same_statement", compared)
     found = await repeated(core.mind(), [(of(AGAIN, Origin.USER), judged[0][1])], project.id)
     assert (found.memories[AGAIN][0], found.captures[AGAIN]) == (old.id, number)
     assert len(threads) == 2

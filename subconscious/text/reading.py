@@ -97,7 +97,7 @@ _CLIPPED = re.compile(r"[^aeiou][aeiou][^aeiouwxy]|[^aeiou]y[^aeiouwxy]")
 """Three letters that were four: of "using" and "noting"; of a verb with three the last one is doubled ("running")."""
 
 
-def twins(one: str, other: str) -> bool:
+def same_words(one: str, other: str) -> bool:
     """Whether two statements say the same and nothing besides."""
     first, second = read(one), read(other)
     return first == second and (bool(first) or one == other)

@@ -1,0 +1,214 @@
+"""Whether two statements say the same, so that one may take the other's place.
+
+The local embedding model sees nearly bags of words: "use tabs, not spaces" and "use spaces, not tabs" have a cosine of
+1, and one noun for another in a sentence of ten still gives .95. So a cosine only says where to look, and the words
+decide. Precision goes before recall: a wrong match replaces a memory, a missed one only stores a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from subconscious.text import vocabulary
+from subconscious.text.reading import same_words
+from subconscious.text.statement import LIGHT, Passive, Statement, Word, parse, stem, weighs
+
+NEAR = 0.85
+"""Cosine from which two statements may be paraphrases of each other."""
+
+FEWEST = 3
+"""Words that must agree where no cosine says that two statements are near."""
+
+OF_ONE_QUOTE = 0.5
+"""Share of the shorter statement's words that the other one has when both rest on the same quote."""
+
+CONTRARY = frozenset(("number", "negation", "opposite", "direction"))
+"""Differences by which two statements contradict each other, rather than hold for different things."""
+
+DISTINCT = CONTRARY | {"name", *vocabulary.PLACES.values()}
+"""Differences by which two statements are two, in texts too long to compare their modality, scope and tense."""
+
+
+def same_statement(
+    one: str, other: str, cosine: float = 0.0, *, may_add: bool = False, one_quote: bool = False
+) -> bool:
+    """Whether two statements say the same.
+
+    ``cosine`` is how near their embeddings are, 0 where there are none; a caller that measures it afterwards, or with
+    a threshold of its own, passes 1. ``may_add``: one may say more than the other, for a caller that keeps the fuller
+    one, or loses nothing for good. ``one_quote``: both rest on the same words of one turn, so that half of the words
+    will do, and no cosine is needed.
+    """
+    if one == other or same_words(one, other):
+        return True
+    first, second = parse(one), parse(other)
+    # The cheap test comes first: merging compares each statement with hundreds.
+    return _alike(first, second, cosine, may_add=may_add, one_quote=one_quote) and not _differences(first, second)
+
+
+def differences(one: str, other: str) -> frozenset[str]:
+    """Return in what two statements differ that changes their meaning, by sort; none where they agree.
+
+    Sorts: number, negation, name, opposite, direction, modality, scope, time, and those of ``vocabulary.PLACES``.
+    """
+    return _differences(parse(one), parse(other)) if one != other else frozenset()
+
+
+def explain(one: str, other: str) -> str:
+    """Say why two statements are not the same, for a developer."""
+    sides = [sorted(word.stem for word in words) for words in _unmatched(parse(one), parse(other))]
+    return f"{sorted(differences(one, other))} {sides}"
+
+
+def _differences(one: Statement, other: Statement) -> frozenset[str]:
+    return frozenset((*_in_words(one, other), *_in_marks(one, other), *_in_direction(one, other)))
+
+
+def _alike(one: Statement, other: Statement, cosine: float, *, may_add: bool, one_quote: bool) -> bool:
+    """Whether the statements have enough words in common."""
+    shared = one.by_key.keys() & other.by_key.keys()
+    if not shared and not one.numbers & other.numbers:
+        return False
+    if one_quote and len(shared) >= OF_ONE_QUOTE * min(len(one.by_key), len(other.by_key)):
+        return True
+    if cosine < NEAR:
+        # Where all words agree, a cosine says nothing that the words do not say better.
+        return len(shared) >= FEWEST and one.by_key.keys() == other.by_key.keys()
+    lacking = one.heavy - shared, other.heavy - shared
+    if may_add:
+        return not all(lacking)
+    return not any(lacking) and _light_alike(*_unmatched(one, other))
+
+
+def _light_alike(left: Sequence[Word], right: Sequence[Word]) -> bool:
+    """Whether the light words that one has and the other lacks can stand for each other."""
+    return all(LIGHT[mine.stem] == LIGHT[its.stem] for mine in left for its in right)
+
+
+_OPPOSITES = {
+    (stem(left), stem(right))
+    for pair in vocabulary.OPPOSITES
+    for left, right in (sorted(pair), sorted(pair, reverse=True))
+}
+_PLACES = {stem(word): sort for word, sort in vocabulary.PLACES.items()}
+
+
+def _unmatched(one: Statement, other: Statement) -> tuple[list[Word], list[Word]]:
+    first, second = one.by_key, other.by_key
+    return (
+        [words[0] for key, words in first.items() if key not in second],
+        [words[0] for key, words in second.items() if key not in first],
+    )
+
+
+def _in_words(one: Statement, other: Statement) -> Iterator[str]:
+    if one.numbers != other.numbers:
+        yield "number"
+    if any(_denied(one.by_key[key], other.by_key[key]) for key in one.by_key.keys() & other.by_key.keys()):
+        yield "negation"
+    left, right = _unmatched(one, other)
+    if any(word.name for word in left) and any(word.name for word in right):
+        yield "name"
+    yield from {_PLACES[word.stem] for word in left if word.stem in _PLACES} & {
+        _PLACES[word.stem] for word in right if word.stem in _PLACES
+    }
+    if any((mine.stem, its.stem) in _OPPOSITES for mine in left for its in right):
+        yield "opposite"
+
+
+def _denied(ones: Sequence[Word], others: Sequence[Word]) -> bool:
+    """Whether one statement denies a word of which the other one says that it holds."""
+    return {word.negated for word in ones}.isdisjoint({word.negated for word in others})
+
+
+def _in_marks(one: Statement, other: Statement) -> Iterator[str]:
+    for sort in ("modality", "scope", "time", "order"):
+        mine, its = ({mark for mark in side.marks if mark[0] == sort} for side in (one, other))
+        if mine != its and not (sort == "modality" and _both_duties(one, other)):
+            yield "direction" if sort == "order" else sort
+    if any(_past(one.by_key[key], other.by_key[key]) for key in one.by_key.keys() & other.by_key.keys()):
+        yield "time"
+    if one.only and other.only and "?" not in (one.only, other.only) and one.only != other.only:
+        yield "scope"
+
+
+def _past(ones: Sequence[Word], others: Sequence[Word]) -> bool:
+    """Whether one tells in the past what the other tells in the present: "crashed", "crashes"."""
+    mine, its = ({word.past for word in words} for words in (ones, others))
+    return mine.isdisjoint(its)
+
+
+def _both_duties(one: Statement, other: Statement) -> bool:
+    """Whether one instructs and the other says "must"."""
+    modes = [{value for sort, value in side.marks if sort == "modality"} for side in (one, other)]
+    duty = {"must"}
+    return all(mode == duty or (not mode and side.imperative) for mode, side in zip(modes, (one, other), strict=True))
+
+
+def _in_direction(one: Statement, other: Statement) -> Iterator[str]:
+    if _roles_swapped(one, other) or _agents_swapped(one, other):
+        yield "direction"
+
+
+def _roles_swapped(one: Statement, other: Statement) -> bool:
+    """Whether two words have each other's roles: "from A to B", "from B to A"."""
+    first, second = one.by_key, other.by_key
+    roles = {
+        (first[key][0].role, second[key][0].role)
+        for key in first.keys() & second.keys()
+        if weighs(first[key][0]) and len(first[key]) == len(second[key]) == 1
+    }
+    return any(mine != its and ((its, mine) in roles or {mine, its} in _CONTRARY) for mine, its in roles)
+
+
+_CONTRARY = tuple(
+    set(pair.split()) for pair in ("from to", "from into", "from onto", "over under", "by to", "by for", "by from")
+)
+"""Roles of one word that contradict each other."""
+
+
+def _agents_swapped(one: Statement, other: Statement) -> bool:
+    """Whether who does something and whom it is done to have changed places."""
+    if bool(one.passives) != bool(other.passives):
+        passive, active = (one, other) if one.passives else (other, one)
+        return any(_against(done, active) for done in passive.passives)
+    if _gives_reason(one) != _gives_reason(other):
+        return False  # "it broke because of the lock", "the lock broke it"
+    order = _order(one), _order(other)
+    shared = sorted(order[0].keys() & order[1].keys(), key=lambda key: order[0][key])[:_MOST]
+    parts = [[key for key in shared if (one.by_key[key][0].role in _SUBORDINATE) is part] for part in (False, True)]
+    return any(
+        order[1][left] > order[1][middle] > order[1][right]
+        for part in parts
+        for left, middle, right in combinations(part, 3)
+    )
+
+
+_SUBORDINATE = frozenset("before after if unless until".split())
+"""Roles of what may stand before or behind what it belongs to: its words are compared among themselves."""
+
+
+def _gives_reason(side: Statement) -> bool:
+    return any(word.role == "because" for word in side.words)
+
+
+_MOST = 16
+"""Words whose order is compared: the triples of so many are 560."""
+
+
+def _order(side: Statement) -> dict[str, int]:
+    """Where the words stand that stand in one place."""
+    found = side.by_key
+    return {word.key: place for place, word in enumerate(side.words) if len(found[word.key]) == 1}
+
+
+def _against(done: Passive, active: Statement) -> bool:
+    """Whether a statement has for the one who does it what another one has for that to which it is done."""
+    order = _order(active)
+    verb = order.get(done.verb)
+    if verb is None:
+        return False
+    agents = [order[key] for key in done.agents if key in order]
+    patients = [order[key] for key in done.patients if key in order]
+    return any(place > verb for place in agents) and any(place < verb for place in patients)

@@ -1,0 +1,436 @@
+"""A statement taken apart for comparison: its words with their roles, its numbers, and what limits it.
+
+There is no parser behind this: a word's role is the preposition or conjunction before it in its clause, and a negation
+covers the clause that it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from subconscious.text import vocabulary
+from subconscious.text.words import is_name
+
+Mark = tuple[str, str]
+"""What limits a statement as a whole: its sort (modality, scope, time, condition) and its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word that carries meaning: ``key`` is the same for its synonyms, ``stem`` for its forms."""
+
+    key: str
+    stem: str
+    role: str
+    negated: bool
+    name: bool
+    past: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Passive:
+    """What is done (a key) to what stands before it, by whom."""
+
+    verb: str
+    patients: frozenset[str]
+    agents: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What of a statement is compared."""
+
+    words: tuple[Word, ...]
+    numbers: frozenset[str]
+    marks: frozenset[Mark]
+    imperative: bool
+    passives: tuple[Passive, ...]
+    only: str
+    by_key: Mapping[str, Sequence[Word]]
+    heavy: frozenset[str]
+    """Keys of the words that may not be missing from a paraphrase."""
+
+
+def _rewrites(*pairs: tuple[str, str]) -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in pairs)
+
+
+_REWRITES = _rewrites(
+    ("[\u2018\u2019]", "'"),
+    (
+        r"^\W*(?:(?:please|fyi|going forward|from now on)\b[,:]?\s*(?:that\b|to\b)?\s*|"
+        r"(?:remember|note|important|reminder)(?:\s*[,:]\s*(?:that\b|to\b)?|\s+(?:that|to)\b)\s*|"
+        r"(?:don't forget|be sure|we (?:have )?(?:decided|agreed))\s+(?:that|to)\s+)+",
+        "",
+    ),
+    (r"\b(?:do not|don't|never) (?:forget|fail|neglect|omit|hesitate) to\b", " "),
+    # Modality; what need not be done comes before what must be done.
+    (
+        r"\b(?:(?:do|does) not|don't|doesn't) (?:need|have) to\b|\bneed not\b|\bneedn't\b|\bno need to\b"
+        r"|\b(?:is|are)(?: not|n't) (?:required|obliged) to\b|\bnot necessary to\b",
+        " _neednot ",
+    ),
+    (r"\b(?:is|are) (?:not allowed|not permitted|forbidden|prohibited|disallowed)(?: to)?\b", " _must not "),
+    (r"\b(?:is|are) (?:allowed|permitted|free|able) to\b", " _may "),
+    (r"^(.+?) (?:is|are) (?:needed|required|mandatory|necessary) (?:for|by|to)\b (.+?)\W*$", r"\2 needs \1"),
+    (r"\b(?:must|should|shall) have\b", "needs"),
+    (r"\b(?:have|has|need|needs|ought|is supposed|are supposed|is required|are required) to\b", " _must "),
+    (r"\b(?:must|should|shall)\b", " _must "),
+    (r"\bcan ?not\b|\bcan't\b", " _may not "),
+    (r"\b(?:can|could|(?-i:may)|might)\b", " _may "),  # "May" is a month
+    # Time.
+    (r"\bused to\b(?! \w+ing\b)|\b(?:has|have|had) been\b", " was "),
+    (r"\b(?:no longer|not any ?more)\b", " _nolonger "),
+    (r"\bwon't\b", " will not "),
+    (r"'ll\b|\b(?:is|are) going to\b", " will "),
+    (r"n't\b", " not "),
+    (r"(?<=\w)'(?:s|re|m|ve)\b", ""),
+    # Scope.
+    (r"\b(?:nobody|no one|none|nothing) (?:but|except)(?: for)?\b", " only "),
+    (r"\bat least|no (?:less|fewer) than|a minimum of\b", " _atleast "),
+    (r"\bat most|(?:no|not) more than|up to|a maximum of\b", " _atmost "),
+    (r"\b(?:except for|apart from|other than|excluding)\b", " except "),
+    # Relations.
+    (r"\bprefer(s|red)? (.{1,60}?) (?:over|to|rather than|instead of)\b", r"use \2 _instead "),
+    (r"\b(?:rather than|in place of|instead of|but not)\b", " _instead "),
+    (r"\b(?:prior to|ahead of)\b", " before "),
+    (r"\b(?:as soon as|once|following)\b(?= (?:the|an?|you|it|we|they|all|every|each)\b)", " after "),
+    (r"\b(?:when|whenever|while|as long as|in case|provided that)\b", " if "),
+    (r"\b(?:because of|due to|as a result of|thanks to|since(?! \d))(?=\W)", " because "),
+    (r"\bstop (?=\w+ing\b)", "not "),
+    (r"\bin order to\b", "to"),
+    (r"\bmake sure(?: that)?\b", "ensure"),
+    (r"\bby (?:hand)\b", "manually"),
+    (r"\bby default\b", "default"),
+    # Spelling.
+    (r"\be-mail", "email"),
+    (r"\b(?:every|each) day\b", "daily"),
+    (r"\b(?:every|each) (week|month|hour|year|quarter)\b", r"\1ly"),
+    (r"\b(?:every|each) night\b", "nightly"),
+    (r"\b(?:an?|one) (?=(?:second|minute|hour|day|week|month|year)s?\b)", "1 "),
+    (r"\btwice\b", "2 times"),
+    (r"(?<=\d),(?=\d{3}\b)", ""),
+    (r"\b(\d+)(ms|us|s|sec|min|h|hr|d|[kmgt]i?b|px|%)(?!\w)", r"\1 \2"),
+)
+_TOKEN = re.compile(
+    r"(?P<code>`[^`\n]+`)|(?P<stop>[,;:()\n\u2013\u2014]|[.!?](?=\s|$))"
+    r"|(?P<word>[^\s,;()\[\]{}\"\u201c\u201d`]+)"
+)
+_HYPHENATED = re.compile(r"[a-z]{2,}(?:-[a-z]{2,})+", re.IGNORECASE)
+_MIXED = re.compile(r"[a-z][A-Z]|_")
+_NUMBER = re.compile(r"[#~]?\d+(?:[.:]\d+)*")
+_ACRONYMS = re.compile(r"([A-Z]{2,})s")
+
+_CLIPPED = re.compile(r"[^aeiou][aeiou][^aeiouwxy]")
+_THINGS = ("string", "thing", "staging", "billing", "setting", "pricing", "meeting", "during", "marketing")
+"""Endings of words in "ing" that name a thing wherever they stand."""
+
+_NEGATIONS = frozenset("not no never avoid none neither nor without".split())
+_CONTRAST = frozenset("_instead without".split())
+"""Negations that cover what follows them alone."""
+
+_AUXILIARY = frozenset("is are was were be been being do does did _must _may _neednot will get gets".split())
+_BE = frozenset("is are was were be been being get gets got".split())
+_WAS = frozenset(("was", "were"))
+_ROLES = frozenset(
+    "to from into onto as over under than in on at for with by via through before after until unless if because except"
+    " without".split()
+)
+_PRONOUNS = frozenset("we i they he she you it".split())
+_DETERMINERS = frozenset("the a an our its this that these those my your".split())
+_DOING = frozenset("not never avoid no before after if without by for of and to".split())
+"""Behind these, and at the beginning, a word in "ing" is what somebody does; elsewhere it may be a thing: "staging"."""
+
+_MARKS: dict[str, Mark] = {
+    "_must": ("modality", "must"),
+    "_may": ("modality", "may"),
+    "_neednot": ("modality", "need not"),
+    "optional": ("modality", "need not"),
+    "will": ("time", "will"),
+    "_nolonger": ("time", "no longer"),
+    "still": ("time", "still"),
+    "yet": ("time", "yet"),
+    "until": ("time", "until"),
+    **dict.fromkeys(vocabulary.PAST, ("time", "past")),
+    "before": ("order", ""),
+    "then": ("order", ""),
+    "after": ("order", ""),
+    "unless": ("scope", "unless"),
+    "if": ("scope", "if"),
+    "except": ("scope", "except"),
+    "_atleast": ("scope", "at least"),
+    "_atmost": ("scope", "at most"),
+    **{
+        word: ("scope", word)
+        for word in "only some most many few partly usually sometimes often rarely almost too".split()
+    },
+}
+_UNMARKED = frozenset("every all always each".split())
+"""Words that limit a statement only behind "not"."""
+
+
+@dataclass(slots=True)
+class _Builder:
+    """What was read of a statement so far."""
+
+    words: list[Word] = field(default_factory=list)
+    numbers: set[str] = field(default_factory=set)
+    marks: set[Mark] = field(default_factory=set)
+    passives: list[Passive] = field(default_factory=list)
+    imperative: bool = False
+    only: str = ""
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Statement:
+    """Take a statement apart."""
+    built = _Builder()
+    if text.rstrip().endswith("?"):
+        built.marks.add(("modality", "question"))
+    if text.isupper() and " " in text.strip():
+        text = text.casefold()  # all in capitals, nothing is a name for having some
+    for pattern, instead in _REWRITES:
+        text = pattern.sub(instead, text)
+    negated = False
+    for clause in _clauses(text):
+        negated = _Clause(clause, built).read(negated)
+    words = _in_order(built)
+    by_key: dict[str, list[Word]] = {}
+    for word in words:
+        by_key.setdefault(word.key, []).append(word)
+    return Statement(
+        words,
+        frozenset(built.numbers),
+        frozenset(built.marks),
+        built.imperative,
+        tuple(built.passives),
+        built.only,
+        by_key,
+        frozenset(key for key, of_key in by_key.items() if weighs(of_key[0])),
+    )
+
+
+def _in_order(built: _Builder) -> tuple[Word, ...]:
+    """The words with what comes "after" something as what it comes "before": "B after A" is "A before B"."""
+    roles = {word.role for word in built.words}
+    if "after" not in roles or "before" in roles:
+        return tuple(built.words)
+    turned = {"after": "", "": "before"}
+    return tuple(replace(word, role=turned.get(word.role, word.role)) for word in built.words)
+
+
+def weighs(word: Word) -> bool:
+    """Whether a word may not be missing from a paraphrase."""
+    return word.name or word.stem not in LIGHT
+
+
+Token = tuple[str, bool]
+"""A word as it is written, and whether it stood in backquotes."""
+
+
+def _clauses(text: str) -> Iterator[list[Token]]:
+    clause: list[Token] = []
+    for found in _TOKEN.finditer(text):
+        if found["stop"]:
+            yield clause
+            clause = []
+        elif found["code"]:
+            clause.append((found["code"].strip("`"), True))
+        else:
+            clause += _split(found["word"].rstrip(".:'!?").lstrip("'\u2018"))
+    yield clause
+
+
+def _split(word: str) -> list[Token]:
+    """A word, or the parts of one that is written with hyphens: "read-only" is "read only"."""
+    if _HYPHENATED.fullmatch(word):
+        return [(part, False) for part in word.split("-")]
+    return [(word, False)] if word else []
+
+
+class _Clause:
+    """Reads the tokens of one clause into what was read before."""
+
+    def __init__(self, tokens: list[Token], built: _Builder) -> None:
+        self.tokens = tokens
+        self.built = built
+        self.role = ""
+        self.before = ""
+        self.recent: tuple[str, ...] = ()
+        self.passive: tuple[str, frozenset[str]] | None = None
+        self.begin = len(built.words)
+
+    def read(self, negated: bool) -> bool:
+        """Add the clause's words; return whether a negation goes on in the next clause."""
+        lowered = ["`" if code else word.casefold() for word, code in self.tokens]
+        opens = next((word for word in lowered if word not in ("always", "please", "do", "just", "then", "and")), "")
+        imperative = opens in vocabulary.IMPERATIVES or opens in ("not", "never", "avoid", "no")
+        self.built.imperative |= imperative
+        # A list goes on as it began ("never log names, mails or keys"); an instruction begins anew.
+        self.negated = (negated and not imperative and "but" not in lowered) or self._denied(lowered)
+        whole = self.negated and not self._contrasted(lowered)
+        self.number = ""
+        for place, (word, code) in enumerate(self.tokens):
+            self.recent = tuple(lowered[max(0, place - 3) : place])
+            self._token(word, code, lowered[place], lowered[place + 1] if place + 1 < len(lowered) else "")
+        if self.number:
+            self.built.numbers.add(self.number)
+        self._by_whom()
+        return whole
+
+    def _denied(self, lowered: list[str]) -> bool:
+        """Whether a negation covers the clause as a whole."""
+        return any(
+            word in _NEGATIONS and word not in _CONTRAST and not self._is_contrast(lowered, place)
+            for place, word in enumerate(lowered)
+        )
+
+    def _contrasted(self, lowered: list[str]) -> bool:
+        return bool(lowered) and lowered[0] == "not" and lowered[1:2] != [] and lowered[1] not in vocabulary.IMPERATIVES
+
+    @staticmethod
+    def _is_contrast(lowered: list[str], place: int) -> bool:
+        """Whether "not" divides two things ("tabs not spaces") rather than belonging to a verb."""
+        return lowered[place] == "not" and place > 0 and lowered[place - 1] not in _AUXILIARY | {"to", "if"}
+
+    def _token(self, word: str, code: bool, low: str, after: str) -> None:
+        place = len(self.built.words) - self.begin
+        if self.number:
+            self.built.numbers.add(f"{self.number} {vocabulary.UNITS.get(low, '')}".strip())
+            self.number, was = "", self.number
+            if was and low in vocabulary.UNITS:
+                self.before = low
+                return
+        if code:
+            self._add(word, word, name=True)
+        elif low in _CONTRAST or (low == "not" and place > 0 and self.before not in _AUXILIARY | {"to", "if"}):
+            self.negated = True
+            self.role = low if low in _ROLES else self.role
+        elif low == "but":
+            self.negated = False
+        elif _NUMBER.fullmatch(low) or low in vocabulary.NUMBERS:
+            self.number = vocabulary.NUMBERS.get(low, low.lstrip("#~"))
+        elif low not in _NEGATIONS:
+            self._word(word, low, after)
+        self.before = low
+
+    def _word(self, word: str, low: str, after: str) -> None:
+        if low == "then" and ("scope", "if") in self.built.marks:
+            return
+        if low in _MARKS and self.role != "because" and not (word.isupper() and len(word) > 1):
+            self.built.marks.add(_MARKS[low])
+            if low == "only":
+                self.built.only = "?" if after in _BE or after in _ROLES else _key(_stem(after, doing=False))
+        elif low in _UNMARKED and self.negated and self.before in _NEGATIONS:
+            self.built.marks.add(("scope", "not all"))
+        if low in _ROLES:
+            if low == "by" and self.passive is not None:
+                self._by_whom()
+                self.role = "by"
+                return
+            self.role = "because" if self.role == "because" else low
+        if low == "then":
+            self.role = "before"
+        if low == "or" and not self.negated:
+            self.built.marks.add(("scope", "or"))
+        if low in _MARKS or low in _ROLES or (low in vocabulary.FILLERS and not self._is_acronym(word)):
+            return
+        self._plain(word, low, after)
+
+    def _is_acronym(self, word: str) -> bool:
+        """Whether its capitals make a name of a word that would be left out: "the US region", "option A"."""
+        return word.isupper() and word != "I" and not (len(word) == 1 and not self.before)
+
+    def _plain(self, word: str, low: str, after: str) -> None:
+        opening = not self.before
+        name = is_name(word) and not (opening and word.istitle())
+        if _MIXED.search(word):
+            self._add(word, word, name=True)
+            return
+        if plural := _ACRONYMS.fullmatch(word):
+            low = plural[1].casefold()
+        stem = _stem(low, doing=opening or self.before in _DOING) if low.isalpha() else low
+        key = _key(stem)
+        done = _is_done(low)
+        done = done and self.role != "because"
+        if done and (self.before in _PRONOUNS or (after in _DETERMINERS and not self.auxiliary)):
+            self.built.marks.add(("time", "past"))
+        if (done or low in vocabulary.PARTICIPLES) and self.auxiliary:
+            self.passive = key, frozenset(one.key for one in self.built.words[self.begin :])
+        self._add(key, stem, name=name, past=done and (not self.auxiliary or not _WAS.isdisjoint(self.recent)))
+
+    @property
+    def auxiliary(self) -> bool:
+        """Whether a form of "be" stands shortly before, so that a participle is no past tense."""
+        return not _BE.isdisjoint(self.recent)
+
+    def _add(self, key: str, stem: str, *, name: bool, past: bool = False) -> None:
+        self.built.words.append(Word(key, stem, self.role, self.negated, name, past))
+
+    def _by_whom(self) -> None:
+        if self.passive is None:
+            return
+        agents = frozenset(one.key for one in self.built.words[self.begin :] if one.role == "by")
+        if agents:
+            self.built.passives.append(Passive(self.passive[0], self.passive[1], agents - self.passive[1]))
+
+
+@lru_cache(maxsize=1 << 14)
+def _stem(word: str, *, doing: bool) -> str:
+    """A word without its commonest endings; forms of one verb, and what is made of it by "ion", have one stem."""
+    word = vocabulary.IRREGULAR.get(word, word)
+    if word.endswith("ies") and len(word) > 4:
+        word = word[:-3] + "y"
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
+        word = word[:-1]
+    word = vocabulary.IRREGULAR.get(word, word)
+    if doing and word.endswith("ing") and len(word) > 5 and not word.endswith(_THINGS):
+        word = _infinitive(word[:-3])
+    elif word.endswith("ied") and len(word) > 4:
+        word = word[:-3] + "y"
+    elif word.endswith("ed") and not word.endswith("eed") and len(word) > 4:
+        word = _infinitive(word[:-2])
+    elif word.endswith("ion") and len(word) > 7:
+        word = word[:-3]
+    return _bare(word)
+
+
+def _is_done(word: str) -> bool:
+    """Whether a word is a past tense or a participle by its form."""
+    ends = word.endswith("ed") and not word.endswith("eed") and len(word) > 4 and word not in ("embed", "shared")
+    return ends or word in vocabulary.IRREGULAR
+
+
+def _infinitive(root: str) -> str:
+    """A verb of three letters with the silent one that it lost: "coded" is of "code", "fixed" of "fix"."""
+    return root + "e" if _CLIPPED.fullmatch(root) else root
+
+
+def _bare(word: str) -> str:
+    """Without a silent or a doubled letter at its end; a short word is another one without: "note", "not"."""
+    bare = word[:-1] if word.endswith("e") and len(word) > 4 else word
+    if len(bare) > 3 and bare[-1] == bare[-2] and bare[-1] not in "lsz":
+        bare = bare[:-1]
+    return bare[:-1] + "i" if bare.endswith("y") and len(bare) > 3 else bare
+
+
+def stem(word: str) -> str:
+    """The stem of a single word."""
+    return _stem(word, doing=False)
+
+
+_SYNONYMS: dict[str, str] = {}
+for _group in vocabulary.SYNONYMS:
+    for _one in _group.split():
+        _SYNONYMS.setdefault(stem(_one), stem(_group.split()[0]))
+
+
+def _key(stem: str) -> str:
+    return _SYNONYMS.get(stem, stem)
+
+
+LIGHT = {stem(word): number for number, group in enumerate(vocabulary.LIGHT) for word in group}
+"""Stems of the light words, each with the number of its group."""
