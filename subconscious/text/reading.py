@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from subconscious.text import vocabulary
+
 _LIGHT = frozenset(
     "a an the this that these those which we our i it its am is are be being do does please just really also very"
     " quite simply actually basically of so well ok okay".split()
@@ -158,6 +160,8 @@ def _form(token: str, word: str, before: str) -> Form:
 
 def _stem(word: str) -> str:
     """A word without the ending of its number or person; with that of its time, for what was is not what is."""
+    if word in vocabulary.UNCHANGED:
+        return word
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     return _bare(word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word)

@@ -83,7 +83,8 @@ def _alike(one: Statement, other: Statement, cosine: float, *, may_add: bool, on
 
 def _light_alike(left: Sequence[Word], right: Sequence[Word]) -> bool:
     """Whether the light words that one has and the other lacks can stand for each other."""
-    return all(LIGHT[mine.stem] == LIGHT[its.stem] for mine in left for its in right)
+    groups = [[LIGHT[word.stem] for word in words] for words in (left, right)]
+    return not any(mine[0] == its[0] and mine != its for mine in groups[0] for its in groups[1])
 
 
 _OPPOSITES = {
@@ -147,7 +148,7 @@ def _both_duties(one: Statement, other: Statement) -> bool:
 
 
 def _in_direction(one: Statement, other: Statement) -> Iterator[str]:
-    if _roles_swapped(one, other) or _agents_swapped(one, other):
+    if any(found(one, other) for found in (_roles_swapped, _agents_swapped, _told_to_another, _rearranged)):
         yield "direction"
 
 
@@ -163,7 +164,8 @@ def _roles_swapped(one: Statement, other: Statement) -> bool:
 
 
 _CONTRARY = tuple(
-    set(pair.split()) for pair in ("from to", "from into", "from onto", "over under", "by to", "by for", "by from")
+    set(pair.split())
+    for pair in ("from to", "from into", "from onto", "over under", "by to", "by for", "by from", "from for", "in to")
 )
 """Roles of one word that contradict each other."""
 
@@ -187,6 +189,30 @@ def _agents_swapped(one: Statement, other: Statement) -> bool:
 
 _SUBORDINATE = frozenset("before after if unless until".split())
 """Roles of what may stand before or behind what it belongs to: its words are compared among themselves."""
+
+
+def _told_to_another(one: Statement, other: Statement) -> bool:
+    """Whether one instructs to do something to what does it in the other: "ask the team", "the team asks"."""
+    if one.imperative == other.imperative:
+        return False
+    order, says = (_order(one), other) if one.imperative else (_order(other), one)
+    told = _order(says)
+    verb = min(order, key=lambda key: order[key], default="")
+    if verb not in told or says.by_key[verb][0].participle:
+        return False
+    thing = min((key for key in order if order[key] > order[verb]), key=lambda key: order[key], default="")
+    return says.by_key[verb][0].stem not in _PLACED and told.get(thing, told[verb]) < told[verb]
+
+
+_PLACED = frozenset(map(stem, ("live", "reside", "belong")))
+"""Verbs of what is somewhere, because somebody put it there."""
+
+
+def _rearranged(one: Statement, other: Statement) -> bool:
+    """Whether words that come twice come in another order: which belongs to which can't be told then."""
+    orders = [[word.key for word in side.words if weighs(word)] for side in (one, other)]
+    twice = any(len(set(order)) < len(order) for order in orders)
+    return twice and orders[0] != orders[1] and set(orders[0]) == set(orders[1])
 
 
 def _gives_reason(side: Statement) -> bool:

@@ -28,6 +28,7 @@ class Word:
     negated: bool
     name: bool
     past: bool = False
+    participle: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +113,12 @@ _REWRITES = _rewrites(
     (r"\b(?:every|each) night\b", "nightly"),
     (r"\b(?:an?|one) (?=(?:second|minute|hour|day|week|month|year)s?\b)", "1 "),
     (r"\btwice\b", "2 times"),
+    (r"\b(?:every|each) (?=\d|two\b|three\b|four\b|five\b|six\b|other\b)", " _every "),
     (r"(?<=\d),(?=\d{3}\b)", ""),
     (r"\b(\d+)(ms|us|s|sec|min|h|hr|d|[kmgt]i?b|px|%)(?!\w)", r"\1 \2"),
 )
 _TOKEN = re.compile(
-    r"(?P<code>`[^`\n]+`)|(?P<stop>[,;:()\n\u2013\u2014]|[.!?](?=\s|$))"
+    r"(?P<code>`[^`\n]+`)|(?P<stop>[,;:()\n\u2013\u2014])"
     r"|(?P<word>[^\s,;()\[\]{}\"\u201c\u201d`]+)"
 )
 _HYPHENATED = re.compile(r"[a-z]{2,}(?:-[a-z]{2,})+", re.IGNORECASE)
@@ -151,6 +153,7 @@ _MARKS: dict[str, Mark] = {
     "optional": ("modality", "need not"),
     "will": ("time", "will"),
     "_nolonger": ("time", "no longer"),
+    "without": ("scope", "without"),
     "still": ("time", "still"),
     "yet": ("time", "yet"),
     "until": ("time", "until"),
@@ -241,6 +244,9 @@ def _clauses(text: str) -> Iterator[list[Token]]:
             clause.append((found["code"].strip("`"), True))
         else:
             clause += _split(found["word"].rstrip(".:'!?").lstrip("'\u2018"))
+            if found["word"].endswith((".", ":", "!", "?")):
+                yield clause
+                clause = []
     yield clause
 
 
@@ -259,6 +265,7 @@ class _Clause:
         self.built = built
         self.role = ""
         self.before = ""
+        self.then = False
         self.recent: tuple[str, ...] = ()
         self.passive: tuple[str, frozenset[str]] | None = None
         self.begin = len(built.words)
@@ -277,7 +284,7 @@ class _Clause:
             self.recent = tuple(lowered[max(0, place - 3) : place])
             self._token(word, code, lowered[place], lowered[place + 1] if place + 1 < len(lowered) else "")
         if self.number:
-            self.built.numbers.add(self.number)
+            self._count("")
         self._by_whom()
         return whole
 
@@ -299,9 +306,9 @@ class _Clause:
     def _token(self, word: str, code: bool, low: str, after: str) -> None:
         place = len(self.built.words) - self.begin
         if self.number:
-            self.built.numbers.add(f"{self.number} {vocabulary.UNITS.get(low, '')}".strip())
-            self.number, was = "", self.number
-            if was and low in vocabulary.UNITS:
+            unit = "" if code else vocabulary.UNITS.get(low, "")
+            self._count(unit)
+            if unit:
                 self.before = low
                 return
         if code:
@@ -309,6 +316,7 @@ class _Clause:
         elif low in _CONTRAST or (low == "not" and place > 0 and self.before not in _AUXILIARY | {"to", "if"}):
             self.negated = True
             self.role = low if low in _ROLES else self.role
+            self.built.marks.update([_MARKS[low]] if low in _MARKS else ())
         elif low == "but":
             self.negated = False
         elif _NUMBER.fullmatch(low) or low in vocabulary.NUMBERS:
@@ -316,6 +324,12 @@ class _Clause:
         elif low not in _NEGATIONS:
             self._word(word, low, after)
         self.before = low
+
+    def _count(self, unit: str) -> None:
+        """Add the number that was read, with its unit."""
+        number, self.number = f"{self.number} {unit}".strip(), ""
+        self.built.numbers.add(number)
+        self._add(number, number, name=True)
 
     def _word(self, word: str, low: str, after: str) -> None:
         if low == "then" and ("scope", "if") in self.built.marks:
@@ -327,13 +341,9 @@ class _Clause:
         elif low in _UNMARKED and self.negated and self.before in _NEGATIONS:
             self.built.marks.add(("scope", "not all"))
         if low in _ROLES:
-            if low == "by" and self.passive is not None:
-                self._by_whom()
-                self.role = "by"
-                return
-            self.role = "because" if self.role == "because" else low
+            self.role = self.role if self.role == "because" or self.then else low
         if low == "then":
-            self.role = "before"
+            self.role, self.then = "before", True
         if low == "or" and not self.negated:
             self.built.marks.add(("scope", "or"))
         if low in _MARKS or low in _ROLES or (low in vocabulary.FILLERS and not self._is_acronym(word)):
@@ -358,17 +368,19 @@ class _Clause:
         done = done and self.role != "because"
         if done and (self.before in _PRONOUNS or (after in _DETERMINERS and not self.auxiliary)):
             self.built.marks.add(("time", "past"))
-        if (done or low in vocabulary.PARTICIPLES) and self.auxiliary:
+        passive = (done or low in vocabulary.PARTICIPLES) and self.auxiliary
+        if passive:
             self.passive = key, frozenset(one.key for one in self.built.words[self.begin :])
-        self._add(key, stem, name=name, past=done and (not self.auxiliary or not _WAS.isdisjoint(self.recent)))
+        past = done and (not self.auxiliary or not _WAS.isdisjoint(self.recent))
+        self.built.words.append(Word(key, stem, self.role, self.negated, name, past, passive))
 
     @property
     def auxiliary(self) -> bool:
         """Whether a form of "be" stands shortly before, so that a participle is no past tense."""
         return not _BE.isdisjoint(self.recent)
 
-    def _add(self, key: str, stem: str, *, name: bool, past: bool = False) -> None:
-        self.built.words.append(Word(key, stem, self.role, self.negated, name, past))
+    def _add(self, key: str, stem: str, *, name: bool) -> None:
+        self.built.words.append(Word(key, stem, self.role, self.negated, name))
 
     def _by_whom(self) -> None:
         if self.passive is None:
@@ -381,6 +393,8 @@ class _Clause:
 @lru_cache(maxsize=1 << 14)
 def _stem(word: str, *, doing: bool) -> str:
     """A word without its commonest endings; forms of one verb, and what is made of it by "ion", have one stem."""
+    if word in vocabulary.UNCHANGED:
+        return word
     word = vocabulary.IRREGULAR.get(word, word)
     if word.endswith("ies") and len(word) > 4:
         word = word[:-3] + "y"
@@ -432,5 +446,10 @@ def _key(stem: str) -> str:
     return _SYNONYMS.get(stem, stem)
 
 
-LIGHT = {stem(word): number for number, group in enumerate(vocabulary.LIGHT) for word in group}
-"""Stems of the light words, each with the number of its group."""
+LIGHT = {
+    stem(word): (sort, number)
+    for sort, groups in enumerate(vocabulary.LIGHT)
+    for number, group in enumerate(groups)
+    for word in group.split()
+}
+"""Stems of the light words, each with its sort (pronoun, verb, noun) and group."""

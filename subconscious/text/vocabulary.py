@@ -7,7 +7,7 @@ stand for each other in any statement about software.
 from __future__ import annotations
 
 FILLERS = frozenset(
-    "a an the this that these those which who there here we i it its they them our ours me you am is"
+    "a an the this that these those which who there here it its our ours am is"
     " are be been being do does did done doing have has had having let please just really also very quite"
     " simply actually basically so well ok okay now currently always and or both e.g i.e"
     " of for in on at by as to with via through using about around approximately roughly what how such into onto"
@@ -15,30 +15,21 @@ FILLERS = frozenset(
 )
 """Words without which a statement says the same; a preposition among them still gives a word its role."""
 
-LIGHT: tuple[frozenset[str], ...] = tuple(
-    frozenset(group.split())
-    for group in (
-        "use run perform do happen exist",
-        "keep stay remain",
-        "add",
-        "create",
-        "write",
-        "call",
-        "get",
-        "come",
-        "set",
-        "file entry item value",
-        "code",
-        "time",
-    )
+LIGHT: tuple[tuple[str, ...], ...] = (
+    ("i me", "we", "you", "they them"),
+    ("use run perform do happen exist", "keep stay remain", "add", "create", "write", "call", "get", "come", "set"),
+    ("file entry item value", "code", "time"),
 )
 """Words that may be missing from one of two statements whose other words agree: "run the linter", "lint".
 
-Where both statements have one that the other lacks, the two are of one group: to use a lock is not to create one.
+Where both statements have a pronoun (or a verb, or a noun) that the other lacks, the two are of one group: to use a
+lock is not to create one.
 """
 
 SYNONYMS: tuple[str, ...] = tuple(
     """
+    i me
+    they them
     use utilise utilize employ
     run execute
     perform happen occur
@@ -223,6 +214,9 @@ IRREGULAR = {
     for form in forms.split()[1:]
 }
 """Forms whose ending does not tell the word."""
+
+UNCHANGED = frozenset("https news dns aws css tls sms gps os ios us".split())
+"""Words whose last letter is no ending."""
 
 PARTICIPLES = frozenset("read set put run cut split hit let shut overridden built sent".split())
 """Participles that look like their verb, or have no ending that tells."""
