@@ -143,8 +143,13 @@ def _past(ones: Sequence[Word], others: Sequence[Word]) -> bool:
 def _both_duties(one: Statement, other: Statement) -> bool:
     """Whether one instructs and the other says "must"."""
     modes = [{value for sort, value in side.marks if sort == "modality"} for side in (one, other)]
-    duty = {"must"}
-    return all(mode == duty or (not mode and side.imperative) for mode, side in zip(modes, (one, other), strict=True))
+    sides = zip(modes, (one, other), (other, one), strict=True)
+    return all(mode == {"must"} or (not mode and _instructs(side, its)) for mode, side, its in sides)
+
+
+def _instructs(side: Statement, other: Statement) -> bool:
+    """Whether a statement is an instruction; it is, too, where it opens with what the other says must be done."""
+    return side.imperative or any(word.participle for one in side.words[:1] for word in other.by_key.get(one.key, ()))
 
 
 def _in_direction(one: Statement, other: Statement) -> Iterator[str]:
@@ -193,9 +198,9 @@ _SUBORDINATE = frozenset("before after if unless until".split())
 
 def _told_to_another(one: Statement, other: Statement) -> bool:
     """Whether one instructs to do something to what does it in the other: "ask the team", "the team asks"."""
-    if one.imperative == other.imperative:
+    if one.bids == other.bids:
         return False
-    order, says = (_order(one), other) if one.imperative else (_order(other), one)
+    order, says = (_order(one), other) if one.bids else (_order(other), one)
     told = _order(says)
     verb = min(order, key=lambda key: order[key], default="")
     if verb not in told or says.by_key[verb][0].participle:
@@ -233,8 +238,9 @@ def _against(done: Passive, active: Statement) -> bool:
     """Whether a statement has for the one who does it what another one has for that to which it is done."""
     order = _order(active)
     verb = order.get(done.verb)
-    if verb is None:
+    if verb is None or active.by_key[done.verb][0].noun or active.by_key[done.verb][0].stem in _PLACED:
         return False
     agents = [order[key] for key in done.agents if key in order]
     patients = [order[key] for key in done.patients if key in order]
-    return any(place > verb for place in agents) and any(place < verb for place in patients)
+    turned = not agents or any(place > verb for place in agents)
+    return turned and any(place < verb for place in patients)

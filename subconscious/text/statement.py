@@ -29,6 +29,7 @@ class Word:
     name: bool
     past: bool = False
     participle: bool = False
+    noun: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Statement:
     numbers: frozenset[str]
     marks: frozenset[Mark]
     imperative: bool
+    bids: bool
     passives: tuple[Passive, ...]
     only: str
     by_key: Mapping[str, Sequence[Word]]
@@ -82,6 +84,8 @@ _REWRITES = _rewrites(
     (r"\b(?:must|should|shall)\b", " _must "),
     (r"\bcan ?not\b|\bcan't\b", " _may not "),
     (r"\b(?:can|could|(?-i:may)|might)\b", " _may "),  # "May" is a month
+    (r"\b(_must )?be avoided\b", r" \1 not "),
+    (r"^the user (?=(?:prefers|likes|favou?rs)\b)", ""),
     # Time.
     (r"\bused to\b(?! \w+ing\b)|\b(?:has|have|had) been\b", " was "),
     (r"\b(?:no longer|not any ?more)\b", " _nolonger "),
@@ -108,10 +112,13 @@ _REWRITES = _rewrites(
     (r"\bby default\b", "default"),
     # Spelling.
     (r"\be-mail", "email"),
+    (r"\bonce (?:an?|per|every) day\b", "daily"),
+    (r"\bonce (?:an?|per|every) (week|month|hour|year)\b", r"\1ly"),
     (r"\b(?:every|each) day\b", "daily"),
     (r"\b(?:every|each) (week|month|hour|year|quarter)\b", r"\1ly"),
     (r"\b(?:every|each) night\b", "nightly"),
     (r"\b(?:an?|one) (?=(?:second|minute|hour|day|week|month|year)s?\b)", "1 "),
+    (r"\b(?:inside|within)(?= [a-z`])", "in"),
     (r"\btwice\b", "2 times"),
     (r"\b(?:every|each) (?=\d|two\b|three\b|four\b|five\b|six\b|other\b)", " _every "),
     (r"(?<=\d),(?=\d{3}\b)", ""),
@@ -184,6 +191,7 @@ class _Builder:
     marks: set[Mark] = field(default_factory=set)
     passives: list[Passive] = field(default_factory=list)
     imperative: bool = False
+    bids: bool = False
     only: str = ""
 
 
@@ -209,6 +217,7 @@ def parse(text: str) -> Statement:
         frozenset(built.numbers),
         frozenset(built.marks),
         built.imperative,
+        built.bids,
         tuple(built.passives),
         built.only,
         by_key,
@@ -276,6 +285,7 @@ class _Clause:
         opens = next((word for word in lowered if word not in ("always", "please", "do", "just", "then", "and")), "")
         imperative = opens in vocabulary.IMPERATIVES or opens in ("not", "never", "avoid", "no")
         self.built.imperative |= imperative
+        self.built.bids |= imperative and not _DETERMINERS.isdisjoint(lowered[1:2])
         # A list goes on as it began ("never log names, mails or keys"); an instruction begins anew.
         self.negated = (negated and not imperative and "but" not in lowered) or self._denied(lowered)
         whole = self.negated and not self._contrasted(lowered)
@@ -362,7 +372,7 @@ class _Clause:
             return
         if plural := _ACRONYMS.fullmatch(word):
             low = plural[1].casefold()
-        stem = _stem(low, doing=opening or self.before in _DOING) if low.isalpha() else low
+        stem = _stem(low, doing=opening or self.before in _DOING or self.before in _BE) if low.isalpha() else low
         key = _key(stem)
         done = _is_done(low)
         done = done and self.role != "because"
@@ -371,8 +381,14 @@ class _Clause:
         passive = (done or low in vocabulary.PARTICIPLES) and self.auxiliary
         if passive:
             self.passive = key, frozenset(one.key for one in self.built.words[self.begin :])
-        past = done and (not self.auxiliary or not _WAS.isdisjoint(self.recent))
-        self.built.words.append(Word(key, stem, self.role, self.negated, name, past, passive))
+        # In front of a noun it describes that: "failed jobs".
+        finite = not (opening or self.before in _DETERMINERS or self.before in _ROLES)
+        past = done and finite and (not self.auxiliary or not _WAS.isdisjoint(self.recent))
+        self.built.words.append(Word(key, stem, self.role, self.negated, name, past, passive, self._is_thing(low)))
+
+    def _is_thing(self, low: str) -> bool:
+        """Whether a word that may be a verb is a noun here: "rotation", "a limit"."""
+        return low.endswith("ion") or self.before in _DETERMINERS
 
     @property
     def auxiliary(self) -> bool:
@@ -385,9 +401,13 @@ class _Clause:
     def _by_whom(self) -> None:
         if self.passive is None:
             return
-        agents = frozenset(one.key for one in self.built.words[self.begin :] if one.role == "by")
-        if agents:
-            self.built.passives.append(Passive(self.passive[0], self.passive[1], agents - self.passive[1]))
+        verb, patients = self.passive
+        agents = {one.key for one in self.built.words[self.begin :] if one.role in _AGENTS}
+        self.built.passives.append(Passive(verb, patients, frozenset(agents - patients)))
+
+
+_AGENTS = frozenset("by in on at with".split())
+"""Behind these stands who does it: "blocked by the proxy", "blocked in the proxy"."""
 
 
 @lru_cache(maxsize=1 << 14)

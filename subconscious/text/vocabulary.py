@@ -17,7 +17,18 @@ FILLERS = frozenset(
 
 LIGHT: tuple[tuple[str, ...], ...] = (
     ("i me", "we", "you", "they them"),
-    ("use run perform do happen exist", "keep stay remain", "add", "create", "write", "call", "get", "come", "set"),
+    (
+        "use run perform do happen exist",
+        "keep stay remain",
+        "add",
+        "make",
+        "create",
+        "write",
+        "call",
+        "get",
+        "come",
+        "set",
+    ),
     ("file entry item value", "code", "time"),
 )
 """Words that may be missing from one of two statements whose other words agree: "run the linter", "lint".
@@ -63,7 +74,9 @@ SYNONYMS: tuple[str, ...] = tuple(
     average avg mean
     message msg
     delete remove erase strip
-    begin start launch
+    begin start launch startup
+    depend rely
+    respect honour honor obey
     choose pick select
     prefer favour favor like
     ensure guarantee
@@ -71,10 +84,10 @@ SYNONYMS: tuple[str, ...] = tuple(
     small little tiny short brief concise briefly tersely terse
     quick fast rapid quickly rapidly
     error failure
-    edit modify change alter
+    edit modify change alter touch adjust
     create generate produce
     build compile
-    store save keep persist live reside belong put
+    store save keep persist live reside belong put locate
     send transmit deliver
     return answer respond reply
     show display
@@ -90,6 +103,24 @@ SYNONYMS: tuple[str, ...] = tuple(
     reduce decrease lower
     raise increase
     verify check
+    purge wipe
+    guard protect
+    complain warn
+    halt stop
+    stall hang
+    secret credential
+    outdated stale
+    unused dead
+    enough sufficient
+    wrong incorrect
+    identical same
+    distinguish differentiate
+    expire lapse
+    explicit explicitly
+    automatic automatically
+    lazy lazily
+    periodic periodically
+    frequent frequently
     hand manual manually
     describe explain
     skip omit
@@ -202,7 +233,8 @@ IMPERATIVES = frozenset(
 IRREGULAR = {
     form: forms.split()[0]
     for line in (
-        "build built,choose chose chosen,find found,give gave given,hold held,keep kept,make made,mean meant,run ran",
+        "use used,build built,choose chose chosen,find found,give gave given,hold held,keep kept,make made",
+        "mean meant,run ran",
         "send sent,show shown showed,take took taken,throw threw thrown,write wrote written,break broke broken",
         "come came,go went gone,get got gotten,begin began begun,draw drew drawn,fall fell fallen,bring brought",
         "say said,tell told,know knew known,lose lost,hide hid hidden,speak spoke spoken,deploy deployment",
