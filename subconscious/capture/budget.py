@@ -21,6 +21,9 @@ _SAME = 0.7
 _ALIKE = 0.8
 """Share of the longer one's words from which what differs makes two statements of them."""
 
+_OF_LENGTH = frozenset(("number", "negation", "name", "direction"))
+"""Differences that two cuts of one text have, too, when one is longer: they count where most words agree."""
+
 TOLD = 0.2
 """Confidence that one loses whose words another one has all said."""
 
@@ -78,9 +81,10 @@ def _repeats(one: Entry, other: Entry, said: frozenset[str], told: frozenset[str
         return said == told
     if len(said & told) <= _SAME * min(len(said), len(told)):
         return False
-    # One that is cut longer than another has more numbers and names: it is another one where most words agree.
-    alike = len(said & told) > _ALIKE * max(len(said), len(told))
-    return not (alike and differences(one.content, other.content) & DISTINCT)
+    found = differences(one.content, other.content) & DISTINCT
+    if len(said & told) <= _ALIKE * max(len(said), len(told)):
+        found -= _OF_LENGTH
+    return not found
 
 
 def choose(confidences: Sequence[float], contents: Sequence[str], cap: int) -> list[int]:

@@ -20,6 +20,9 @@ NEAR = 0.85
 FEWEST = 3
 """Words that must agree where no cosine says that two statements are near."""
 
+LONGEST = 24
+"""Different words of a statement that may be a paraphrase of another; in a longer one too much can hide."""
+
 OF_ONE_QUOTE = 0.5
 """Share of the shorter statement's words that the other one has when both rest on the same quote."""
 
@@ -74,11 +77,12 @@ def _alike(one: Statement, other: Statement, cosine: float, *, may_add: bool, on
         return True
     if cosine < NEAR:
         # Where all words agree, a cosine says nothing that the words do not say better.
-        return len(shared) >= FEWEST and one.by_key.keys() == other.by_key.keys()
+        return FEWEST <= len(shared) <= LONGEST and one.by_key.keys() == other.by_key.keys()
     lacking = one.heavy - shared, other.heavy - shared
     if may_add:
         return not all(lacking)
-    return not any(lacking) and _light_alike(*_unmatched(one, other))
+    short = max(len(one.by_key), len(other.by_key)) <= LONGEST
+    return short and not any(lacking) and _light_alike(*_unmatched(one, other))
 
 
 def _light_alike(left: Sequence[Word], right: Sequence[Word]) -> bool:
@@ -183,7 +187,7 @@ def _agents_swapped(one: Statement, other: Statement) -> bool:
     if _gives_reason(one) != _gives_reason(other):
         return False  # "it broke because of the lock", "the lock broke it"
     order = _order(one), _order(other)
-    shared = sorted(order[0].keys() & order[1].keys(), key=lambda key: order[0][key])[:_MOST]
+    shared = sorted(order[0].keys() & order[1].keys(), key=lambda key: order[0][key])[:LONGEST]
     parts = [[key for key in shared if (one.by_key[key][0].role in _SUBORDINATE) is part] for part in (False, True)]
     return any(
         order[1][left] > order[1][middle] > order[1][right]
@@ -222,10 +226,6 @@ def _rearranged(one: Statement, other: Statement) -> bool:
 
 def _gives_reason(side: Statement) -> bool:
     return any(word.role == "because" for word in side.words)
-
-
-_MOST = 16
-"""Words whose order is compared: the triples of so many are 560."""
 
 
 def _order(side: Statement) -> dict[str, int]:

@@ -158,6 +158,37 @@ KIND = of(CENTS, Origin.USER).kind
 # When it is written
 
 
+PARAPHRASES = [
+    ("Keep pull requests small.", "Pull requests should be small."),
+    ("The image worker resizes avatars.", "Avatars are resized by the image worker."),
+]
+LOOK_ALIKES = [
+    ("The default branch of the frontend is develop.", "The default branch of the backend is develop."),
+    ("Commits must be signed.", "Commits may be signed."),
+    ("The API calls the worker.", "The worker calls the API."),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), PARAPHRASES)
+async def test_a_paraphrase_takes_the_place_when_written_and_at_night(
+    core: Core, project: Project, one: str, other: str
+) -> None:
+    await kept(core, project, one, kind=KIND)
+    await said(core, project, other)
+    assert len(await active(core)) == 1
+    await kept(core, project, f"{one} ", kind=KIND)
+    assert (await night(core))["merged"] == 1
+    assert len(await active(core)) == 1
+
+
+@pytest.mark.parametrize(("one", "other"), LOOK_ALIKES)
+async def test_a_look_alike_stands_beside(core: Core, project: Project, one: str, other: str) -> None:
+    await kept(core, project, one, kind=KIND)
+    await said(core, project, other)
+    assert (await night(core)).get("merged", 0) == 0
+    assert len(await active(core)) == 2
+
+
 async def test_the_fresher_wording_takes_the_place(core: Core, project: Project) -> None:
     old = await kept(core, project, CENTS, kind=KIND, recurrence=2, files=("money.py",))
     ((_, made),) = await said(core, project, AGAIN)
