@@ -58,18 +58,15 @@ def differences(one: str, other: str) -> frozenset[str]:
     return _differences(parse(one), parse(other)) if one != other else frozenset()
 
 
-def explain(one: str, other: str) -> str:
-    """Say why two statements are not the same, for a developer."""
-    sides = [sorted(word.stem for word in words) for words in _unmatched(parse(one), parse(other))]
-    return f"{sorted(differences(one, other))} {sides}"
-
-
 def _differences(one: Statement, other: Statement) -> frozenset[str]:
     return frozenset((*_in_words(one, other), *_in_marks(one, other), *_in_direction(one, other)))
 
 
 def _alike(one: Statement, other: Statement, cosine: float, *, may_add: bool, one_quote: bool) -> bool:
     """Whether the statements have enough words in common."""
+    strict = not (may_add or one_quote)
+    if strict and not (one.heavy <= other.by_key.keys() and other.heavy <= one.by_key.keys()):
+        return False
     shared = one.by_key.keys() & other.by_key.keys()
     if not shared and not one.numbers & other.numbers:
         return False
