@@ -17,6 +17,9 @@ from subconscious.text.statement import LIGHT, Passive, Statement, Word, parse, 
 NEAR = 0.85
 """Cosine from which two statements may be paraphrases of each other."""
 
+NEAR_LIGHT = 0.75
+"""Cosine from which they may be where only light words differ, and ``FEWEST`` others agree."""
+
 FEWEST = 3
 """Words that must agree where no cosine says that two statements are near."""
 
@@ -72,7 +75,7 @@ def _alike(one: Statement, other: Statement, cosine: float, *, may_add: bool, on
         return False
     if one_quote and len(shared) >= OF_ONE_QUOTE * min(len(one.by_key), len(other.by_key)):
         return True
-    if cosine < NEAR:
+    if cosine < NEAR and not (cosine >= NEAR_LIGHT and len(one.heavy & other.heavy) >= FEWEST and strict):
         # Where all words agree, a cosine says nothing that the words do not say better.
         return FEWEST <= len(shared) <= LONGEST and one.by_key.keys() == other.by_key.keys()
     lacking = one.heavy - shared, other.heavy - shared
@@ -181,6 +184,8 @@ def _agents_swapped(one: Statement, other: Statement) -> bool:
     if bool(one.passives) != bool(other.passives):
         passive, active = (one, other) if one.passives else (other, one)
         return any(_against(done, active) for done in passive.passives)
+    if _turned_about(one, other) or _turned_about(other, one):
+        return False
     if _gives_reason(one) != _gives_reason(other):
         return False  # "it broke because of the lock", "the lock broke it"
     order = _order(one), _order(other)
@@ -193,6 +198,18 @@ def _agents_swapped(one: Statement, other: Statement) -> bool:
     )
 
 
+def _turned_about(one: Statement, other: Statement) -> bool:
+    """Whether what something runs on is what runs it in the other: "jobs run on the host", "the host runs jobs"."""
+    first, second = ([word.key for word in side.words] for side in (one, other))
+    end = next((place for place, word in enumerate(one.words) if word.role in _ACTORS), 0)
+    if end < 2 or not {word.role for word in one.words[end:]} <= _ACTORS:
+        return False
+    return second == [*first[end:], first[end - 1], *first[: end - 1]]
+
+
+_ACTORS = frozenset("by in on with".split())
+"""Roles of what may be the subject of the same verb: "breaks on tabs", "tabs break"."""
+
 _SUBORDINATE = frozenset("before after if unless until".split())
 """Roles of what may stand before or behind what it belongs to: its words are compared among themselves."""
 
@@ -204,7 +221,7 @@ def _told_to_another(one: Statement, other: Statement) -> bool:
     order, says = (_order(one), other) if one.bids else (_order(other), one)
     told = _order(says)
     verb = min(order, key=lambda key: order[key], default="")
-    if verb not in told or says.by_key[verb][0].participle:
+    if verb not in told or says.by_key[verb][0].participle or says.by_key[verb][0].noun:
         return False
     thing = min((key for key in order if order[key] > order[verb]), key=lambda key: order[key], default="")
     return says.by_key[verb][0].stem not in _PLACED and told.get(thing, told[verb]) < told[verb]
@@ -216,7 +233,8 @@ _PLACED = frozenset(map(stem, ("live", "reside", "belong")))
 
 def _rearranged(one: Statement, other: Statement) -> bool:
     """Whether words that come twice come in another order: which belongs to which can't be told then."""
-    orders = [[word.key for word in side.words if weighs(word)] for side in (one, other)]
+    done = {passive.verb for passive in (*one.passives, *other.passives)} if one.passives != other.passives else set()
+    orders = [[word.key for word in side.words if weighs(word) and word.key not in done] for side in (one, other)]
     twice = any(len(set(order)) < len(order) for order in orders)
     return twice and orders[0] != orders[1] and set(orders[0]) == set(orders[1])
 
@@ -238,6 +256,8 @@ def _against(done: Passive, active: Statement) -> bool:
     if verb is None or active.by_key[done.verb][0].noun or active.by_key[done.verb][0].stem in _PLACED:
         return False
     agents = [order[key] for key in done.agents if key in order]
+    if any(order[key] < verb for key in done.ends if key in order and key not in done.patients):
+        return True  # "rows are sent to the API", "the API sends rows"
     patients = [order[key] for key in done.patients if key in order]
     turned = not agents or any(place > verb for place in agents)
     return turned and any(place < verb for place in patients)

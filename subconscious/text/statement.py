@@ -34,11 +34,12 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Passive:
-    """What is done (a key) to what stands before it, by whom."""
+    """What is done (a key) to what stands before it, by whom, and from or to where."""
 
     verb: str
     patients: frozenset[str]
     agents: frozenset[str]
+    ends: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ _REWRITES = _rewrites(
     (
         r"^\W*(?:(?:please|fyi|going forward|from now on)\b[,:]?\s*(?:that\b|to\b)?\s*|"
         r"(?:remember|note|important|reminder)(?:\s*[,:]\s*(?:that\b|to\b)?|\s+(?:that|to)\b)\s*|"
-        r"(?:don't forget|be sure|we (?:have )?(?:decided|agreed))\s+(?:that|to)\s+)+",
+        r"(?:don't forget|be sure|(?:we|the team) (?:have |has )?(?:decided|agreed))\s+(?:that|to)\s+)+",
         "",
     ),
     (r"\b(?:do not|don't|never) (?:forget|fail|neglect|omit|hesitate) to\b", " "),
@@ -79,31 +80,51 @@ _REWRITES = _rewrites(
     (r"\b(?:is|are) (?:not allowed|not permitted|forbidden|prohibited|disallowed)(?: to)?\b", " _must not "),
     (r"\b(?:is|are) (?:allowed|permitted|free|able) to\b", " _may "),
     (r"^(.+?) (?:is|are) (?:needed|required|mandatory|necessary) (?:for|by|to)\b (.+?)\W*$", r"\2 needs \1"),
+    (r"^\W*(?:always )?(?:ensure|make sure|see to it)(?: that)? (?=(?:the|an?|all|every|each|no|it)\b)", " _must "),
     (r"\b(?:must|should|shall) have\b", "needs"),
-    (r"\b(?:have|has|need|needs|ought|is supposed|are supposed|is required|are required) to\b", " _must "),
+    (r"\bhad better\b|\bgotta\b", " _must "),
+    (r"\b(?:(?:have|has) got|have|has|need|needs|ought) to\b", " _must "),
+    (r"\b(?:is|are) (?:supposed |required |obliged |expected |meant )?to(?= [a-z])", " _must "),
     (r"\b(?:must|should|shall)\b", " _must "),
     (r"\bcan ?not\b|\bcan't\b", " _may not "),
     (r"\b(?:can|could|(?-i:may)|might)\b", " _may "),  # "May" is a month
     (r"\b(_must )?be avoided\b", r" \1 not "),
+    (r"\b(?:refrain from|steer clear of|stay away from)\b", " avoid "),
+    (r"\b(?:under no circumstances?|at no time|in no case|not ever)\b", " never "),
+    (r"\blet(?:'s| us)\b", " "),
     (r"^the user (?=(?:prefers|likes|favou?rs)\b)", ""),
+    (r",? (?:says the user|as (?:the team|the user|we) (?:agreed|decided)|according to the (?:team|user))\W*$", ""),
     # Time.
     (r"\bused to\b(?! \w+ing\b)|\b(?:has|have|had) been\b", " was "),
     (r"\b(?:no longer|not any ?more)\b", " _nolonger "),
     (r"\bwon't\b", " will not "),
     (r"'ll\b|\b(?:is|are) going to\b", " will "),
     (r"n't\b", " not "),
-    (r"(?<=\w)'(?:s|re|m|ve)\b", ""),
+    (r"(?<=\w)'(?:s|re|m|ve|d)\b", ""),
     # Scope.
     (r"\b(?:nobody|no one|none|nothing) (?:but|except)(?: for)?\b", " only "),
     (r"\bat least|no (?:less|fewer) than|a minimum of\b", " _atleast "),
     (r"\bat most|(?:no|not) more than|up to|a maximum of\b", " _atmost "),
     (r"\b(?:except for|apart from|other than|excluding)\b", " except "),
+    (r"\b(?:exclusively|solely|merely)\b", " only "),
     # Relations.
+    (r"^(.{1,60}?) (?:is|are|(?:_must )?be) preferred (?:over|to|rather than|instead of)\b", r"use \1 _instead "),
+    (r"^(\S+(?: \S+){0,2}) (?:contains|houses) (?:the |all |our )*([^,;.]+)\W*$", r"\2 are in \1"),
+    (r"^(\S+(?: \S+)?) is where ([^,;.]+?) (?:lives?|resides?|belongs?|are|is)\W*$", r"\2 are stored in \1"),
+    (r"\b(?:migrat|switch|chang)(e|ed|es|ing)? (?=(?:\S+ ){0,3}?from\b.*\bto\b)", r"mov\1 "),
+    (r"\b(?:goes|go) (?=(?:\w+ )?to\b)", "are sent "),
+    (r"\bcomes? (?=(?:\w+ )?from\b)", "are fetched "),
+    (r"\b((?:is|are) )(?:supplied|provided) by\b", r"\1fetched from"),
+    (r"\b((?:is|are) )(?:defined|declared|specified|found) (?=in `?[\w./-]*[./]\w)", r"\1stored "),
     (r"\bprefer(s|red)? (.{1,60}?) (?:over|to|rather than|instead of)\b", r"use \2 _instead "),
     (r"\b(?:rather than|in place of|instead of|but not)\b", " _instead "),
     (r"\b(?:prior to|ahead of)\b", " before "),
     (r"\b(?:as soon as|once|following)\b(?= (?:the|an?|you|it|we|they|all|every|each)\b)", " after "),
+    (r"\b(?:when|while|upon) (?=[a-z]{3,}ing\b(?! (?:is|are|was|were|has|_must|_may)\b))", " at "),
     (r"\b(?:when|whenever|while|as long as|in case|provided that)\b", " if "),
+    (r"\b(?:during|upon)\b", " at "),
+    (r"(\b(?!always\b)\w{3,}[^s]s\b.{1,60}?)\btheir\b", r"\1the"),
+    (r"\b(its|their|our|your|my) own\b", r"\1"),
     (r"\b(?:because of|due to|as a result of|thanks to|since(?! \d))(?=\W)", " because "),
     (r"\bstop (?=\w+ing\b)", "not "),
     (r"\bin order to\b", "to"),
@@ -112,6 +133,20 @@ _REWRITES = _rewrites(
     (r"\bby default\b", "default"),
     # Spelling.
     (r"\be-mail", "email"),
+    (r"\bpull requests?\b|(?-i:\bPRs\b)", "PR"),
+    (r"\bmerge requests?\b|(?-i:\bMRs\b)", "MR"),
+    (r"\b(hard) (coded?|coding)\b", r"\1\2"),
+    (r"\b(bug|hot) (fix(?:es)?)\b", r"\1\2"),
+    (r"\b(code|data) (base)(s?)\b", r"\1\2\3"),
+    (r"\b(file|host|user) (name)(s?)\b", r"\1\2\3"),
+    (r"\b(work|time) (flow|stamp)(s?)\b", r"\1\2\3"),
+    (r"\b(run|start|build) (time)\b", r"\1\2"),
+    (r"\btimed out\b", "timeouted"),
+    (r"\btim(?:e|ing) out\b", "timeout"),
+    (r"\btimes out\b", "timeouts"),
+    (r"\b(roll|back|clean|fall|spin|start|tear)(ed|s|ing)? (back|up|down|out)\b", r"\1\3\2"),
+    (r"\b(log|sign)(?:g?(ed|ing)|(s))? (in|out)(?= to\b| of\b| with\b|\W*$)", r"\1\4\2\3"),
+    (r"\b(set|shut)(?:t(ing)|(s))? (up|down)\b", r"\1\4\2\3"),
     (r"\bonce (?:an?|per|every) day\b", "daily"),
     (r"\bonce (?:an?|per|every) (week|month|hour|year)\b", r"\1ly"),
     (r"\b(?:every|each) day\b", "daily"),
@@ -134,7 +169,10 @@ _NUMBER = re.compile(r"[#~]?\d+(?:[.:]\d+)*")
 _ACRONYMS = re.compile(r"([A-Z]{2,})s")
 
 _CLIPPED = re.compile(r"[^aeiou][aeiou][^aeiouwxy]")
-_THINGS = ("string", "thing", "staging", "billing", "setting", "pricing", "meeting", "during", "marketing")
+_THINGS = (
+    *("string", "thing", "staging", "billing", "setting", "pricing", "meeting", "during", "marketing", "spring"),
+    *("warning", "landing", "heading", "sibling", "ceiling", "morning", "evening", "training", "rating", "ranking"),
+)
 """Endings of words in "ing" that name a thing wherever they stand."""
 
 _NEGATIONS = frozenset("not no never avoid none neither nor without".split())
@@ -150,8 +188,8 @@ _ROLES = frozenset(
 )
 _PRONOUNS = frozenset("we i they he she you it".split())
 _DETERMINERS = frozenset("the a an our its this that these those my your".split())
-_DOING = frozenset("not never avoid no before after if without by for of and to".split())
-"""Behind these, and at the beginning, a word in "ing" is what somebody does; elsewhere it may be a thing: "staging"."""
+_OBJECT_NEXT = frozenset("use avoid prefer add write need needs no".split())
+"""Behind these stands a thing, so that a participle describes it: "use structured logging"."""
 
 _MARKS: dict[str, Mark] = {
     "_must": ("modality", "must"),
@@ -175,7 +213,8 @@ _MARKS: dict[str, Mark] = {
     "_atmost": ("scope", "at most"),
     **{
         word: ("scope", word)
-        for word in "only some most many few partly usually sometimes often rarely almost too".split()
+        for word in "only some most many few partly usually sometimes often rarely almost nearly hardly mostly"
+        " mainly partially too".split()
     },
 }
 _UNMARKED = frozenset("every all always each".split())
@@ -356,7 +395,8 @@ class _Clause:
             self.role, self.then = "before", True
         if low == "or" and not self.negated:
             self.built.marks.add(("scope", "or"))
-        if low in _MARKS or low in _ROLES or (low in vocabulary.FILLERS and not self._is_acronym(word)):
+        marks_alone = low in _MARKS and low not in vocabulary.IRREGULAR  # "chose" is a word and a past tense
+        if marks_alone or low in _ROLES or (low in vocabulary.FILLERS and not self._is_acronym(word)):
             return
         self._plain(word, low, after)
 
@@ -372,7 +412,7 @@ class _Clause:
             return
         if plural := _ACRONYMS.fullmatch(word):
             low = plural[1].casefold()
-        stem = _stem(low, doing=opening or self.before in _DOING or self.before in _BE) if low.isalpha() else low
+        stem = _stem(low, doing=True) if low.isalpha() else low
         key = _key(stem)
         done = _is_done(low)
         done = done and self.role != "because"
@@ -382,13 +422,17 @@ class _Clause:
         if passive:
             self.passive = key, frozenset(one.key for one in self.built.words[self.begin :])
         # In front of a noun it describes that: "failed jobs".
-        finite = not (opening or self.before in _DETERMINERS or self.before in _ROLES)
+        finite = not (opening or self.before in _DETERMINERS or self.before in _ROLES or self.before in _OBJECT_NEXT)
         past = done and finite and (not self.auxiliary or not _WAS.isdisjoint(self.recent))
-        self.built.words.append(Word(key, stem, self.role, self.negated, name, past, passive, self._is_thing(low)))
+        self.built.words.append(
+            Word(key, stem, self.role, self.negated, name, past, passive, self._is_thing(low, after))
+        )
 
-    def _is_thing(self, low: str) -> bool:
-        """Whether a word that may be a verb is a noun here: "rotation", "a limit"."""
-        return low.endswith("ion") or self.before in _DETERMINERS
+    def _is_thing(self, low: str, after: str) -> bool:
+        """Whether a word that may be a verb is a noun here: "rotation", "a limit", "a depth limit", "limit of"."""
+        if low.endswith(("ion", "ions")) or self.before in _DETERMINERS or after == "of":
+            return True
+        return not low.endswith(("s", "ed")) and not self.before.endswith("s") and self.recent[-2:-1] in _ARTICLES
 
     @property
     def auxiliary(self) -> bool:
@@ -402,12 +446,19 @@ class _Clause:
         if self.passive is None:
             return
         verb, patients = self.passive
-        agents = {one.key for one in self.built.words[self.begin :] if one.role in _AGENTS}
-        self.built.passives.append(Passive(verb, patients, frozenset(agents - patients)))
+        words = self.built.words[self.begin :]
+        agents = {one.key for one in words if one.role in _AGENTS}
+        ends = {one.key for one in words if one.role in _ENDS and weighs(one)}
+        self.built.passives.append(Passive(verb, patients, frozenset(agents - patients), frozenset(ends)))
 
+
+_ARTICLES = (("a",), ("an",), ("the",))
 
 _AGENTS = frozenset("by in on at with".split())
 """Behind these stands who does it: "blocked by the proxy", "blocked in the proxy"."""
+
+_ENDS = frozenset("from to into onto".split())
+"""Behind these stands where something comes from or goes to."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -427,9 +478,28 @@ def _stem(word: str, *, doing: bool) -> str:
         word = word[:-3] + "y"
     elif word.endswith("ed") and not word.endswith("eed") and len(word) > 4:
         word = _infinitive(word[:-2])
+    elif word.endswith(("ization", "isation")):
+        word = word[:-7] + "iz"
     elif word.endswith("ion") and len(word) > 7:
         word = word[:-3]
-    return _bare(word)
+    elif word.endswith("ly") and len(word) > 6 and word not in vocabulary.NO_ADVERBS:
+        word = _adjective(word)
+    return _bare(_spelled(word))
+
+
+def _adjective(adverb: str) -> str:
+    """What an adverb is made of: "strict" of "strictly", "automatic" of "automatically"."""
+    return adverb[:-4] if adverb.endswith("ically") else adverb[:-2]
+
+
+def _spelled(word: str) -> str:
+    """A word in American spelling: "normalize" of "normalise", "color" of "colour"."""
+    if word.endswith(("alise", "alis", "imise", "imis", "onise", "onis")) and len(word) > 6:
+        return word.removesuffix("e")[:-1] + "ze"
+    return _BRITISH.sub("or", word)
+
+
+_BRITISH = re.compile(r"(?<=\w[lnvi])our$")
 
 
 def _is_done(word: str) -> bool:

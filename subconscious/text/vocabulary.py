@@ -8,24 +8,27 @@ from __future__ import annotations
 
 FILLERS = frozenset(
     "a an the this that these those which who there here it its our ours am is"
-    " are be been being do does did done doing have has had having let please just really also very quite"
+    " are be been being do does did done doing have has had having please just really also very quite"
     " simply actually basically so well ok okay now currently always and or both e.g i.e"
     " of for in on at by as to with via through using about around approximately roughly what how such into onto"
-    " all every each any everywhere etc".split()
+    " all every each any everywhere etc"
+    " generally normally typically hence therefore thus thereby indeed obviously clearly kindly respective"
+    " respectively".split()
 )
 """Words without which a statement says the same; a preposition among them still gives a word its role."""
 
 LIGHT: tuple[tuple[str, ...], ...] = (
     ("i me", "we", "you", "they them"),
     (
-        "use run perform do happen exist",
+        "use run perform do happen exist occur prefer favour favor",
+        "store save persist live reside locate belong put express",
         "keep stay remain",
         "add",
         "make",
         "create",
         "write",
-        "call",
-        "get",
+        "call invoke",
+        "get take",
         "come",
         "set",
     ),
@@ -42,12 +45,12 @@ SYNONYMS: tuple[str, ...] = tuple(
     i me
     they them
     use utilise utilize employ
-    run execute
+    run execute exec
     perform happen occur
     fix repair correct mend
     folder directory dir
     repository repo
-    config configuration configure
+    config configuration configure cfg conf
     settings preferences
     database db
     environment env
@@ -67,7 +70,7 @@ SYNONYMS: tuple[str, ...] = tuple(
     kubernetes k8s
     javascript js
     typescript ts
-    postgres postgresql
+    postgres postgresql pg
     temporary temp tmp
     maximum max
     minimum min
@@ -81,14 +84,14 @@ SYNONYMS: tuple[str, ...] = tuple(
     prefer favour favor like
     ensure guarantee
     big large huge
-    small little tiny short brief concise briefly tersely terse
-    quick fast rapid quickly rapidly
+    small little tiny short brief concise terse
+    quick fast rapid
     error failure
     edit modify change alter touch adjust
     create generate produce
     build compile
     store save keep persist live reside belong put locate
-    send transmit deliver
+    send transmit deliver ship
     return answer respond reply
     show display
     reject refuse
@@ -98,29 +101,25 @@ SYNONYMS: tuple[str, ...] = tuple(
     talk connect
     contain include
     connection conn
-    fetch retrieve obtain
+    fetch retrieve obtain pull
     via through
     reduce decrease lower
     raise increase
-    verify check
+    verify check validate validation
     purge wipe
     guard protect
     complain warn
     halt stop
     stall hang
     secret credential
-    outdated stale
+    outdated stale obsolete
     unused dead
     enough sufficient
     wrong incorrect
     identical same
     distinguish differentiate
     expire lapse
-    explicit explicitly
-    automatic automatically
     lazy lazily
-    periodic periodically
-    frequent frequently
     hand manual manually
     describe explain
     skip omit
@@ -128,15 +127,71 @@ SYNONYMS: tuple[str, ...] = tuple(
     combine merge
     replace substitute
     forbid prohibit disallow ban
-    permit allow
+    permit allow let
     crash abort
-    broken defective
     whole entire complete
     method procedure
     job task
     repeat duplicate
     cause trigger
     bug defect
+    fail break broken defective
+    read load
+    define declare specify
+    direct straight
+    convert transform
+    calculate compute calc
+    limit restrict cap
+    discard drop
+    notify inform
+    monitor watch observe
+    evaluate eval assess
+    initialize initialise init
+    move relocate
+    redact mask
+    lint linter
+    login signin
+    logout signout
+    simple easy
+    hard difficult
+    expensive costly
+    empty blank
+    missing absent
+    safe secure
+    separate distinct
+    immediate immediately instant instantly
+    concurrent simultaneous
+    slow sluggish
+    flaky unreliable
+    issue problem
+    goal purpose aim
+    machine computer
+    production prod
+    development dev
+    mac macos osx
+    admin administrator
+    organization organisation org
+    async asynchronous
+    sync synchronous
+    mongodb mongo
+    node nodejs
+    regex regexp
+    certificate cert
+    library lib
+    utility util
+    attribute attr
+    property prop
+    reference ref
+    implementation impl implement
+    statistics stats
+    command cmd
+    context ctx
+    index idx
+    timezone tz
+    extension ext
+    performance perf
+    language lang
+    picture photo
     """.strip().splitlines()
 )
 """Words that stand for each other, the first one for all. Each word is in one group only."""
@@ -240,7 +295,12 @@ IRREGULAR = {
         "say said,tell told,know knew known,lose lost,hide hid hidden,speak spoke spoken,deploy deployment",
         "require requirement,replace replacement,measure measurement,approve approval,retrieve retrieval",
         "remove removal,rebuild rebuilt,override overridden overrode,rewrite rewritten,rerun reran,fix fixes",
-        "tie tying,die dying",
+        "tie tying,die dying,install installation,transform transformation,confirm confirmation,register registration",
+        "represent representation,present presentation,implement implementation,maintain maintenance,exist existence",
+        "renew renewal,refuse refusal,dispose disposal,dismiss dismissal,agree agreement,develop developed developing",
+        "manage management,adjust adjustment,move movement,improve improvement,assign assignment,enforce enforcement",
+        "encrypt encryption,delete deletion,expire expiration expiry,publish publication,derive derivation",
+        "forget forgot forgotten,leave left,think thought,teach taught,catch caught,buy bought,feed fed",
     )
     for forms in line.split(",")
     for form in forms.split()[1:]
@@ -249,6 +309,9 @@ IRREGULAR = {
 
 UNCHANGED = frozenset("https news dns aws css tls sms gps os ios us".split())
 """Words whose last letter is no ending."""
+
+NO_ADVERBS = frozenset("hourly nightly weekly monthly yearly quarterly assembly friendly multiply butterfly".split())
+"""Words in "ly" that are not made of an adjective."""
 
 PARTICIPLES = frozenset("read set put run cut split hit let shut overridden built sent".split())
 """Participles that look like their verb, or have no ending that tells."""
