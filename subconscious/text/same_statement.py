@@ -157,7 +157,7 @@ def _instructs(side: Statement, other: Statement) -> bool:
 
 
 def _in_direction(one: Statement, other: Statement) -> Iterator[str]:
-    if any(found(one, other) for found in (_roles_swapped, _agents_swapped, _told_to_another, _rearranged)):
+    if any(found(one, other) for found in _TURNS):
         yield "direction"
 
 
@@ -237,6 +237,37 @@ def _rearranged(one: Statement, other: Statement) -> bool:
     orders = [[word.key for word in side.words if weighs(word) and word.key not in done] for side in (one, other)]
     twice = any(len(set(order)) < len(order) for order in orders)
     return twice and orders[0] != orders[1] and set(orders[0]) == set(orders[1])
+
+
+def _acts_upon_it(one: Statement, other: Statement) -> bool:
+    """Whether what one acts upon acts upon it in the other: "breaks the parser", "breaks on the parser"."""
+    if one.bids or other.bids or one.passives or other.passives or len(one.words) != len(other.words):
+        return False
+    pairs = list(zip(one.words, other.words, strict=True))
+    return all(mine.key == its.key for mine, its in pairs) and any(
+        {mine.role, its.role} in _UPON and _PLACES.get(mine.stem) != "time" for mine, its in pairs
+    )
+
+
+_UPON = ({"", "on"}, {"", "with"})
+
+
+def _identity_turned(one: Statement, other: Statement) -> bool:
+    """Whether each says of what the other one is: "warnings are errors", "errors are warnings"."""
+    orders = [[word.key for word in side.words] for side in (one, other)]
+    said = one.copula and other.copula and len(one.words) == 2
+    return said and orders[0] == orders[1][::-1] and not any(word.name for word in one.words)
+
+
+def _owners_swapped(one: Statement, other: Statement) -> bool:
+    """Whether two words have changed places around "of": "the mock of the client", "the client of the mock"."""
+    return any((owner, owned) in other.of for owned, owner in one.of if owned != owner)
+
+
+_TURNS = (
+    *(_roles_swapped, _agents_swapped, _told_to_another, _rearranged),
+    *(_acts_upon_it, _identity_turned, _owners_swapped),
+)
 
 
 def _gives_reason(side: Statement) -> bool:

@@ -53,6 +53,10 @@ class Statement:
     bids: bool
     passives: tuple[Passive, ...]
     only: str
+    copula: bool
+    """Whether a form of "be" tells what something is."""
+    of: frozenset[tuple[str, str]]
+    """Keys on either side of an "of"."""
     by_key: Mapping[str, Sequence[Word]]
     heavy: frozenset[str]
     """Keys of the words that may not be missing from a paraphrase."""
@@ -123,7 +127,7 @@ _REWRITES = _rewrites(
     (r"\b(?:when|while|upon) (?=[a-z]{3,}ing\b(?! (?:is|are|was|were|has|_must|_may)\b))", " at "),
     (r"\b(?:when|whenever|while|as long as|in case|provided that)\b", " if "),
     (r"\b(?:during|upon)\b", " at "),
-    (r"(\b(?!always\b)\w{3,}[^s]s\b.{1,60}?)\btheir\b", r"\1the"),
+    (r"\b(by|with|under|after|from|of) their\b", r"\1 the"),
     (r"\b(its|their|our|your|my) own\b", r"\1"),
     (r"\b(?:because of|due to|as a result of|thanks to|since(?! \d))(?=\W)", " because "),
     (r"\bstop (?=\w+ing\b)", "not "),
@@ -181,6 +185,7 @@ _CONTRAST = frozenset("_instead without".split())
 
 _AUXILIARY = frozenset("is are was were be been being do does did _must _may _neednot will get gets".split())
 _BE = frozenset("is are was were be been being get gets got".split())
+_COPULA = frozenset("is are was were be".split())
 _WAS = frozenset(("was", "were"))
 _ROLES = frozenset(
     "to from into onto as over under than in on at for with by via through before after until unless if because except"
@@ -232,6 +237,8 @@ class _Builder:
     imperative: bool = False
     bids: bool = False
     only: str = ""
+    copula: bool = False
+    of: set[tuple[str, str]] = field(default_factory=set)
 
 
 @lru_cache(maxsize=4096)
@@ -259,6 +266,8 @@ def parse(text: str) -> Statement:
         built.bids,
         tuple(built.passives),
         built.only,
+        built.copula and not built.passives,
+        frozenset(built.of),
         by_key,
         frozenset(key for key, of_key in by_key.items() if weighs(of_key[0])),
     )
@@ -314,6 +323,8 @@ class _Clause:
         self.role = ""
         self.before = ""
         self.then = False
+        self.owned = ""
+        self.only = False
         self.recent: tuple[str, ...] = ()
         self.passive: tuple[str, frozenset[str]] | None = None
         self.begin = len(built.words)
@@ -372,6 +383,7 @@ class _Clause:
             self.number = vocabulary.NUMBERS.get(low, low.lstrip("#~"))
         elif low not in _NEGATIONS:
             self._word(word, low, after)
+        self.built.copula |= low in _COPULA
         self.before = low
 
     def _count(self, unit: str) -> None:
@@ -386,9 +398,11 @@ class _Clause:
         if low in _MARKS and self.role != "because" and not (word.isupper() and len(word) > 1):
             self.built.marks.add(_MARKS[low])
             if low == "only":
-                self.built.only = "?" if after in _BE or after in _ROLES else _key(_stem(after, doing=False))
+                self.built.only, self.only = "?", after not in _BE and after not in _ROLES
         elif low in _UNMARKED and self.negated and self.before in _NEGATIONS:
             self.built.marks.add(("scope", "not all"))
+        if low == "of" and len(self.built.words) > self.begin:
+            self.owned = self.built.words[-1].key
         if low in _ROLES:
             self.role = self.role if self.role == "because" or self.then else low
         if low == "then":
@@ -399,6 +413,15 @@ class _Clause:
         if marks_alone or low in _ROLES or (low in vocabulary.FILLERS and not self._is_acronym(word)):
             return
         self._plain(word, low, after)
+
+    def _append(self, word: Word) -> None:
+        """Add a word, with what it is said of by "only" or "of"."""
+        if self.only:
+            self.built.only, self.only = word.key, False
+        if self.owned:
+            self.built.of.add((self.owned, word.key))
+            self.owned = ""
+        self.built.words.append(word)
 
     def _is_acronym(self, word: str) -> bool:
         """Whether its capitals make a name of a word that would be left out: "the US region", "option A"."""
@@ -424,9 +447,7 @@ class _Clause:
         # In front of a noun it describes that: "failed jobs".
         finite = not (opening or self.before in _DETERMINERS or self.before in _ROLES or self.before in _OBJECT_NEXT)
         past = done and finite and (not self.auxiliary or not _WAS.isdisjoint(self.recent))
-        self.built.words.append(
-            Word(key, stem, self.role, self.negated, name, past, passive, self._is_thing(low, after))
-        )
+        self._append(Word(key, stem, self.role, self.negated, name, past, passive, self._is_thing(low, after)))
 
     def _is_thing(self, low: str, after: str) -> bool:
         """Whether a word that may be a verb is a noun here: "rotation", "a limit", "a depth limit", "limit of"."""
@@ -440,7 +461,7 @@ class _Clause:
         return not _BE.isdisjoint(self.recent)
 
     def _add(self, key: str, stem: str, *, name: bool) -> None:
-        self.built.words.append(Word(key, stem, self.role, self.negated, name))
+        self._append(Word(key, stem, self.role, self.negated, name))
 
     def _by_whom(self) -> None:
         if self.passive is None:
