@@ -207,7 +207,7 @@ def _turned_about(one: Statement, other: Statement) -> bool:
     return second == [*first[end:], first[end - 1], *first[: end - 1]]
 
 
-_ACTORS = frozenset("by in on with".split())
+_ACTORS = frozenset("by in on with as".split())
 """Roles of what may be the subject of the same verb: "breaks on tabs", "tabs break"."""
 
 _SUBORDINATE = frozenset("before after if unless until".split())
@@ -224,11 +224,14 @@ def _told_to_another(one: Statement, other: Statement) -> bool:
     if verb not in told or says.by_key[verb][0].participle or says.by_key[verb][0].noun:
         return False
     thing = min((key for key in order if order[key] > order[verb]), key=lambda key: order[key], default="")
-    return says.by_key[verb][0].stem not in _PLACED and told.get(thing, told[verb]) < told[verb]
+    return says.by_key[verb][0].stem not in _PLACED | _MIDDLE and told.get(thing, told[verb]) < told[verb]
 
 
 _PLACED = frozenset(map(stem, ("live", "reside", "belong")))
 """Verbs of what is somewhere, because somebody put it there."""
+
+_MIDDLE = frozenset(map(stem, ("run", "start", "stop", "restart", "build", "load", "deploy")))
+"""Verbs of what something does and of what is done to it: "run the tests", "the tests run"."""
 
 
 def _rearranged(one: Statement, other: Statement) -> bool:
@@ -290,5 +293,7 @@ def _against(done: Passive, active: Statement) -> bool:
     if any(order[key] < verb for key in done.ends if key in order and key not in done.patients):
         return True  # "rows are sent to the API", "the API sends rows"
     patients = [order[key] for key in done.patients if key in order]
+    if not done.agents and active.by_key[done.verb][0].stem in _MIDDLE:
+        return False
     turned = not agents or any(place > verb for place in agents)
     return turned and any(place < verb for place in patients)

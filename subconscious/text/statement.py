@@ -115,7 +115,7 @@ _REWRITES = _rewrites(
     (r"^(.{1,60}?) (?:is|are|(?:_must )?be) preferred (?:over|to|rather than|instead of)\b", r"use \1 _instead "),
     (r"^(\S+(?: \S+){0,2}) (?:contains|houses) (?:the |all |our )*([^,;.]+)\W*$", r"\2 are in \1"),
     (r"^(\S+(?: \S+)?) is where ([^,;.]+?) (?:lives?|resides?|belongs?|are|is)\W*$", r"\2 are stored in \1"),
-    (r"\b(?:migrat|switch|chang)(e|ed|es|ing)? (?=(?:\S+ ){0,3}?from\b.*\bto\b)", r"mov\1 "),
+    (r"\b(?:migrat|switch|chang)(e|ed|es|ing)? (?=(?:\S+ ){0,3}?from\b.{1,60}\bto\b)", r"mov\1 "),
     (r"\b(?:goes|go) (?=(?:\w+ )?to\b)", "are sent "),
     (r"\bcomes? (?=(?:\w+ )?from\b)", "are fetched "),
     (r"\b((?:is|are) )(?:supplied|provided) by\b", r"\1fetched from"),
@@ -123,6 +123,8 @@ _REWRITES = _rewrites(
     (r"\bprefer(s|red)? (.{1,60}?) (?:over|to|rather than|instead of)\b", r"use \2 _instead "),
     (r"\b(?:rather than|in place of|instead of|but not)\b", " _instead "),
     (r"\b(?:prior to|ahead of)\b", " before "),
+    (r"\bonce (?:an?|per|every) day\b", "daily"),
+    (r"\bonce (?:an?|per|every) (week|month|hour|year)\b", r"\1ly"),
     (r"\b(?:as soon as|once|following)\b(?= (?:the|an?|you|it|we|they|all|every|each)\b)", " after "),
     (r"\b(?:when|while|upon) (?=[a-z]{3,}ing\b(?! (?:is|are|was|were|has|_must|_may)\b))", " at "),
     (r"\b(?:when|whenever|while|as long as|in case|provided that)\b", " if "),
@@ -135,7 +137,12 @@ _REWRITES = _rewrites(
     (r"\bmake sure(?: that)?\b", "ensure"),
     (r"\bby (?:hand)\b", "manually"),
     (r"\bby default\b", "default"),
+    (
+        r"^\W*(?:always )?use ((?:[^\s_,]+ ){1,3}?)(?:to (?=[a-z]+ )|(?:for|at|if) (?=[a-z]+ing ))([^,;]+?)[.!]*$",
+        r"\2 with \1",
+    ),
     # Spelling.
+    (r"\bplain text\b", "plaintext"),
     (r"\be-mail", "email"),
     (r"\bpull requests?\b|(?-i:\bPRs\b)", "PR"),
     (r"\bmerge requests?\b|(?-i:\bMRs\b)", "MR"),
@@ -151,8 +158,6 @@ _REWRITES = _rewrites(
     (r"\b(roll|back|clean|fall|spin|start|tear)(ed|s|ing)? (back|up|down|out)\b", r"\1\3\2"),
     (r"\b(log|sign)(?:g?(ed|ing)|(s))? (in|out)(?= to\b| of\b| with\b|\W*$)", r"\1\4\2\3"),
     (r"\b(set|shut)(?:t(ing)|(s))? (up|down)\b", r"\1\4\2\3"),
-    (r"\bonce (?:an?|per|every) day\b", "daily"),
-    (r"\bonce (?:an?|per|every) (week|month|hour|year)\b", r"\1ly"),
     (r"\b(?:every|each) day\b", "daily"),
     (r"\b(?:every|each) (week|month|hour|year|quarter)\b", r"\1ly"),
     (r"\b(?:every|each) night\b", "nightly"),
@@ -325,6 +330,7 @@ class _Clause:
         self.then = False
         self.owned = ""
         self.only = False
+        self.lead = bool(tokens) and tokens[0][0].casefold() == "because"
         self.recent: tuple[str, ...] = ()
         self.passive: tuple[str, frozenset[str]] | None = None
         self.begin = len(built.words)
@@ -365,6 +371,8 @@ class _Clause:
 
     def _token(self, word: str, code: bool, low: str, after: str) -> None:
         place = len(self.built.words) - self.begin
+        if self.lead and place > 1 and low in _PRONOUNS:
+            self.role = ""  # "because of the lock we can't": the main clause begins
         if self.number:
             unit = "" if code else vocabulary.UNITS.get(low, "")
             self._count(unit)
@@ -388,7 +396,7 @@ class _Clause:
 
     def _count(self, unit: str) -> None:
         """Add the number that was read, with its unit."""
-        number, self.number = f"{self.number} {unit}".strip(), ""
+        number, self.number = _measure(self.number, unit), ""
         self.built.numbers.add(number)
         self._add(number, number, name=True)
 
@@ -475,6 +483,14 @@ class _Clause:
 
 _ARTICLES = (("a",), ("an",), ("the",))
 
+
+def _measure(number: str, unit: str) -> str:
+    """A number with its unit, in seconds where it is a time: 1 minute is 60 seconds."""
+    if unit in vocabulary.SECONDS and number.replace(".", "", 1).isdecimal():
+        return f"{float(number) * vocabulary.SECONDS[unit]:.9g} second"
+    return f"{number} {unit}".strip()
+
+
 _AGENTS = frozenset("by in on at with".split())
 """Behind these stands who does it: "blocked by the proxy", "blocked in the proxy"."""
 
@@ -526,7 +542,11 @@ _BRITISH = re.compile(r"(?<=\w[lnvi])our$")
 def _is_done(word: str) -> bool:
     """Whether a word is a past tense or a participle by its form."""
     ends = word.endswith("ed") and not word.endswith("eed") and len(word) > 4 and word not in ("embed", "shared")
-    return ends or word in vocabulary.IRREGULAR
+    return ends or (word in vocabulary.IRREGULAR and not word.endswith(_NOT_DONE))
+
+
+_NOT_DONE = ("ment", "ion", "al", "ance", "ence", "iry", "es", "ing")
+"""Endings of irregular forms that are nouns, or in the present."""
 
 
 def _infinitive(root: str) -> str:

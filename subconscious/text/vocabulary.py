@@ -269,6 +269,9 @@ UNITS: dict[str, str] = {
 }
 """Units, each form by the one that stands for it."""
 
+SECONDS = {"us": 1e-6, "ms": 1e-3, "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+"""Units of time, in seconds."""
+
 NUMBERS = {
     word: str(value)
     for value, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), 2)
@@ -291,7 +294,7 @@ IRREGULAR = {
         "use used,build built,choose chose chosen,find found,give gave given,hold held,keep kept,make made",
         "mean meant,run ran",
         "send sent,show shown showed,take took taken,throw threw thrown,write wrote written,break broke broken",
-        "come came,go went gone,get got gotten,begin began begun,draw drew drawn,fall fell fallen,bring brought",
+        "come came,go went gone goes,get got gotten,begin began begun,draw drew drawn,fall fell fallen,bring brought",
         "say said,tell told,know knew known,lose lost,hide hid hidden,speak spoke spoken,deploy deployment",
         "require requirement,replace replacement,measure measurement,approve approval,retrieve retrieval",
         "remove removal,rebuild rebuilt,override overridden overrode,rewrite rewritten,rerun reran,fix fixes",
@@ -310,8 +313,11 @@ IRREGULAR = {
 UNCHANGED = frozenset("https news dns aws css tls sms gps os ios us".split())
 """Words whose last letter is no ending."""
 
-NO_ADVERBS = frozenset("hourly nightly weekly monthly yearly quarterly assembly friendly multiply butterfly".split())
-"""Words in "ly" that are not made of an adjective."""
+NO_ADVERBS = frozenset(
+    "hourly nightly weekly monthly yearly quarterly assembly friendly multiply butterfly shortly"
+    " lately hardly nearly barely".split()
+)
+"""Words in "ly" that are not made of an adjective, or mean something else."""
 
 PARTICIPLES = frozenset("read set put run cut split hit let shut overridden built sent".split())
 """Participles that look like their verb, or have no ending that tells."""
