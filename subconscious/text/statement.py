@@ -138,7 +138,7 @@ _REWRITES = _rewrites(
     (r"\bby (?:hand)\b", "manually"),
     (r"\bby default\b", "default"),
     (
-        r"^\W*(?:always )?use ((?:[^\s_,]+ ){1,3}?)(?:to (?=[a-z]+ )|(?:for|at|if) (?=[a-z]+ing ))([^,;]+?)[.!]*$",
+        r"^\W*(?:always )?use ((?:[^\s_,]+ +){1,3}?)(?:to (?=[a-z]+ )|(?:for|at|if) (?=[a-z]+ing ))([^,;]+?)[.!]*$",
         r"\2 with \1",
     ),
     # Spelling.
@@ -371,7 +371,7 @@ class _Clause:
 
     def _token(self, word: str, code: bool, low: str, after: str) -> None:
         place = len(self.built.words) - self.begin
-        if self.lead and place > 1 and low in _PRONOUNS:
+        if self.lead and place and low in _PRONOUNS:
             self.role = ""  # "because of the lock we can't": the main clause begins
         if self.number:
             unit = "" if code else vocabulary.UNITS.get(low, "")
