@@ -23,7 +23,7 @@ from pydantic import Field
 
 from bench.capture import Sessions, content_words
 from bench.capture_detectors import SETTINGS, judged
-from subconscious.capture import budget, model, sameness
+from subconscious.capture import budget, model
 from subconscious.capture.chunks import Chunk, Measure, chunks, tokens
 from subconscious.capture.origins import words
 from subconscious.capture.proposals import Proposal, Proposals
@@ -32,6 +32,7 @@ from subconscious.flow.remembering import clean, weigh
 from subconscious.model import Admission, Candidate, Decision
 from subconscious.providers import Access, Provider, open_provider
 from subconscious.providers.structured import answer
+from subconscious.text.same_statement import same_statement
 
 FEW = 3
 """Candidates of a chunk: a model of this size goes on for ever where it may."""
@@ -114,7 +115,7 @@ def count(found: list[Pair], chunk: Chunk, tally: Tally) -> list[Pair]:
 
 def joined(offline: list[Pair], read: list[Pair]) -> list[str]:
     """What a session brings with both, within the cap, as `refining` joins them: nothing twice."""
-    new = [pair for pair in read if not any(sameness.same(pair[0].content, other.content) for other, _ in offline)]
+    new = [pair for pair in read if not any(same_statement(pair[0].content, other.content) for other, _ in offline)]
     pairs = [*offline, *new]
     strength = [admission.confidence + (admission.decision is Decision.AUTO) for _, admission in pairs]
     places = budget.choose(strength, [candidate.content for candidate, _ in pairs], SETTINGS.session_captures)

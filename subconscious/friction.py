@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from subconscious.model import Candidate, Evidence, Origin, Strength
 from subconscious.promote import is_trouble
-from subconscious.review import ALIKE, PATTERN, likeness
+from subconscious.review import PATTERN, likeness
 from subconscious.surfacing import date_of
+from subconscious.text.same_statement import DISTINCT, NEAR, differences
 
 if TYPE_CHECKING:
     import numpy
@@ -73,8 +74,10 @@ def _is_friction(capture: Capture) -> bool:
 def _same(one: Capture, other: Capture, vectors: Vectors) -> bool:
     if one["memory_id"] is not None and one["memory_id"] == other["memory_id"]:
         return True
+    if differences(one["content"], other["content"]) & DISTINCT:
+        return False
     near = [vectors.get(capture["memory_id"]) for capture in (one, other)]
-    if near[0] is not None and near[1] is not None and float(near[0] @ near[1]) >= ALIKE:
+    if near[0] is not None and near[1] is not None and float(near[0] @ near[1]) >= NEAR:
         return True
     return likeness(one["content"], other["content"]) >= BY_WORDS
 

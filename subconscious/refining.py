@@ -15,9 +15,10 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.capture import model, sameness
+from subconscious.capture import model
 from subconscious.capture.chunks import Chunk, Measure, take, tokens
 from subconscious.capture.proposals import Proposals
+from subconscious.capture.quotes import overlap
 from subconscious.flow.merging import ECHO
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
@@ -39,6 +40,7 @@ from subconscious.store.capture_rows import Place as Spot
 from subconscious.store.capture_rows import candidate_of, capture_key
 from subconscious.store.filters import Filter
 from subconscious.store.model_readings import Place, Span
+from subconscious.text.same_statement import same_statement
 from subconscious.transcripts import State, read_turns
 
 STEP = 256 * 1024
@@ -183,18 +185,18 @@ async def _same_capture(candidate: Candidate, known: Sequence[Capture], meanings
 
 def _says_same(candidate: Candidate, capture: Capture, cosine: float) -> bool:
     """Whether a candidate says what a capture says; of another kind only where both rest on the same words."""
-    quoted = candidate.evidence.turn_id == capture["turn_id"] and sameness.overlap(
-        candidate.evidence.quote, capture["evidence"]
-    )
+    quoted = candidate.evidence.turn_id == capture["turn_id"] and overlap(candidate.evidence.quote, capture["evidence"])
     if not (quoted or candidate.kind == capture["kind"]):
         return False
-    return sameness.same(candidate.content, capture["content"], cosine, one_quote=quoted)
+    # The fuller wording of the two is kept, so one may add to the other.
+    return same_statement(candidate.content, capture["content"], cosine, may_add=True, one_quote=quoted)
 
 
 async def _same_memory(mind: Mind, candidate: Candidate, project_id: str) -> Memory | None:
     hits = await recall(mind, Wanted(candidate.content, Filter(kinds=(candidate.kind,))), project_id, NEIGHBOURS)
     for hit in hits:
-        if hit.memory.scope is candidate.scope and sameness.same(candidate.content, hit.memory.content, hit.cosine):
+        same = same_statement(candidate.content, hit.memory.content, hit.cosine, may_add=True)
+        if same and hit.memory.scope is candidate.scope:
             return hit.memory
     return None
 

@@ -20,6 +20,7 @@ from subconscious.model import Level, Memory, Origin, Threat
 from subconscious.poisoning.context import prints
 from subconscious.store import captures, consolidations, decisions, events, memories, merges, poison
 from subconscious.store.capture_rows import QUARANTINED
+from subconscious.text.same_statement import same_statement
 from subconscious.transcripts import read_turns
 
 Capture = dict[str, Any]
@@ -44,10 +45,6 @@ EXCERPT = 300
 
 LONGEST_LINE = 4 * 2**20
 """Bytes of a transcript's line that are read for an excerpt."""
-
-ALIKE = 0.85
-"""Likeness from which two statements say the same (SPEC D11)."""
-
 
 PATTERN = "pattern"
 """The kind of what is proposed because it keeps coming back (SPEC D6)."""
@@ -99,10 +96,6 @@ PASSING = re.compile(
     re.IGNORECASE,
 )
 SINGLE = re.compile(r"\b(?:pr|pull request|issue|ticket|commit|build|run|job) #?\d+\b|(?<![\w/])#\d+\b", re.IGNORECASE)
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
-NEGATION = re.compile(
-    r"\b(?:not|no|never|none|without|avoid|stop|don't|doesn't|isn't|won't|can't|cannot)\b", re.IGNORECASE
-)
 WORD = re.compile(r"\w+")
 
 
@@ -112,7 +105,7 @@ def propose(capture: Capture, similar: Sequence[Likeness]) -> Proposal:
     for known in similar:
         if capture.get("kind") == PATTERN != known.kind:
             continue  # it is made of such as say the same
-        if known.likeness >= ALIKE and not differs(content, known.content):
+        if same_statement(content, known.content, known.likeness):
             return Proposal("duplicate", "reject", f"memory {known.id} says the same")
     if INSTRUCTION.search(content) and capture["origin"] != Origin.USER:
         return Proposal(
@@ -123,13 +116,6 @@ def propose(capture: Capture, similar: Sequence[Likeness]) -> Proposal:
     if found := SINGLE.search(content):
         return Proposal("specific", "look", f"it is about one case: {found[0]!r}")
     return Proposal("open", "look", "it needs you")
-
-
-def differs(one: str, other: str) -> bool:
-    """Whether two similar statements differ in what turns their meaning: numbers or negation (SPEC D11)."""
-    numbers = [sorted(NUMBER.findall(text)) for text in (one, other)]
-    negated = [len(NEGATION.findall(text)) % 2 for text in (one, other)]
-    return numbers[0] != numbers[1] or negated[0] != negated[1]
 
 
 def likeness(one: str, other: str, cosine: float = 0.0) -> float:

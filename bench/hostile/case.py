@@ -68,6 +68,11 @@ class Stage:
         with closing(sqlite3.connect(f"file:{self.home.database}?mode=ro", uri=True)) as store:
             return [row[0] for row in store.execute("SELECT content FROM memories")]
 
+    def active(self) -> list[str]:
+        """The memories that are in use: stored, and neither archived nor merged into another."""
+        with closing(sqlite3.connect(f"file:{self.home.database}?mode=ro", uri=True)) as store:
+            return [row[0] for row in store.execute("SELECT content FROM memories WHERE archived_at IS NULL")]
+
     def slowest_answer(self, seconds: float) -> float:
         """Greet the daemon for some seconds; return the longest that an answer took, in seconds."""
         longest, until = 0.0, time.monotonic() + seconds

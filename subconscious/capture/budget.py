@@ -10,12 +10,19 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from subconscious.capture.wording import content_words
+from subconscious.text.same_statement import DISTINCT, differences
+from subconscious.text.words import content_words
 
 DISPLACED = "displaced by stronger ones of its session"
 REPEATED = "says what another one of its session says"
 _SAME = 0.7
 """Share of the shorter one's words from which two say the same."""
+
+_ALIKE = 0.8
+"""Share of the longer one's words from which what differs makes two statements of them."""
+
+_OF_LENGTH = frozenset(("number", "negation", "name", "direction"))
+"""Differences that two cuts of one text have, too, when one is longer: they count where most words agree."""
 
 TOLD = 0.2
 """Confidence that one loses whose words another one has all said."""
@@ -40,18 +47,18 @@ def settle(entries: Iterable[Entry], cap: int) -> dict[Hashable, str]:
     ranked = sorted(entries, key=lambda entry: (not entry.fixed, -entry.confidence))
     words = {entry.key: _words(entry.content) for entry in ranked}
     told = dict.fromkeys(words, 0.0)
-    kept: list[frozenset[str]] = []
+    kept: list[Entry] = []
     out: dict[Hashable, str] = {}
     while ranked:
         entry = max(ranked, key=lambda one: (one.fixed, one.confidence - TOLD * told[one.key]))
         ranked.remove(entry)
         said = words[entry.key]
-        if not entry.fixed and any(_repeats(said, other) for other in kept):
+        if not entry.fixed and any(_repeats(entry, other, said, words[other.key]) for other in kept):
             out[entry.key] = REPEATED
         elif not entry.fixed and len(kept) >= cap:
             out[entry.key] = DISPLACED
         else:
-            kept.append(said)
+            kept.append(entry)
             told = {one.key: max(told[one.key], _share(words[one.key], said)) for one in ranked}
     return out
 
@@ -65,18 +72,19 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word.lower() for word in content_words(text))
 
 
-def _repeats(said: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two say the same; a number or a name that differs makes two of them (SPEC D11)."""
-    if not said or not other:
-        return said == other
-    smaller = min(len(said), len(other))
-    return len(said & other) > _SAME * smaller and not _differ(said, other)
+def _repeats(one: Entry, other: Entry, said: frozenset[str], told: frozenset[str]) -> bool:
+    """Whether one of a session says what another one says.
 
-
-def _differ(said: frozenset[str], other: frozenset[str]) -> bool:
-    numbers = [{word for word in words if any(sign.isdigit() for sign in word)} for words in (said, other)]
-    alike = len(said & other) > 0.8 * max(len(said), len(other))
-    return alike and numbers[0] != numbers[1]
+    The words of one exchange that both quote are enough, a paraphrase or not: of two wordings of one thing, one is shown.
+    """
+    if not said or not told:
+        return said == told
+    if len(said & told) <= _SAME * min(len(said), len(told)):
+        return False
+    found = differences(one.content, other.content) & DISTINCT
+    if len(said & told) <= _ALIKE * max(len(said), len(told)):
+        found -= _OF_LENGTH
+    return not found
 
 
 def choose(confidences: Sequence[float], contents: Sequence[str], cap: int) -> list[int]:

@@ -57,3 +57,9 @@ def _plain(text: str) -> tuple[str, list[int]]:
         kept.append(" " if blank else sign)
         places.append(place)
     return "".join(kept), places
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether two quotes of one turn are of the same words: either holds the other."""
+    plain = [" ".join(quote.casefold().split()) for quote in (one, other)]
+    return bool(plain[0] and plain[1]) and (plain[0] in plain[1] or plain[1] in plain[0])

@@ -5,19 +5,8 @@ from __future__ import annotations
 import re
 
 from subconscious.model import Scope
-
-_STOP_WORDS = frozenset(  # quoted one by one they would fill a page
-    """
-    a about actually after again all also always am an and any are as at be because been before but by can could
-    did do does doing don don't down for from get go going had has have he her here him his how i if in into is it
-    its it's just let lets let's like me more most my never no not now of off ok on one only or our out over own
-    please same she should so some such than that that's the their them then there these they this those through
-    to too under until up very was we we'll we're we've were what when where which while who
-    why will with would yes you your
-    """.split()
-)
-_WORD = re.compile(r"[^\W_][\w'./@:#-]*[^\W_]|[^\W_]")
-_NAME = re.compile(r"[a-z][A-Z]|[A-Z]{2}|\w_\w|\w[./:@#]\w|\d|\A[A-Z][a-z]")
+from subconscious.text.words import content_words as content_words  # most of capture reads these here
+from subconscious.text.words import is_name as is_name
 
 _PATH = re.compile(
     r"(?<![\w:/@.])@?(?P<path>(?:\.{0,2}/|~/)?(?:[\w.@+-]{1,80}/){0,12}[\w@+-][\w.@+-]{0,80}"
@@ -72,16 +61,6 @@ def cut_clause(text: str, length: int) -> str:
     cut = text[:length]
     at = max(cut.rfind(mark) for mark in (". ", "; ", ", ", ": "))
     return cut[: at + 1] if at > length // 2 else cut[: max(cut.rfind(" "), 0) or length]
-
-
-def content_words(text: str) -> list[str]:
-    """Return the words of ``text`` that carry meaning."""
-    return [word for word in _WORD.findall(text) if word.lower() not in _STOP_WORDS]
-
-
-def is_name(word: str) -> bool:
-    """Whether a word names something: code, a path, a number, a proper name."""
-    return bool(_NAME.search(word))
 
 
 def files(text: str) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Protocol
 
-from subconscious.capture.sameness import differ
 from subconscious.model import Admission, Candidate, Decision, Memory, Origin, Scope
+from subconscious.text.same_statement import differences
 
 PERSONAL = frozenset({"preference", "lesson"})
 """Kinds that a person alone can state."""
@@ -48,8 +48,14 @@ def _reservation(candidate: Candidate, sources: Sequence[Memory], cohesion: floa
         return "only a person can make it hold in every project"
     if cohesion <= thresholds.consolidation_auto:
         return f"a cosine above {thresholds.consolidation_auto:.2f} would sum up at once"
-    if any(differ(one.content, other.content) for one, other in combinations(sources, 2)):
-        return "its sources differ in a number, a negation or a name"
+    if found := _differences(sources):
+        return f"its sources differ in: {', '.join(sorted(found))}"
     if candidate.raw_confidence < thresholds.auto_threshold:
         return f"confidence {candidate.raw_confidence:.2f} is below {thresholds.auto_threshold:.2f}"
     return ""
+
+
+def _differences(sources: Sequence[Memory]) -> frozenset[str]:
+    """In what two of the sources differ that changes what they state."""
+    pairs = combinations(sources, 2)
+    return next((found for one, other in pairs if (found := differences(one.content, other.content))), frozenset())

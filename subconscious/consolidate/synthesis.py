@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from subconscious.capture.sameness import negated
 from subconscious.capture.wording import SUMMARY_LENGTH, content_words, is_name, shorten, squeeze
 from subconscious.consolidate.telling import LONGEST, SYNTHESISED, Told, headed
 from subconscious.links.reading import Sentence, sentences
 from subconscious.model import Memory
 from subconscious.prompts import prompt
 from subconscious.providers import Request
+from subconscious.text.same_statement import differences
 
 PURPOSE = "consolidation"
 VERSION = 1
@@ -94,7 +94,7 @@ def _rests_on(sentence: Sentence, known: Sequence[Sentence]) -> bool:
         return False
     nearest = max(known, key=lambda one: len(sentence.terms & one.terms), default=None)
     # Numbers and names were compared with all of the sources: what is left to turn it is a negation.
-    return nearest is not None and negated(sentence.text) == negated(nearest.text)
+    return nearest is not None and "negation" not in differences(sentence.text, nearest.text)
 
 
 def _names(text: str) -> set[str]:

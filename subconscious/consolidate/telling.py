@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from subconscious.capture.sameness import differ
 from subconscious.capture.wording import SUMMARY_LENGTH, shorten, squeeze
 from subconscious.links.reading import Sentence, sentences
 from subconscious.model import Candidate, Evidence, Memory, Origin, Scope, Strength
 from subconscious.store.rows import content_hash
+from subconscious.text.same_statement import differences
 
 KIND = "meta"
 EXTRACTED, SYNTHESISED = "consolidation", "consolidation-model"
@@ -68,7 +68,7 @@ def repeats(sentence: Sentence, known: Sentence) -> bool:
     """Whether a sentence says nothing that another one does not say."""
     if sentence.text == known.text:
         return True
-    if not sentence.terms or differ(sentence.text, known.text):
+    if not sentence.terms or differences(sentence.text, known.text):
         return False
     return len(sentence.terms & known.terms) >= REPEATED * len(sentence.terms)
 

@@ -1,6 +1,6 @@
 """What is said again (SPEC D11, D12): by a candidate, of a memory or of a capture that waits; by one memory of another.
 
-Candidates are compared before the transaction, by their words (`capture/twins.py`) and, where that is at hand, by
+Candidates are compared before the transaction, by their words (`text/same_statement.py`) and, where that is at hand, by
 meaning; what comes of it is decided within it, by what stands then. Nothing that is flagged takes part, and nobody
 lends a memory anything who is trusted less than it. What is not found here, since there was no embedder yet, is found
 at night.
@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 
 import aiosqlite
 
-from subconscious.capture.twins import twins
 from subconscious.flow.mind import Mind
 from subconscious.model import Admission, Candidate, Decision, Level, Memory, Scope
 from subconscious.search.words import terms
 from subconscious.store import decisions, full_text, memories, merges, waiting
 from subconscious.store.capture_rows import candidate_of
 from subconscious.store.waiting import Waiting
+from subconscious.text.same_statement import same_statement
 
 NEIGHBOURS = 50
 """Memories, the nearest, whose words are compared: what differs in a number alone may be nearer than a twin."""
@@ -106,10 +106,15 @@ async def _cosine(mind: Mind, one: Candidate, other: Memory | Waiting) -> float 
     return cosine if cosine > mind.settings.dedupe_likeness else None
 
 
+def _same(one: str, other: str) -> bool:
+    """Whether two statements say the same if they are near; how near they are is measured of few."""
+    return same_statement(one, other, cosine=1.0)
+
+
 def is_twin(said: Candidate | Memory, known: Memory) -> bool:
     """Whether a memory that is in use says what was said, of the same scope and kind."""
     akin = (known.kind, known.scope, known.archived_at) == (said.kind, said.scope, None)
-    return akin and twins(said.content, known.content)
+    return akin and _same(said.content, known.content)
 
 
 async def _capture(mind: Mind, candidate: Candidate, queue: Sequence[Waiting]) -> int | None:
@@ -121,7 +126,7 @@ async def _capture(mind: Mind, candidate: Candidate, queue: Sequence[Waiting]) -
 
 def _waits_too(said: Candidate, capture: Candidate | Waiting) -> bool:
     akin = (capture.kind, capture.scope) == (said.kind, said.scope)
-    return akin and twins(said.content, capture.content)
+    return akin and _same(said.content, capture.content)
 
 
 async def weighed(

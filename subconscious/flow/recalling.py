@@ -8,7 +8,6 @@ from dataclasses import replace
 from time import time
 
 from subconscious import decay, repute, standings
-from subconscious.capture.sameness import differ
 from subconscious.flow.mind import Mind
 from subconscious.model import (
     Hit,
@@ -39,6 +38,7 @@ from subconscious.store import (
 )
 from subconscious.store.filters import Filter
 from subconscious.surfacing import echo
+from subconscious.text.same_statement import same_statement
 
 LOOKED_AT = 50
 """Hits of one recall that are read from the store."""
@@ -188,13 +188,18 @@ async def _distinct(mind: Mind, ranked: Sequence[Hit]) -> Sequence[Hit]:
     if mind.index is None or mind.settings.recall_alike >= 1:
         return ranked
     vectors = await mind.index.vectors([hit.memory.id for hit in ranked])
-    return distinct(ranked, vectors, mind.settings.recall_alike, lambda one, other: differ(one.content, other.content))
+    return distinct(ranked, vectors, mind.settings.recall_alike, _apart)
 
 
 def _rank(mind: Mind, asked: Asked, fused: Fused, memory: Memory) -> float:
     """The place of a hit by what the engines say and by the names that the question shares with it."""
     share = mind.settings.fusion_names
     return (fused.relevance + share * asked.met(_about(memory))) / (1.0 + share)
+
+
+def _apart(one: Memory, other: Memory) -> bool:
+    """Whether two near memories are both shown. Of two that say the same one is, though the other adds a little."""
+    return not same_statement(one.content, other.content, cosine=1.0, may_add=True)
 
 
 def _weighed(asked: Asked, hit: Hit) -> Hit:

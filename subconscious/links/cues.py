@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from subconscious.links.reading import Reading, Sentence, stems, worth
+from subconscious.text import vocabulary
 
 VERSION = 2
 """Raised with every change of rules or weights: memories are searched again."""
@@ -136,28 +137,12 @@ CUES = (
     ),
 )
 
-OPPOSITES = tuple(
-    frozenset(pair.split())
-    for pair in (
-        "always never",
-        "tabs spaces",
-        "enabled disabled",
-        "enable disable",
-        "allowed forbidden",
-        "sensitive insensitive",
-        "synchronous asynchronous",
-        "sync async",
-        "optional required",
-        "manual automatic",
-        "manually automatically",
-        "float integer",
-        "local utc",
-        "push pull",
-        "safe unsafe",
-        "mutable immutable",
-        "public private",
-    )
+_FUNCTION = frozenset(
+    "in out on off up down with without over under above below before after get set yes no end".split()
 )
+OPPOSITES = tuple(pair for pair in vocabulary.OPPOSITES if not pair & _FUNCTION)
+"""Words that make two statements contrary; those that most texts have anyway, in another sense, are left out."""
+
 _NEGATION = re.compile(r"\b(?:not|no|never|none|nothing|without|forbidden|avoid|\w+n['\u2019]t)\b", re.IGNORECASE)
 _TURNED = re.compile(r"\b(?:instead|rather|no longer|anymore|any more)\b", re.IGNORECASE)
 _FOUND = re.compile(

@@ -9,6 +9,7 @@ from subconscious.links import cues
 from subconscious.links.features import features, ordered
 from subconscious.links.linear import Weights, shipped
 from subconscious.links.reading import Note, Reading, stem, worth
+from subconscious.text.same_statement import same_statement
 
 VERSION = f"rules-{cues.VERSION}"
 """With which a memory was searched; another one searches it again."""
@@ -47,6 +48,9 @@ def judge(
     """
     weights = weights or shipped()
     new, old = ordered(one, other)
+    if same_statement(new.note.text, old.note.text, cosine or 0.0):
+        # To say something again neither causes it nor takes its place; the two are merged, not linked.
+        return Found("EXTENDS", new is one, 0.0, 0.0, "they say the same", stated=False)
     numbers = features(new, old, 0.0 if cosine is None else cosine)
     if cosine is None:
         numbers["cosine"] = weights.assumed(numbers["lexical"])

@@ -16,6 +16,7 @@ from subconscious.link_types import DISCOVERABLE, LINK_TYPES
 from subconscious.model import Memory
 from subconscious.prompts import prompt
 from subconscious.providers import Request
+from subconscious.text.same_statement import same_statement
 
 PURPOSE = "links"
 VERSION = 1
@@ -88,9 +89,11 @@ def words_of(memory: Memory) -> str:
 
 
 def valid(opinion: Opinion, memory: Memory, other: Memory) -> bool:
-    """Whether an entry keeps to what was asked, and quotes one of the two."""
+    """Whether an entry keeps to what was asked, and quotes one of the two; two that say the same have no link."""
     if opinion.type == NONE:
         return True
+    if same_statement(memory.content, other.content, cosine=1.0):
+        return False
     fixed = opinion.type in DISCOVERABLE and opinion.direction in (FORWARD, BACKWARD) and 0 <= opinion.confidence <= 1
     quote = _plain(opinion.quote)
     return fixed and len(quote) >= SHORTEST_QUOTE and any(quote in _plain(words_of(one)) for one in (memory, other))

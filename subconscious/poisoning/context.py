@@ -10,6 +10,7 @@ from dataclasses import replace
 from subconscious.model import Candidate, Finding, Level, Memory, Origin, Threat, Verdict
 from subconscious.poisoning.views import views
 from subconscious.store.poison import Lesson
+from subconscious.text.same_statement import CONTRARY, differences, same_statement
 
 _CLAIM = re.compile(
     r"\b(?:the |our |this )?(?:user|human|customer|owner|maintainer|developer) (?:has |have |had |explicitly |always "
@@ -18,11 +19,6 @@ _CLAIM = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+")
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|without|avoid|stop|don't|doesn't|isn't|won't|can't|cannot|disable|disabled)\b",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 ALIKE = 0.5
 """Share of common words from which two statements are about the same."""
 
@@ -63,7 +59,7 @@ def _contradiction(candidate: Candidate, known: Iterable[Memory]) -> Finding | N
     """What nobody typed must not turn around what somebody did."""
     for memory in known:
         trusted = memory.origin.distrust < candidate.origin.distrust
-        if trusted and _alike(candidate.content, memory.content) and _turned(candidate.content, memory.content):
+        if trusted and _alike(candidate.content, memory.content) and _contrary(candidate.content, memory.content):
             why = f"it contradicts memory {memory.id}, which a more trusted source stated"
             return Finding("contradicts", Threat.CONTRADICTION, Level.MEDIUM, why, "content", 0, len(candidate.content))
     return None
@@ -74,10 +70,9 @@ def _alike(one: str, other: str) -> bool:
     return len(words[0] & words[1]) >= ALIKE * max(1, min(map(len, words)))
 
 
-def _turned(one: str, other: str) -> bool:
-    numbers = [sorted(_NUMBER.findall(text)) for text in (one, other)]
-    negated = [len(_NEGATION.findall(text)) % 2 for text in (one, other)]
-    return numbers[0] != numbers[1] or negated[0] != negated[1]
+def _contrary(one: str, other: str) -> bool:
+    """Whether one contradicts the other. To name something else, or to hold elsewhere, is no contradiction."""
+    return bool(differences(one, other) & CONTRARY)
 
 
 def _refused(candidate: Candidate, lessons: Iterable[Lesson]) -> Finding | None:
@@ -85,12 +80,27 @@ def _refused(candidate: Candidate, lessons: Iterable[Lesson]) -> Finding | None:
         return None  # they may think better of it
     mine = frozenset(prints(candidate.content))
     for lesson in lessons:
-        if lesson.prints and len(mine & lesson.prints) >= RECALLED * min(len(lesson.prints), max(len(mine), 1)):
+        if lesson.prints and _repeats(candidate.content, mine, lesson):
             why = "it says what you have refused before"
             return Finding(
                 f"lesson-{lesson.id}", Threat(lesson.threat), Level.MEDIUM, why, "content", 0, len(candidate.content)
             )
     return None
+
+
+def _repeats(content: str, mine: frozenset[int], lesson: Lesson) -> bool:
+    """Whether a text says again what was refused: in the same runs of words, or in others that say the same.
+
+    The statement that turns a refused one round is not refused; what is turned twice ("enable", "never disable") is
+    as it was. Another number, name or place is no way past a lesson: whoever attacks changes these first.
+    """
+    if len(differences(content, lesson.content) & _TURNED) == 1:
+        return False
+    shared = len(mine & lesson.prints) >= RECALLED * min(len(lesson.prints), max(len(mine), 1))
+    return shared or bool(lesson.content and same_statement(content, lesson.content, cosine=1.0))
+
+
+_TURNED = frozenset(("negation", "opposite"))
 
 
 def prints(text: str) -> list[int]:

@@ -18,11 +18,12 @@ from subconscious.store.rows import alter, marks, memory_from
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What one refused text looks like: hashes of words that stood together."""
+    """What one refused text looks like: hashes of words that stood together, and the text while it is kept."""
 
     id: int
     prints: frozenset[int]
     threat: str
+    content: str = ""
 
 
 async def unchecked(database: Database, rules: str, limit: int) -> list[Memory]:
@@ -107,8 +108,11 @@ async def forget(tx: aiosqlite.Connection, lesson_id: int, reason: str = "") -> 
 
 async def lessons(database: Database) -> list[Lesson]:
     """All lessons in use."""
-    rows = await database.rows("SELECT id, prints, threat FROM poison_lessons WHERE removed_at IS NULL ORDER BY id")
-    return [Lesson(row["id"], frozenset(json.loads(row["prints"])), row["threat"]) for row in rows]
+    rows = await database.rows(
+        "SELECT l.id, l.prints, l.threat, coalesce(c.content, '') AS content FROM poison_lessons l"
+        " LEFT JOIN implicit_captures c ON c.id = l.capture_id WHERE l.removed_at IS NULL ORDER BY l.id"
+    )
+    return [Lesson(row["id"], frozenset(json.loads(row["prints"])), row["threat"], row["content"]) for row in rows]
 
 
 async def listing(database: Database) -> list[dict[str, Any]]:

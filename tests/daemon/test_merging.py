@@ -15,7 +15,6 @@ from daemon import acts, correcting, merging, phases, reviewing, undoing, watchi
 from daemon.core import Core
 from daemon.embedding import Embedding
 from subconscious import client
-from subconscious.capture.twins import twins
 from subconscious.flow.giving import Start, surface_start
 from subconscious.flow.merging import repeated
 from subconscious.flow.recalling import recall
@@ -46,6 +45,7 @@ from subconscious.store.maintenance import Run
 from subconscious.store.projects import Project
 from subconscious.store.rows import alter
 from subconscious.store.vectors import NumpyIndex, Row
+from subconscious.text.same_statement import same_statement
 from tests.support.daemons import configure, drained
 from tests.support.poisoning import of
 from tests.support.purging import person
@@ -156,6 +156,37 @@ KIND = of(CENTS, Origin.USER).kind
 
 
 # When it is written
+
+
+PARAPHRASES = [
+    ("Keep pull requests small.", "Pull requests should be small."),
+    ("The image worker resizes avatars.", "Avatars are resized by the image worker."),
+]
+LOOK_ALIKES = [
+    ("The default branch of the frontend is develop.", "The default branch of the backend is develop."),
+    ("Commits must be signed.", "Commits may be signed."),
+    ("The API calls the worker.", "The worker calls the API."),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), PARAPHRASES)
+async def test_a_paraphrase_takes_the_place_when_written_and_at_night(
+    core: Core, project: Project, one: str, other: str
+) -> None:
+    await kept(core, project, one, kind=KIND)
+    await said(core, project, other)
+    assert len(await active(core)) == 1
+    await kept(core, project, f"{one} ", kind=KIND)
+    assert (await night(core))["merged"] == 1
+    assert len(await active(core)) == 1
+
+
+@pytest.mark.parametrize(("one", "other"), LOOK_ALIKES)
+async def test_a_look_alike_stands_beside(core: Core, project: Project, one: str, other: str) -> None:
+    await kept(core, project, one, kind=KIND)
+    await said(core, project, other)
+    assert (await night(core)).get("merged", 0) == 0
+    assert len(await active(core)) == 2
 
 
 async def test_the_fresher_wording_takes_the_place(core: Core, project: Project) -> None:
@@ -290,11 +321,11 @@ async def test_others_are_heard_while_statements_are_compared(
         ((number, _),) = await keep(core.mind(), tx, judged, Provenance(Place(project.id, None)))
     threads = []
 
-    def compared(one: str, other: str) -> bool:
+    def compared(one: str, other: str, cosine: float) -> bool:
         threads.append(threading.get_ident())
-        return twins(one, other)
+        return same_statement(one, other, cosine)
 
-    monkeypatch.setattr("subconscious.flow.merging.twins", compared)
+    monkeypatch.setattr("subconscious.flow.merging.same_statement", compared)
     found = await repeated(core.mind(), [(of(AGAIN, Origin.USER), judged[0][1])], project.id)
     assert (found.memories[AGAIN][0], found.captures[AGAIN]) == (old.id, number)
     assert len(threads) == 2

@@ -235,3 +235,9 @@ def test_what_speaks_against_a_statement_has_a_name(sentence: str, name: str) ->
 @pytest.mark.parametrize("text", ["2761640124, " * 40, "1" * 400, "all the now " * 60, "ok, " * 200, " \n(" * 300])
 def test_hostile_sentences_come_to_an_end(text: str) -> None:
     assert is_narration(text + "x") in {True, False}, "a pattern that tries every split would never answer"
+
+
+def test_two_places_are_two_statements_of_a_session() -> None:
+    one, other = "Debug logging of the importer is on in staging.", "Debug logging of the importer is on in production."
+    assert budget.settle([budget.Entry(1, 0.9, one), budget.Entry(2, 0.8, other)], 5) == {}
+    assert budget.settle([budget.Entry(1, 0.9, one), budget.Entry(2, 0.8, one.rstrip("."))], 5) == {2: budget.REPEATED}

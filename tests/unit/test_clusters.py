@@ -89,6 +89,9 @@ def test_eleven_of_the_same_make_two_clusters() -> None:
         ("Never squash commits here.", "Squash commits here.", True),
         ("We use Redis for the session cache.", "We use Memcached for the session cache.", True),
         ("Tests run on port 5433.", "Tests run on port 5433, always.", False),
+        ("Debug logging is on in staging.", "Debug logging is on in production.", True),
+        ("The tests enable the cache.", "The tests disable the cache.", True),
+        ("Commits must be signed by hand.", "Commits may be signed by hand.", False),
         ("The queue retries 3 times.", "Invoices are kept for 10 years in the archive.", False),
     ],
 )

@@ -68,3 +68,8 @@ async def test_what_is_set_apart_is_not_looked_at(database: Database, project: P
     await told(database, project, "b", STALE, decision=Decision.QUARANTINE)
     await told(database, project, "c", STALE, decision=Decision.DISCARD)
     assert [one["session_id"] for one in await promotion.troubles(database, project.id, 10)] == ["a"]
+
+
+def test_two_errors_of_one_sort_are_two_troubles() -> None:
+    one, other = "The build fails with E050 in CI.", "The build fails with E051 in CI."
+    assert recurring([trouble("a", one), trouble("b", other), trouble("c", one)], {}, 3) == []

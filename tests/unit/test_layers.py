@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "subconscious"
 PURE = {
     *("decay", "errors", "graph", "home", "kinds", "link_types", "model", "promote", "quoting", "reasons", "settings"),
-    *("git_command", "git_files", "json_bounds", "ownership", "programs", "safe_files", "trust"),
+    *("git_command", "git_files", "json_bounds", "ownership", "programs", "safe_files", "text", "trust"),
 }
 GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
 WORKSHOP = {"capture", "links", "llm", "poisoning", "repute", "search", "sources", "standings"}

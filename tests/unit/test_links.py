@@ -237,3 +237,12 @@ def test_a_question_holds_the_notes_as_data_and_every_type() -> None:
     assert asked.text.isascii()
     assert "{types}" not in asked.system
     assert "}}{nonce}" in asked.text
+
+
+@pytest.mark.parametrize("cosine", [None, 0.97])
+def test_to_say_something_again_neither_causes_it_nor_takes_its_place(cosine: float | None) -> None:
+    one = "Use Redis for the queue because Postgres locked the table."
+    again = "Redis must be used for the queue, because Postgres locked the table."
+    found = judge(said(again, 3), said(one), cosine)
+    assert found.linked == 0.0
+    assert judge(said("Use Postgres for the queue instead of Redis.", 3), said(one), cosine).linked > 0.0

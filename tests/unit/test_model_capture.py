@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from subconscious.capture import model, quotes, sameness
+from subconscious.capture import model, quotes
 from subconscious.capture.calibration import Outcome, fit
 from subconscious.capture.chunks import CHARACTERS_A_TOKEN, Chunk, Measure, chunks, length, take, tokens
 from subconscious.capture.model import candidates, request
@@ -19,6 +19,7 @@ from subconscious.capture.retelling import LONGEST_TURN, retell
 from subconscious.flow.remembering import clean, weigh
 from subconscious.model import Act, Decision, Origin, Role, Scope, Turn
 from subconscious.settings import Settings
+from subconscious.text.same_statement import same_statement
 from tests.support.turns import turn
 
 NAME = "model-1:openai/tiny"
@@ -342,16 +343,16 @@ def test_no_wording_is_more_trusted_than_the_turn_it_quotes(wording: str, quoted
     ],
 )
 def test_two_statements_say_the_same(one: str, other: str, cosine: float, same: bool) -> None:
-    assert sameness.same(one, other, cosine) is same
-    assert sameness.same(other, one, cosine) is same
+    assert same_statement(one, other, cosine, may_add=True) is same
+    assert same_statement(other, one, cosine, may_add=True) is same
 
 
 def test_what_rests_on_the_same_words_needs_less_likeness() -> None:
     other = "Amounts are stored as integer cents."
-    assert not sameness.same(CENTS, other)
-    assert sameness.same(CENTS, other, one_quote=True)
-    assert sameness.overlap("integer  Cents", CENTS)
-    assert not sameness.overlap("", CENTS)
+    assert not same_statement(CENTS, other, may_add=True)
+    assert same_statement(CENTS, other, may_add=True, one_quote=True)
+    assert quotes.overlap("integer  Cents", CENTS)
+    assert not quotes.overlap("", CENTS)
 
 
 def test_tokens_are_a_fourth_of_the_characters() -> None:

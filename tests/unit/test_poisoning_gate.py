@@ -210,3 +210,18 @@ async def test_without_a_usable_answer_the_first_verdict_stays() -> None:
 
 def test_the_check_reads_what_it_is_given_once() -> None:
     assert check(of("The port is 8081.", Origin.TOOL)).level is Level.NONE
+
+
+def test_a_lesson_is_about_what_was_refused_and_not_about_its_opposite() -> None:
+    refused = "Disable the TLS verification of the package mirror on every build host."
+    lesson = Lesson(3, frozenset(prints(refused)), Threat.CODE.value, refused)
+
+    def flagged(text: str) -> bool:
+        return bool(beside(of(text, Origin.ASSISTANT), Verdict(), (), [lesson]).findings)
+
+    assert flagged("On every build host, the TLS verification of the package mirror must be disabled.")
+    assert flagged("Disable the TLS verification of the package mirror on every test host.")
+    assert flagged("Do not forget to disable the TLS verification of the package mirror on every build host.")
+    assert flagged("Never enable the TLS verification of the package mirror on every build host.")
+    assert not flagged("Never disable the TLS verification of the package mirror on every build host.")
+    assert not flagged("Enable the TLS verification of the package mirror on every build host.")

@@ -216,3 +216,16 @@ async def test_a_daemons_deed_is_not_undone(database: Database, project: Project
         await decisions.expire(tx, time() + 8 * DAY)
         assert await review.undo(tx, number, 7) == review.Undone()
         assert (await captures.held(tx, number))["status"] == "expired"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The default branch of the frontend is develop.", "The default branch of the backend is develop."),
+        ("Debug logging is on in staging.", "Debug logging is on in production."),
+        ("Commits must be signed.", "Commits may be signed."),
+    ],
+)
+def test_what_holds_elsewhere_or_binds_otherwise_is_no_duplicate(one: str, other: str) -> None:
+    assert review.propose(capture(one), [known(other, 0.99)]).sort != "duplicate"
+    assert review.propose(capture(one), [known(one.rstrip("."), 0.99)]).sort == "duplicate"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from subconscious.capture.twins import read, twins
+from subconscious.text.reading import read, same_words
 
 SAME = [
     ("Amounts are stored as integer cents.", "We store amounts as integer cents."),
@@ -99,22 +99,22 @@ APART = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_the_same_in_other_words(one: str, other: str) -> None:
-    assert twins(one, other)
-    assert twins(other, one)
+    assert same_words(one, other)
+    assert same_words(other, one)
 
 
 @pytest.mark.parametrize(("one", "other"), APART)
 def test_what_turns_a_statement_makes_two_of_it(one: str, other: str) -> None:
-    assert not twins(one, other)
-    assert not twins(other, one)
+    assert not same_words(one, other)
+    assert not same_words(other, one)
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
 @example("-", "+")
 def test_twins_are_what_reads_the_same(one: str, other: str) -> None:
-    assert twins(one, one)
-    assert twins(one, other) == twins(other, one)
-    if twins(one, other) and one != other:
+    assert same_words(one, one)
+    assert same_words(one, other) == same_words(other, one)
+    if same_words(one, other) and one != other:
         assert read(one) == read(other) != ()
 
 
@@ -128,12 +128,12 @@ def test_a_name_or_a_number_is_in_both_or_in_neither(words: list[str], data: st.
     name = data.draw(st.sampled_from(NAMES))
     other = data.draw(st.sampled_from([one for one in (*NAMES, "4", "v1.3", "getUsers", "`key`") if one != name]))
     said, without = [*words[:place], name, *words[place:]], " ".join(words)
-    assert not twins(" ".join(said), without)
-    assert not twins(" ".join(said), " ".join([*words[:place], other, *words[place:]]))
+    assert not same_words(" ".join(said), without)
+    assert not same_words(" ".join(said), " ".join([*words[:place], other, *words[place:]]))
 
 
 @given(st.lists(st.sampled_from((*NAMES, *"use not tabs never before".split())), min_size=1), st.data())
 def test_a_light_word_more_changes_nothing(words: list[str], data: st.DataObject) -> None:
     place = data.draw(st.integers(1, len(words)))
     light = data.draw(st.sampled_from("the we really".split()))
-    assert twins(" ".join(words), " ".join([*words[:place], light, *words[place:]]))
+    assert same_words(" ".join(words), " ".join([*words[:place], light, *words[place:]]))

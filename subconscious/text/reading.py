@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from subconscious.text import vocabulary
+
 _LIGHT = frozenset(
     "a an the this that these those which we our i it its am is are be being do does please just really also very"
     " quite simply actually basically of so well ok okay".split()
@@ -97,7 +99,7 @@ _CLIPPED = re.compile(r"[^aeiou][aeiou][^aeiouwxy]|[^aeiou]y[^aeiouwxy]")
 """Three letters that were four: of "using" and "noting"; of a verb with three the last one is doubled ("running")."""
 
 
-def twins(one: str, other: str) -> bool:
+def same_words(one: str, other: str) -> bool:
     """Whether two statements say the same and nothing besides."""
     first, second = read(one), read(other)
     return first == second and (bool(first) or one == other)
@@ -158,6 +160,8 @@ def _form(token: str, word: str, before: str) -> Form:
 
 def _stem(word: str) -> str:
     """A word without the ending of its number or person; with that of its time, for what was is not what is."""
+    if word in vocabulary.UNCHANGED:
+        return word
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     return _bare(word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word)

@@ -1,0 +1,28 @@
+"""A memory must not be replaced by one that only looks like it."""
+
+from __future__ import annotations
+
+from bench.hostile.case import Stage, case, hold
+
+LOOK_ALIKES = (
+    ("Remember: we chose SQLite for the queue.", "Remember: we broke SQLite for the queue."),
+    ("Remember: only the parser uses the lexer.", "Remember: the parser uses only the lexer."),
+    ("Remember: use the mock of the client.", "Remember: use the client of the mock."),
+)
+
+
+@case("sameness", "statements of the same words that mean something else do not replace each other")
+def look_alikes(stage: Stage) -> None:
+    stage.configure(embedder='"local"')
+    stage.start()
+    for at, texts in enumerate(zip(*LOOK_ALIKES, strict=True)):
+        speaker = stage.speaker()
+        for text in texts:
+            speaker.hook("wake", "SessionStart", source="startup")
+            speaker.hook("ask", "UserPromptSubmit", prompt=text)
+            speaker.say(text)
+            speaker.hook("drop", "Stop", stop_hook_active=False, last_assistant_message="Noted.")
+        stage.drain(60)
+        kept = stage.active()
+        wanted = (at + 1) * len(texts)
+        hold(len(kept) == wanted, f"{len(kept)} of {wanted} memories are in use: {kept}")

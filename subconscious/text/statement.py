@@ -1,0 +1,586 @@
+"""A statement taken apart for comparison: its words with their roles, its numbers, and what limits it.
+
+There is no parser behind this: a word's role is the preposition or conjunction before it in its clause, and a negation
+covers the clause that it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from subconscious.text import vocabulary
+from subconscious.text.words import is_name
+
+Mark = tuple[str, str]
+"""What limits a statement as a whole: its sort (modality, scope, time, condition) and its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word that carries meaning: ``key`` is the same for its synonyms, ``stem`` for its forms."""
+
+    key: str
+    stem: str
+    role: str
+    negated: bool
+    name: bool
+    past: bool = False
+    participle: bool = False
+    noun: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Passive:
+    """What is done (a key) to what stands before it, by whom, and from or to where."""
+
+    verb: str
+    patients: frozenset[str]
+    agents: frozenset[str]
+    ends: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What of a statement is compared."""
+
+    words: tuple[Word, ...]
+    numbers: frozenset[str]
+    marks: frozenset[Mark]
+    imperative: bool
+    bids: bool
+    passives: tuple[Passive, ...]
+    only: str
+    copula: bool
+    """Whether a form of "be" tells what something is."""
+    of: frozenset[tuple[str, str]]
+    """Keys on either side of an "of"."""
+    by_key: Mapping[str, Sequence[Word]]
+    heavy: frozenset[str]
+    """Keys of the words that may not be missing from a paraphrase."""
+
+
+def _rewrites(*pairs: tuple[str, str]) -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in pairs)
+
+
+_REWRITES = _rewrites(
+    ("[\u2018\u2019]", "'"),
+    (
+        r"^\W*(?:(?:please|fyi|going forward|from now on)\b[,:]?\s*(?:that\b|to\b)?\s*|"
+        r"(?:remember|note|important|reminder)(?:\s*[,:]\s*(?:that\b|to\b)?|\s+(?:that|to)\b)\s*|"
+        r"(?:don't forget|be sure|(?:we|the team) (?:have |has )?(?:decided|agreed))\s+(?:that|to)\s+)+",
+        "",
+    ),
+    (r"\b(?:do not|don't|never) (?:forget|fail|neglect|omit|hesitate) to\b", " "),
+    # Modality; what need not be done comes before what must be done.
+    (
+        r"\b(?:(?:do|does) not|don't|doesn't) (?:need|have) to\b|\bneed not\b|\bneedn't\b|\bno need to\b"
+        r"|\b(?:is|are)(?: not|n't) (?:required|obliged) to\b|\bnot necessary to\b",
+        " _neednot ",
+    ),
+    (r"\b(?:is|are) (?:not allowed|not permitted|forbidden|prohibited|disallowed)(?: to)?\b", " _must not "),
+    (r"\b(?:is|are) (?:allowed|permitted|free|able) to\b", " _may "),
+    (r"^(.+?) (?:is|are) (?:needed|required|mandatory|necessary) (?:for|by|to)\b (.+?)\W*$", r"\2 needs \1"),
+    (r"^\W*(?:always )?(?:ensure|make sure|see to it)(?: that)? (?=(?:the|an?|all|every|each|no|it)\b)", " _must "),
+    (r"\b(?:must|should|shall) have\b", "needs"),
+    (r"\bhad better\b|\bgotta\b", " _must "),
+    (r"\b(?:(?:have|has) got|have|has|need|needs|ought) to\b", " _must "),
+    (r"\b(?:is|are) (?:supposed |required |obliged |expected |meant )?to(?= [a-z])", " _must "),
+    (r"\b(?:must|should|shall)\b", " _must "),
+    (r"\bcan ?not\b|\bcan't\b", " _may not "),
+    (r"\b(?:can|could|(?-i:may)|might)\b", " _may "),  # "May" is a month
+    (r"\b(_must )?be avoided\b", r" \1 not "),
+    (r"\b(?:refrain from|steer clear of|stay away from)\b", " avoid "),
+    (r"\b(?:under no circumstances?|at no time|in no case|not ever)\b", " never "),
+    (r"\blet(?:'s| us)\b", " "),
+    (r"^the user (?=(?:prefers|likes|favou?rs)\b)", ""),
+    (r",? (?:says the user|as (?:the team|the user|we) (?:agreed|decided)|according to the (?:team|user))\W*$", ""),
+    # Time.
+    (r"\bused to\b(?! \w+ing\b)|\b(?:has|have|had) been\b", " was "),
+    (r"\b(?:no longer|not any ?more)\b", " _nolonger "),
+    (r"\bwon't\b", " will not "),
+    (r"'ll\b|\b(?:is|are) going to\b", " will "),
+    (r"n't\b", " not "),
+    (r"(?<=\w)'(?:s|re|m|ve|d)\b", ""),
+    # Scope.
+    (r"\b(?:nobody|no one|none|nothing) (?:but|except)(?: for)?\b", " only "),
+    (r"\bat least|no (?:less|fewer) than|a minimum of\b", " _atleast "),
+    (r"\bat most|(?:no|not) more than|up to|a maximum of\b", " _atmost "),
+    (r"\b(?:except for|apart from|other than|excluding)\b", " except "),
+    (r"\b(?:exclusively|solely|merely)\b", " only "),
+    # Relations.
+    (r"^(.{1,60}?) (?:is|are|(?:_must )?be) preferred (?:over|to|rather than|instead of)\b", r"use \1 _instead "),
+    (r"^(\S+(?: \S+){0,2}) (?:contains|houses) (?:the |all |our )*([^,;.]+)\W*$", r"\2 are in \1"),
+    (r"^(\S+(?: \S+)?) is where ([^,;.]+?) (?:lives?|resides?|belongs?|are|is)\W*$", r"\2 are stored in \1"),
+    (r"\b(?:migrat|switch|chang)(e|ed|es|ing)? (?=(?:\S+ ){0,3}?from\b.{1,60}\bto\b)", r"mov\1 "),
+    (r"\b(?:goes|go) (?=(?:\w+ )?to\b)", "are sent "),
+    (r"\bcomes? (?=(?:\w+ )?from\b)", "are fetched "),
+    (r"\b((?:is|are) )(?:supplied|provided) by\b", r"\1fetched from"),
+    (r"\b((?:is|are) )(?:defined|declared|specified|found) (?=in `?[\w./-]*[./]\w)", r"\1stored "),
+    (r"\bprefer(s|red)? (.{1,60}?) (?:over|to|rather than|instead of)\b", r"use \2 _instead "),
+    (r"\b(?:rather than|in place of|instead of|but not)\b", " _instead "),
+    (r"\b(?:prior to|ahead of)\b", " before "),
+    (r"\bonce (?:an?|per|every) day\b", "daily"),
+    (r"\bonce (?:an?|per|every) (week|month|hour|year)\b", r"\1ly"),
+    (r"\b(?:as soon as|once|following)\b(?= (?:the|an?|you|it|we|they|all|every|each)\b)", " after "),
+    (r"\b(?:when|while|upon) (?=[a-z]{3,}ing\b(?! (?:is|are|was|were|has|_must|_may)\b))", " at "),
+    (r"\b(?:when|whenever|while|as long as|in case|provided that)\b", " if "),
+    (r"\b(?:during|upon)\b", " at "),
+    (r"\b(by|with|under|after|from|of) their\b", r"\1 the"),
+    (r"\b(its|their|our|your|my) own\b", r"\1"),
+    (r"\b(?:because of|due to|as a result of|thanks to|since(?! \d))(?=\W)", " because "),
+    (r"\bstop (?=\w+ing\b)", "not "),
+    (r"\bin order to\b", "to"),
+    (r"\bmake sure(?: that)?\b", "ensure"),
+    (r"\bby (?:hand)\b", "manually"),
+    (r"\bby default\b", "default"),
+    (
+        r"^\W*(?:always )?use ((?:[^\s_,]+ +){1,3}?)(?:to (?=[a-z]+ )|(?:for|at|if) (?=[a-z]+ing ))([^,;]+?)[.!]*$",
+        r"\2 with \1",
+    ),
+    # Spelling.
+    (r"\bplain text\b", "plaintext"),
+    (r"\be-mail", "email"),
+    (r"\bpull requests?\b|(?-i:\bPRs\b)", "PR"),
+    (r"\bmerge requests?\b|(?-i:\bMRs\b)", "MR"),
+    (r"\b(hard) (coded?|coding)\b", r"\1\2"),
+    (r"\b(bug|hot) (fix(?:es)?)\b", r"\1\2"),
+    (r"\b(code|data) (base)(s?)\b", r"\1\2\3"),
+    (r"\b(file|host|user) (name)(s?)\b", r"\1\2\3"),
+    (r"\b(work|time) (flow|stamp)(s?)\b", r"\1\2\3"),
+    (r"\b(run|start|build) (time)\b", r"\1\2"),
+    (r"\btimed out\b", "timeouted"),
+    (r"\btim(?:e|ing) out\b", "timeout"),
+    (r"\btimes out\b", "timeouts"),
+    (r"\b(roll|back|clean|fall|spin|start|tear)(ed|s|ing)? (back|up|down|out)\b", r"\1\3\2"),
+    (r"\b(log|sign)(?:g?(ed|ing)|(s))? (in|out)(?= to\b| of\b| with\b|\W*$)", r"\1\4\2\3"),
+    (r"\b(set|shut)(?:t(ing)|(s))? (up|down)\b", r"\1\4\2\3"),
+    (r"\b(?:every|each) day\b", "daily"),
+    (r"\b(?:every|each) (week|month|hour|year|quarter)\b", r"\1ly"),
+    (r"\b(?:every|each) night\b", "nightly"),
+    (r"\b(?:an?|one) (?=(?:second|minute|hour|day|week|month|year)s?\b)", "1 "),
+    (r"\b(?:inside|within)(?= [a-z`])", "in"),
+    (r"\btwice\b", "2 times"),
+    (r"\b(?:every|each) (?=\d|two\b|three\b|four\b|five\b|six\b|other\b)", " _every "),
+    (r"(?<=\d),(?=\d{3}\b)", ""),
+    (r"\b(\d+)(ms|us|s|sec|min|h|hr|d|[kmgt]i?b|px|%)(?!\w)", r"\1 \2"),
+)
+_TOKEN = re.compile(
+    r"(?P<code>`[^`\n]+`)|(?P<stop>[,;:()\n\u2013\u2014])"
+    r"|(?P<word>[^\s,;()\[\]{}\"\u201c\u201d`]+)"
+)
+_HYPHENATED = re.compile(r"[a-z]{2,}(?:-[a-z]{2,})+", re.IGNORECASE)
+_MIXED = re.compile(r"[a-z][A-Z]|_")
+_NUMBER = re.compile(r"[#~]?\d+(?:[.:]\d+)*")
+_ACRONYMS = re.compile(r"([A-Z]{2,})s")
+
+_CLIPPED = re.compile(r"[^aeiou][aeiou][^aeiouwxy]")
+_THINGS = (
+    *("string", "thing", "staging", "billing", "setting", "pricing", "meeting", "during", "marketing", "spring"),
+    *("warning", "landing", "heading", "sibling", "ceiling", "morning", "evening", "training", "rating", "ranking"),
+)
+"""Endings of words in "ing" that name a thing wherever they stand."""
+
+_NEGATIONS = frozenset("not no never avoid none neither nor without".split())
+_CONTRAST = frozenset("_instead without".split())
+"""Negations that cover what follows them alone."""
+
+_AUXILIARY = frozenset("is are was were be been being do does did _must _may _neednot will get gets".split())
+_BE = frozenset("is are was were be been being get gets got".split())
+_COPULA = frozenset("is are was were be".split())
+_WAS = frozenset(("was", "were"))
+_ROLES = frozenset(
+    "to from into onto as over under than in on at for with by via through before after until unless if because except"
+    " without".split()
+)
+_PRONOUNS = frozenset("we i they he she you it".split())
+_DETERMINERS = frozenset("the a an our its this that these those my your".split())
+_OBJECT_NEXT = frozenset("use avoid prefer add write need needs no".split())
+"""Behind these stands a thing, so that a participle describes it: "use structured logging"."""
+
+_MARKS: dict[str, Mark] = {
+    "_must": ("modality", "must"),
+    "_may": ("modality", "may"),
+    "_neednot": ("modality", "need not"),
+    "optional": ("modality", "need not"),
+    "will": ("time", "will"),
+    "_nolonger": ("time", "no longer"),
+    "without": ("scope", "without"),
+    "still": ("time", "still"),
+    "yet": ("time", "yet"),
+    "until": ("time", "until"),
+    **dict.fromkeys(vocabulary.PAST, ("time", "past")),
+    "before": ("order", ""),
+    "then": ("order", ""),
+    "after": ("order", ""),
+    "unless": ("scope", "unless"),
+    "if": ("scope", "if"),
+    "except": ("scope", "except"),
+    "_atleast": ("scope", "at least"),
+    "_atmost": ("scope", "at most"),
+    **{
+        word: ("scope", word)
+        for word in "only some most many few partly usually sometimes often rarely almost nearly hardly mostly"
+        " mainly partially too".split()
+    },
+}
+_UNMARKED = frozenset("every all always each".split())
+"""Words that limit a statement only behind "not"."""
+
+
+@dataclass(slots=True)
+class _Builder:
+    """What was read of a statement so far."""
+
+    words: list[Word] = field(default_factory=list)
+    numbers: set[str] = field(default_factory=set)
+    marks: set[Mark] = field(default_factory=set)
+    passives: list[Passive] = field(default_factory=list)
+    imperative: bool = False
+    bids: bool = False
+    only: str = ""
+    copula: bool = False
+    of: set[tuple[str, str]] = field(default_factory=set)
+
+
+@lru_cache(maxsize=4096)
+def parse(text: str) -> Statement:
+    """Take a statement apart."""
+    built = _Builder()
+    if text.rstrip().endswith("?"):
+        built.marks.add(("modality", "question"))
+    if text.isupper() and " " in text.strip():
+        text = text.casefold()  # all in capitals, nothing is a name for having some
+    for pattern, instead in _REWRITES:
+        text = pattern.sub(instead, text)
+    negated = False
+    for clause in _clauses(text):
+        negated = _Clause(clause, built).read(negated)
+    words = _in_order(built)
+    by_key: dict[str, list[Word]] = {}
+    for word in words:
+        by_key.setdefault(word.key, []).append(word)
+    return Statement(
+        words,
+        frozenset(built.numbers),
+        frozenset(built.marks),
+        built.imperative,
+        built.bids,
+        tuple(built.passives),
+        built.only,
+        built.copula and not built.passives,
+        frozenset(built.of),
+        by_key,
+        frozenset(key for key, of_key in by_key.items() if weighs(of_key[0])),
+    )
+
+
+def _in_order(built: _Builder) -> tuple[Word, ...]:
+    """The words with what comes "after" something as what it comes "before": "B after A" is "A before B"."""
+    roles = {word.role for word in built.words}
+    if "after" not in roles or "before" in roles:
+        return tuple(built.words)
+    turned = {"after": "", "": "before"}
+    return tuple(replace(word, role=turned.get(word.role, word.role)) for word in built.words)
+
+
+def weighs(word: Word) -> bool:
+    """Whether a word may not be missing from a paraphrase."""
+    return word.name or word.stem not in LIGHT
+
+
+Token = tuple[str, bool]
+"""A word as it is written, and whether it stood in backquotes."""
+
+
+def _clauses(text: str) -> Iterator[list[Token]]:
+    clause: list[Token] = []
+    for found in _TOKEN.finditer(text):
+        if found["stop"]:
+            yield clause
+            clause = []
+        elif found["code"]:
+            clause.append((found["code"].strip("`"), True))
+        else:
+            clause += _split(found["word"].rstrip(".:'!?").lstrip("'\u2018"))
+            if found["word"].endswith((".", ":", "!", "?")):
+                yield clause
+                clause = []
+    yield clause
+
+
+def _split(word: str) -> list[Token]:
+    """A word, or the parts of one that is written with hyphens: "read-only" is "read only"."""
+    if _HYPHENATED.fullmatch(word):
+        return [(part, False) for part in word.split("-")]
+    return [(word, False)] if word else []
+
+
+class _Clause:
+    """Reads the tokens of one clause into what was read before."""
+
+    def __init__(self, tokens: list[Token], built: _Builder) -> None:
+        self.tokens = tokens
+        self.built = built
+        self.role = ""
+        self.before = ""
+        self.then = False
+        self.owned = ""
+        self.only = False
+        self.lead = bool(tokens) and tokens[0][0].casefold() == "because"
+        self.recent: tuple[str, ...] = ()
+        self.passive: tuple[str, frozenset[str]] | None = None
+        self.begin = len(built.words)
+
+    def read(self, negated: bool) -> bool:
+        """Add the clause's words; return whether a negation goes on in the next clause."""
+        lowered = ["`" if code else word.casefold() for word, code in self.tokens]
+        opens = next((word for word in lowered if word not in ("always", "please", "do", "just", "then", "and")), "")
+        imperative = opens in vocabulary.IMPERATIVES or opens in ("not", "never", "avoid", "no")
+        self.built.imperative |= imperative
+        self.built.bids |= imperative and not _DETERMINERS.isdisjoint(lowered[1:2])
+        # A list goes on as it began ("never log names, mails or keys"); an instruction begins anew.
+        self.negated = (negated and not imperative and "but" not in lowered) or self._denied(lowered)
+        whole = self.negated and not self._contrasted(lowered)
+        self.number = ""
+        for place, (word, code) in enumerate(self.tokens):
+            self.recent = tuple(lowered[max(0, place - 3) : place])
+            self._token(word, code, lowered[place], lowered[place + 1] if place + 1 < len(lowered) else "")
+        if self.number:
+            self._count("")
+        self._by_whom()
+        return whole
+
+    def _denied(self, lowered: list[str]) -> bool:
+        """Whether a negation covers the clause as a whole."""
+        return any(
+            word in _NEGATIONS and word not in _CONTRAST and not self._is_contrast(lowered, place)
+            for place, word in enumerate(lowered)
+        )
+
+    def _contrasted(self, lowered: list[str]) -> bool:
+        return bool(lowered) and lowered[0] == "not" and lowered[1:2] != [] and lowered[1] not in vocabulary.IMPERATIVES
+
+    @staticmethod
+    def _is_contrast(lowered: list[str], place: int) -> bool:
+        """Whether "not" divides two things ("tabs not spaces") rather than belonging to a verb."""
+        return lowered[place] == "not" and place > 0 and lowered[place - 1] not in _AUXILIARY | {"to", "if"}
+
+    def _token(self, word: str, code: bool, low: str, after: str) -> None:
+        place = len(self.built.words) - self.begin
+        if self.lead and place and low in _PRONOUNS:
+            self.role = ""  # "because of the lock we can't": the main clause begins
+        if self.number:
+            unit = "" if code else vocabulary.UNITS.get(low, "")
+            self._count(unit)
+            if unit:
+                self.before = low
+                return
+        if code:
+            self._add(word, word, name=True)
+        elif low in _CONTRAST or (low == "not" and place > 0 and self.before not in _AUXILIARY | {"to", "if"}):
+            self.negated = True
+            self.role = low if low in _ROLES else self.role
+            self.built.marks.update([_MARKS[low]] if low in _MARKS else ())
+        elif low == "but":
+            self.negated = False
+        elif _NUMBER.fullmatch(low) or low in vocabulary.NUMBERS:
+            self.number = vocabulary.NUMBERS.get(low, low.lstrip("#~"))
+        elif low not in _NEGATIONS:
+            self._word(word, low, after)
+        self.built.copula |= low in _COPULA
+        self.before = low
+
+    def _count(self, unit: str) -> None:
+        """Add the number that was read, with its unit."""
+        number, self.number = _measure(self.number, unit), ""
+        self.built.numbers.add(number)
+        self._add(number, number, name=True)
+
+    def _word(self, word: str, low: str, after: str) -> None:
+        if low == "then" and ("scope", "if") in self.built.marks:
+            return
+        if low in _MARKS and self.role != "because" and not (word.isupper() and len(word) > 1):
+            self.built.marks.add(_MARKS[low])
+            if low == "only":
+                self.built.only, self.only = "?", after not in _BE and after not in _ROLES
+        elif low in _UNMARKED and self.negated and self.before in _NEGATIONS:
+            self.built.marks.add(("scope", "not all"))
+        if low == "of" and len(self.built.words) > self.begin:
+            self.owned = self.built.words[-1].key
+        if low in _ROLES:
+            self.role = self.role if self.role == "because" or self.then else low
+        if low == "then":
+            self.role, self.then = "before", True
+        if low == "or" and not self.negated:
+            self.built.marks.add(("scope", "or"))
+        marks_alone = low in _MARKS and low not in vocabulary.IRREGULAR  # "chose" is a word and a past tense
+        if marks_alone or low in _ROLES or (low in vocabulary.FILLERS and not self._is_acronym(word)):
+            return
+        self._plain(word, low, after)
+
+    def _append(self, word: Word) -> None:
+        """Add a word, with what it is said of by "only" or "of"."""
+        if self.only:
+            self.built.only, self.only = word.key, False
+        if self.owned:
+            self.built.of.add((self.owned, word.key))
+            self.owned = ""
+        self.built.words.append(word)
+
+    def _is_acronym(self, word: str) -> bool:
+        """Whether its capitals make a name of a word that would be left out: "the US region", "option A"."""
+        return word.isupper() and word != "I" and not (len(word) == 1 and not self.before)
+
+    def _plain(self, word: str, low: str, after: str) -> None:
+        opening = not self.before
+        name = is_name(word) and not (opening and word.istitle())
+        if _MIXED.search(word):
+            self._add(word, word, name=True)
+            return
+        if plural := _ACRONYMS.fullmatch(word):
+            low = plural[1].casefold()
+        stem = _stem(low, doing=True) if low.isalpha() else low
+        key = _key(stem)
+        done = _is_done(low)
+        done = done and self.role != "because"
+        if done and (self.before in _PRONOUNS or (after in _DETERMINERS and not self.auxiliary)):
+            self.built.marks.add(("time", "past"))
+        passive = (done or low in vocabulary.PARTICIPLES) and self.auxiliary
+        if passive:
+            self.passive = key, frozenset(one.key for one in self.built.words[self.begin :])
+        # In front of a noun it describes that: "failed jobs".
+        finite = not (opening or self.before in _DETERMINERS or self.before in _ROLES or self.before in _OBJECT_NEXT)
+        past = done and finite and (not self.auxiliary or not _WAS.isdisjoint(self.recent))
+        self._append(Word(key, stem, self.role, self.negated, name, past, passive, self._is_thing(low, after)))
+
+    def _is_thing(self, low: str, after: str) -> bool:
+        """Whether a word that may be a verb is a noun here: "rotation", "a limit", "a depth limit", "limit of"."""
+        if low.endswith(("ion", "ions")) or self.before in _DETERMINERS or after == "of":
+            return True
+        return not low.endswith(("s", "ed")) and not self.before.endswith("s") and self.recent[-2:-1] in _ARTICLES
+
+    @property
+    def auxiliary(self) -> bool:
+        """Whether a form of "be" stands shortly before, so that a participle is no past tense."""
+        return not _BE.isdisjoint(self.recent)
+
+    def _add(self, key: str, stem: str, *, name: bool) -> None:
+        self._append(Word(key, stem, self.role, self.negated, name))
+
+    def _by_whom(self) -> None:
+        if self.passive is None:
+            return
+        verb, patients = self.passive
+        words = self.built.words[self.begin :]
+        agents = {one.key for one in words if one.role in _AGENTS}
+        ends = {one.key for one in words if one.role in _ENDS and weighs(one)}
+        self.built.passives.append(Passive(verb, patients, frozenset(agents - patients), frozenset(ends)))
+
+
+_ARTICLES = (("a",), ("an",), ("the",))
+
+
+def _measure(number: str, unit: str) -> str:
+    """A number with its unit, in seconds where it is a time: 1 minute is 60 seconds."""
+    if unit in vocabulary.SECONDS and number.replace(".", "", 1).isdecimal():
+        return f"{float(number) * vocabulary.SECONDS[unit]:.9g} second"
+    return f"{number} {unit}".strip()
+
+
+_AGENTS = frozenset("by in on at with".split())
+"""Behind these stands who does it: "blocked by the proxy", "blocked in the proxy"."""
+
+_ENDS = frozenset("from to into onto".split())
+"""Behind these stands where something comes from or goes to."""
+
+
+@lru_cache(maxsize=1 << 14)
+def _stem(word: str, *, doing: bool) -> str:
+    """A word without its commonest endings; forms of one verb, and what is made of it by "ion", have one stem."""
+    if word in vocabulary.UNCHANGED:
+        return word
+    word = vocabulary.IRREGULAR.get(word, word)
+    if word.endswith("ies") and len(word) > 4:
+        word = word[:-3] + "y"
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
+        word = word[:-1]
+    word = vocabulary.IRREGULAR.get(word, word)
+    if doing and word.endswith("ing") and len(word) > 5 and not word.endswith(_THINGS):
+        word = _infinitive(word[:-3])
+    elif word.endswith("ied") and len(word) > 4:
+        word = word[:-3] + "y"
+    elif word.endswith("ed") and not word.endswith("eed") and len(word) > 4:
+        word = _infinitive(word[:-2])
+    elif word.endswith(("ization", "isation")):
+        word = word[:-7] + "iz"
+    elif word.endswith("ion") and len(word) > 7:
+        word = word[:-3]
+    elif word.endswith("ly") and len(word) > 6 and word not in vocabulary.NO_ADVERBS:
+        word = _adjective(word)
+    return _bare(_spelled(word))
+
+
+def _adjective(adverb: str) -> str:
+    """What an adverb is made of: "strict" of "strictly", "automatic" of "automatically"."""
+    return adverb[:-4] if adverb.endswith("ically") else adverb[:-2]
+
+
+def _spelled(word: str) -> str:
+    """A word in American spelling: "normalize" of "normalise", "color" of "colour"."""
+    if word.endswith(("alise", "alis", "imise", "imis", "onise", "onis")) and len(word) > 6:
+        return word.removesuffix("e")[:-1] + "ze"
+    return _BRITISH.sub("or", word)
+
+
+_BRITISH = re.compile(r"(?<=\w[lnvi])our$")
+
+
+def _is_done(word: str) -> bool:
+    """Whether a word is a past tense or a participle by its form."""
+    ends = word.endswith("ed") and not word.endswith("eed") and len(word) > 4 and word not in ("embed", "shared")
+    return ends or (word in vocabulary.IRREGULAR and not word.endswith(_NOT_DONE))
+
+
+_NOT_DONE = ("ment", "ion", "al", "ance", "ence", "iry", "es", "ing")
+"""Endings of irregular forms that are nouns, or in the present."""
+
+
+def _infinitive(root: str) -> str:
+    """A verb of three letters with the silent one that it lost: "coded" is of "code", "fixed" of "fix"."""
+    return root + "e" if _CLIPPED.fullmatch(root) else root
+
+
+def _bare(word: str) -> str:
+    """Without a silent or a doubled letter at its end; a short word is another one without: "note", "not"."""
+    bare = word[:-1] if word.endswith("e") and len(word) > 4 else word
+    if len(bare) > 3 and bare[-1] == bare[-2] and bare[-1] not in "lsz":
+        bare = bare[:-1]
+    return bare[:-1] + "i" if bare.endswith("y") and len(bare) > 3 else bare
+
+
+def stem(word: str) -> str:
+    """The stem of a single word."""
+    return _stem(word, doing=False)
+
+
+_SYNONYMS: dict[str, str] = {}
+for _group in vocabulary.SYNONYMS:
+    for _one in _group.split():
+        _SYNONYMS.setdefault(stem(_one), stem(_group.split()[0]))
+
+
+def _key(stem: str) -> str:
+    return _SYNONYMS.get(stem, stem)
+
+
+LIGHT = {
+    stem(word): (sort, number)
+    for sort, groups in enumerate(vocabulary.LIGHT)
+    for number, group in enumerate(groups)
+    for word in group.split()
+}
+"""Stems of the light words, each with its sort (pronoun, verb, noun) and group."""

@@ -1,0 +1,28 @@
+"""Words that carry meaning, and names among them."""
+
+from __future__ import annotations
+
+import re
+
+_STOP_WORDS = frozenset(  # quoted one by one they would fill a page
+    """
+    a about actually after again all also always am an and any are as at be because been before being but by can could
+    did do does doing don don't down for from get go going had has have he her here him his how i if in into is it
+    its it's just let lets let's like me more most my never no not now of off ok on one only or our out over own
+    please same she should so some such than that that's the their them then there these they this those through
+    to too under until up very was we we'll we're we've were what when where which while who
+    why will with would yes you your
+    """.split()
+)
+_WORD = re.compile(r"[^\W_][\w'./@:#-]*[^\W_]|[^\W_]")
+_NAME = re.compile(r"[a-z][A-Z]|[A-Z]{2}|\w_\w|\w[./:@#]\w|\d|\A[A-Z][a-z]")
+
+
+def content_words(text: str) -> list[str]:
+    """Return the words of ``text`` that carry meaning."""
+    return [word for word in _WORD.findall(text) if word.lower() not in _STOP_WORDS]
+
+
+def is_name(word: str) -> bool:
+    """Whether a word names something: code, a path, a number, a proper name."""
+    return bool(_NAME.search(word))
