@@ -98,6 +98,9 @@ _REWRITES = _rewrites(
     (r"\blet(?:'s| us)\b", " "),
     (r"^the user (?=(?:prefers|likes|favou?rs)\b)", ""),
     (r",? (?:says the user|as (?:the team|the user|we) (?:agreed|decided)|according to the (?:team|user))\W*$", ""),
+    (r"(?<=,) we +_may +(?=\s*\w+ (?:it|that|them)\W*$)", " "),  # an aside, not what the statement allows
+    # What was chosen is what is used.
+    (r"\b(?:is|are) what (?:was|were) (?:chosen|picked|selected)\b", " "),
     # Time.
     (r"\bused to\b(?! \w+ing\b)|\b(?:has|have|had) been\b", " was "),
     (r"\b(?:no longer|not any ?more)\b", " _nolonger "),
