@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -45,8 +46,8 @@ async def furnish(home: Home, job: str) -> None:
         others = [name for name in PHASES if name != job]
         await tx.executemany(
             "INSERT INTO maintenance_runs (job, phase, state, started_at, finished_at)"
-            " VALUES (?, '', 'done', 9e9, 9e9)",
-            [(name,) for name in others],
+            " VALUES (?, '', 'done', ?, ?)",
+            [(name, time.time(), time.time()) for name in others],
         )
         await tx.execute("UPDATE schema_migrations SET applied_at = 1000")
     await database.close()
@@ -124,7 +125,7 @@ async def furnish_twins(home: Home) -> None:
 def begin_night(home: Home) -> None:
     """Let the nightly job be due, at its phase that merges."""
     with closing(sqlite3.connect(home.database)) as connection:
-        connection.execute("UPDATE schema_migrations SET applied_at = 9e9")  # the other jobs are not
+        connection.execute("UPDATE schema_migrations SET applied_at = ?", (time.time(),))  # the other jobs are not
         connection.execute("INSERT INTO maintenance_runs (job, phase, started_at) VALUES ('nightly', 'merge', 1000)")
         connection.commit()
 

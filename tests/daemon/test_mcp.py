@@ -96,7 +96,7 @@ async def test_a_daemon_that_left_is_started_and_one_that_can_not_is_told_of(
         client.call(running, "stop")
         client.await_absence(running, 20)
         configure(running, no_such_setting=1)
-        assert "subconscious doctor" in await failure(session, "memory_status")
+        assert "unknown settings: no_such_setting" in await failure(session, "memory_status")
         configure(running)
         assert (await told(session, "memory_status"))["here"] == 1
 
