@@ -45,8 +45,7 @@ async def furnish(home: Home, job: str) -> None:
         await tx.execute("DELETE FROM memories_fts WHERE rowid % 2")
         others = [name for name in PHASES if name != job]
         await tx.executemany(
-            "INSERT INTO maintenance_runs (job, phase, state, started_at, finished_at)"
-            " VALUES (?, '', 'done', ?, ?)",
+            "INSERT INTO maintenance_runs (job, phase, state, started_at, finished_at) VALUES (?, '', 'done', ?, ?)",
             [(name, time.time(), time.time()) for name in others],
         )
         await tx.execute("UPDATE schema_migrations SET applied_at = 1000")
