@@ -146,6 +146,7 @@ def test_a_thousand_silent_callers_keep_nobody_waiting(running: Home, speaker: S
     assert answered(running)
 
 
+@pytest.mark.slow
 async def test_who_is_sent_away_in_a_rush_is_hung_up_on(core: Core) -> None:
     """More callers than may be silent, all let in before the first of them is heard."""
     server = Server(core, Spool(core))

@@ -219,6 +219,7 @@ async def test_what_hooks_dropped_is_recorded_once(core: Core) -> None:
     assert await losses.untold(core.database) == []
 
 
+@pytest.mark.slow
 def test_a_session_on_a_full_disk_is_learned_from_afterwards(volume: Volume, home: Home, tmp_path: Path) -> None:
     """The real hooks and the real daemon; the transcript lies where there is room."""
     configure(home)

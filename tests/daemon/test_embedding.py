@@ -29,6 +29,8 @@ from tests.support.embedding_server import EmbeddingServer, Failure, Vectors, em
 from tests.support.remote_embedder import configure_remote
 from tests.support.values import make_memory
 
+pytestmark = pytest.mark.slow
+
 LOCAL = LocalEmbedder.name
 
 

@@ -128,6 +128,7 @@ async def test_what_was_added_behind_the_first_prompts_waits(core: Core, source:
     assert await kept(core, source) == {"We": "captured", "From": "review"}
 
 
+@pytest.mark.slow
 async def test_what_was_added_behind_a_command_waits(core: Core, source: Source) -> None:
     """A command is no words of a person's: which lines stood before it can't be told."""
     await hand_over(core, "1", "/init")

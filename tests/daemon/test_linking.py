@@ -30,6 +30,8 @@ from tests.support import terminal
 from tests.support.daemons import configure, eventually, new_session
 from tests.support.values import NOON, make_memory
 
+pytestmark = pytest.mark.slow
+
 REDIS = "We use Redis for the session cache."
 MEMCACHED = "We now use Memcached instead of Redis for the session cache."
 DAY = 86_400.0

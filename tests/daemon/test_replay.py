@@ -33,6 +33,8 @@ from subconscious.store import memories, merges, sessions
 from subconscious.store.projects import Project
 from tests.conftest import make_memory
 
+pytestmark = pytest.mark.slow
+
 DAY = "2026-03-02"
 CENTS = "We decided to keep all amounts in integer cents."
 PROXY = "The root cause was that the staging proxy drops requests without the tenant header, so the export failed."

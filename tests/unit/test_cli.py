@@ -478,6 +478,7 @@ def test_daemon_status_starts_nothing(home: Home, capsys: pytest.CaptureFixture[
     assert not home.run.exists()
 
 
+@pytest.mark.slow
 def test_a_silent_daemon_is_told_with_its_remedy(
     daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -225,6 +225,7 @@ def test_an_environment_that_is_not_whole(home: Home) -> None:
     assert faults(home)["environment"].remedy.startswith(f"rm {home.env / 'current'}")
 
 
+@pytest.mark.slow
 def test_a_wedged_daemon(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "hello", partial(hello, timeout=0.1))
     monkeypatch.setattr(running, "PROVIDER_SECONDS", 0.1)

@@ -93,6 +93,7 @@ async def test_without_a_provider_asking_says_what_to_do(database: Database) -> 
     assert "provider" in caught.value.remedy
 
 
+@pytest.mark.slow
 async def test_what_may_pass_is_tried_again_with_jitter(database: Database, swift: list[float]) -> None:
     stage = Stage(main=[UnavailableError("500"), RateLimitedError("429", "", 3.0), UnavailableError("cut"), said()])
     assert await made(database, stage).ask(REQUEST) == FINE

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -50,6 +51,8 @@ from subconscious.store.rows import alter, content_hash
 from subconscious.store.vectors import Row
 from tests.support.minds import make_mind
 from tests.support.poisoning import of
+
+pytestmark = pytest.mark.slow
 
 PROJECT, SESSIONS = "p", ("s1", "s2")
 TEXTS = ("Amounts are integer cents.", "The worker retries twice.", "Tests run on port 5433.", "Logs are kept a week.")
