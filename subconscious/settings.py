@@ -428,11 +428,14 @@ def require_written(home: Path) -> None:
 def keys_in_config(home: Path, otherwise: frozenset[str] = frozenset()) -> frozenset[str]:
     """The names of the keys that config.toml has and that are used; ``otherwise`` where it can't be read."""
     config = home / "config.toml"
+    if is_missing(config):
+        return frozenset()
     try:
-        values = {} if is_missing(config) else _without_open_keys(config, _read_config(config))
-    except SettingsError:
+        values = tomllib.loads(read_regular(config, LONGEST_CONFIG).decode("utf-8"))
+        # What is wrong with the file is told when its settings are loaded.
+        return frozenset() if is_open(config) else frozenset(name for name in KEYS if values.get(name))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         return otherwise
-    return frozenset(name for name in KEYS if values.get(name))
 
 
 def is_open(config: Path) -> bool:

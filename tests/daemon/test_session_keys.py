@@ -201,3 +201,14 @@ async def test_a_flagged_session_without_a_key_does_not_keep_others_from_a_secon
     monkeypatch.setattr(core.llm, "ask", answer)
     await watching.ask_again(core)
     assert seen == ["s"]
+
+
+async def test_the_source_of_a_key_is_known(core: Core) -> None:
+    core.llm.reconfigure(Settings(provider="anthropic"))
+    core.hear_keys("s", {"SUBCONSCIOUS_ANTHROPIC_KEY": ONE})
+    assert core.llm.channels_for("s")[0].access.key == ONE
+    assert (core.key_source("anthropic", "s"), core.key_source("anthropic")) == ("this session's environment", "")
+    core.adopt({"anthropic_key": "of the plugin"})
+    assert core.key_source("anthropic") == "the plugin's options"
+    core.hear_keys("s", {})
+    assert core.key_source("anthropic", "s") == "the plugin's options"
