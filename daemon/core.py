@@ -75,7 +75,7 @@ class Core:
     rewording: Rewording = field(init=False)
     adopted: dict[str, str] = field(default_factory=dict, repr=False)
     session_keys: SessionKeys = field(default_factory=SessionKeys, repr=False)
-    # The sessions whose keys have changed, "" for those of all: what waited for a key need wait no longer.
+    # Sessions whose keys have changed, "" for all of them: their work no longer has to wait for a key.
     rekeyed: set[str] = field(default_factory=set)
     accepted: dict[str, Any] = field(default_factory=dict)
     vouched: Vouched = field(default_factory=Vouched)
@@ -168,7 +168,7 @@ class Core:
         self.reconfigure()
 
     def hear_keys(self, session_id: str, secrets: Mapping[str, str]) -> None:
-        """Take over the keys of a session's own environment, for the requests made on its behalf."""
+        """Store the keys of a session's environment, for requests made on its behalf."""
         if not self.session_keys.hear(session_id, secrets):
             return
         self.llm.keep_accounts(self.session_keys.all)
@@ -181,12 +181,12 @@ class Core:
         self.gathered.set()
 
     def _keys_of(self, session_id: str) -> Mapping[str, str]:
-        """The keys that a session brought, without those that config.toml has."""
+        """Return the keys that a session brought, without those that config.toml sets."""
         own = self.session_keys.of(session_id)
         return {name: key for name, key in own.items() if name not in self._configured}
 
     def key_source(self, provider: str, session_id: str = "") -> str:
-        """Where the key comes from with which a provider is asked on behalf of a session, or of none; "" for no key."""
+        """Return where the key for requests of a session, or of none, comes from; "" if there is no key."""
         name = f"{provider}_key"
         if name in self._configured:
             return "config.toml"

@@ -48,7 +48,7 @@ GIVE_UP = 3
 """Tries of one chunk that a model can't answer, before it is left at what was found offline."""
 
 NO_KEY = 5
-"""As after so many failures is waited where there is no key, or a refused one; another key ends the wait."""
+"""Work without a key, or with a refused one, pauses as long as after so many failures; a new key ends the pause."""
 
 LONGEST_PAUSE = 900.0
 """Seconds between two tries, at the most, where the provider does not say more."""
@@ -128,7 +128,7 @@ class Refining:
                 await model_readings.forget_unread(tx, session_id)
 
     async def _unlock(self) -> None:
-        """Let what waited for a key be tried at once with the one that has come."""
+        """Make work due that waited for a key which has arrived."""
         while self._core.rekeyed:
             session_id = next(iter(self._core.rekeyed))
             async with self._core.database.write() as tx:

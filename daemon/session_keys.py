@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from subconscious.settings import KEYS, PREFIX
 
 MOST_SESSIONS = 256
-"""Sessions whose keys are held; of more, the one that has been silent longest brings its keys again when it speaks."""
+"""Sessions whose keys are held. Beyond that the least recent one is dropped; it brings its keys again with its next
+prompt."""
 
 SHARED = frozenset({"embedder_key"})
 """Keys that no session has of its own: one embedder makes the vectors of all sessions."""
@@ -21,7 +22,7 @@ class SessionKeys:
         self._keys: OrderedDict[str, dict[str, str]] = OrderedDict()
 
     def hear(self, session_id: str, secrets: Mapping[str, str]) -> bool:
-        """Hold what a session says of its keys now, in place of what it said before; return whether that changed.
+        """Replace the keys of a session; return whether they changed.
 
         A key among the plugin's options outranks the variable of the same setting.
         """

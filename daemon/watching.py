@@ -30,7 +30,7 @@ CHECKED_A_ROUND = 100
 CHECKED_AT_ONCE = 10
 ASKED_A_ROUND = 4
 LOOKED_AT = 100
-"""Of what was flagged, how much a round looks through for what can be asked about: not every session has a key."""
+"""Flagged notes that one round considers: those of sessions without a key are skipped."""
 HELD = (Level.HIGH, Level.CRITICAL)
 
 
@@ -141,15 +141,15 @@ class SecondLooks:
         self._answered = 0
 
     def open_to(self, session_id: str) -> Ask | None:
-        """How one more question about a session is asked in this round, None where none is."""
+        """Return how to ask about a session, or None if this round has no question left for it."""
         if ASKED_A_ROUND in (self._answered, len(self._silent)) or session_id in self._silent:
             return None
         return self._core.ask_for(session_id)
 
     async def take(self, session_id: str, note: dict[str, Any], verdict: Verdict) -> Verdict | None:
-        """Ask about one flagged note; None without an answer in this round.
+        """Ask about one flagged note; return None if there is no answer in this round.
 
-        A session without an answer, at its cap for instance, must not keep others from theirs.
+        A session that gets no answer, because it reached its cap for instance, must not block the others.
         """
         if (ask := self.open_to(session_id)) is None:
             return None

@@ -42,8 +42,8 @@ class LLMClient:
     """Asks the provider of the settings, then its fallbacks.
 
     One for the daemon's whole life: it imports and connects to nothing before the first question. Used from one event
-    loop. ``opener`` opens a provider by name; tests put their own there. ``own_keys`` may give a session keys of its
-    own: with those it is asked for that session alone, at the addresses of the settings.
+    loop. ``opener`` opens a provider by name; tests put their own there. ``own_keys`` returns the keys that a
+    session brought: they are used for its requests alone, at the addresses of the settings.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class LLMClient:
         return self.on and self.channels_for(session_id)[0].has_key
 
     def may_ask(self, session_id: str = "") -> bool:
-        """Whether there is a key for a session that was not refused lately."""
+        """Whether the first provider has a key for a session that was not refused lately."""
         return self.has_key(session_id) and self.channels_for(session_id)[0].refused is None
 
     def asks_with_own_key(self, session_id: str) -> bool:
@@ -162,13 +162,13 @@ class LLMClient:
         return [one for one in found.values() if one not in self.channels]
 
     def keep_accounts(self, keys: Collection[str]) -> None:
-        """Let the accounts go whose key no session holds any more."""
-        self._let_go([name for name in self._accounts if name[1] not in keys])
+        """Close the accounts whose key no session holds any more."""
+        self._drop_accounts([name for name in self._accounts if name[1] not in keys])
 
-    def _let_go(self, names: Iterable[tuple[str, str]]) -> None:
-        self._close_behind([self._accounts.pop(name) for name in names])
+    def _drop_accounts(self, names: Iterable[tuple[str, str]]) -> None:
+        self._close_in_background([self._accounts.pop(name) for name in names])
 
-    def _close_behind(self, channels: Collection[Channel]) -> None:
+    def _close_in_background(self, channels: Collection[Channel]) -> None:
         if not channels:
             return
         closing = asyncio.gather(*(channel.close() for channel in channels), return_exceptions=True)
@@ -183,8 +183,8 @@ class LLMClient:
         self.channels = [
             kept.get(name) or Channel(name, settings, self.spending, self._opener) for name in _order(settings)
         ]
-        self._close_behind(gone)
-        self._let_go([name for name, account in self._accounts.items() if not self._fits(account)])
+        self._close_in_background(gone)
+        self._drop_accounts([name for name, account in self._accounts.items() if not self._fits(account)])
 
     def _fits(self, account: Channel) -> bool:
         """Whether an account is reached as the settings say: a key never goes to an address of other settings."""

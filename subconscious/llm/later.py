@@ -70,7 +70,7 @@ class Later:
         self._hurried: set[str] = set()
 
     def hurry(self, session_id: str) -> None:
-        """Let what waits on behalf of a session be asked in the next round: it has a key now, or another one."""
+        """Retry a session's requests in the next round: its key has changed."""
         self._hurried.add(session_id)
 
     def begin_anew(self) -> None:
