@@ -12,7 +12,7 @@ from subconscious.errors import DaemonError, SettingsError
 
 from . import screen
 from .ask import ask, here, home
-from .origin import require_person
+from .origin import require_person, session
 
 
 def status(options: Namespace) -> None:
@@ -20,7 +20,7 @@ def status(options: Namespace) -> None:
     if options.settings:
         _settings(options)
         return
-    answer = ask("status", cwd=here())
+    answer = ask("status", cwd=here(), session_id=session())
     if options.json:
         screen.as_json(answer)
         return
@@ -110,12 +110,21 @@ def _provider(provider: dict[str, Any]) -> str:
 
 
 def _standing(each: dict[str, Any]) -> str:
-    error = each["error"]
-    if each["refused"]:
+    error, own = each["error"], each.get("sessions_with_own_key", 0)
+    if each["refused"] and not own:
         return f"{each['name']}, not asked ({error['code']} {error['message']})"
     rest = "" if each["breaker"] == "closed" else f", {each['breaker']}"
     last = f", last error {screen.ago(error['at'])}: {error['code']} {error['message']}" if error else ""
-    return f"{each['name']} {each['model']}{rest}{last}".rstrip()
+    return f"{each['name']} {each['model']}{_key(each)}{rest}{last}".rstrip()
+
+
+def _key(each: dict[str, Any]) -> str:
+    """Where its key comes from, never the key."""
+    source, own = each.get("key", ""), each.get("sessions_with_own_key", 0)
+    parts = [f"key from {source}"] if source else []
+    if own and source != "this session's environment":
+        parts.append(f"{screen.counted(own, 'session')} with a key of their own environment")
+    return "".join(f", {part}" for part in parts)
 
 
 def _settings(options: Namespace) -> None:

@@ -113,7 +113,7 @@ async def consolidate(core: Core, project_id: str | None) -> Done:
     for found in await find(core, project_id):
         if await consolidations.made_since(core.database, time() - DAY) >= settings.consolidation_daily:
             done = replace(done, left=done.left + 1)
-        elif core.llm.on and settings.refine:
+        elif core.llm.has_key() and settings.refine:
             done = replace(done, asked=done.asked + await _ask(core, found))
         else:
             done = _with(done, await _settle(core, found))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from subconscious.llm.later import Later
 from subconscious.programs import choose_program
 from subconscious.projects import identify
 from subconscious.providers import Ask
-from subconscious.settings import KEYS, PREFIX, Settings, load_settings
+from subconscious.settings import KEYS, PREFIX, Settings, keys_in_config, load_settings
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project, project_at, settle
 
@@ -31,6 +32,7 @@ from .disk import Disk
 from .embedding import Embedding
 from .lately import Lately
 from .rewording import Rewording
+from .session_keys import SessionKeys
 from .standing import Standings
 from .vouching import Vouched
 from .withheld import Withheld
@@ -58,8 +60,6 @@ class Core:
     started_at: float = field(default_factory=time)
     last_heard: float = field(default_factory=time)
     calibration: Calibration = UNCALIBRATED
-    # How a model is asked, None where there is none: then what was flagged waits for a person.
-    ask: Ask | None = None
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     # Whether something could not be written lately: then it is looked for the time when it can be again.
     disk: Disk = field(default_factory=Disk)
@@ -74,6 +74,9 @@ class Core:
     later: Later = field(init=False)
     rewording: Rewording = field(init=False)
     adopted: dict[str, str] = field(default_factory=dict, repr=False)
+    session_keys: SessionKeys = field(default_factory=SessionKeys, repr=False)
+    # Sessions whose keys have changed, "" for all of them: their work no longer has to wait for a key.
+    rekeyed: set[str] = field(default_factory=set)
     accepted: dict[str, Any] = field(default_factory=dict)
     vouched: Vouched = field(default_factory=Vouched)
     # The session that was resumed last in each project. Of a fork the client tells as of a resumption of its parent;
@@ -107,10 +110,10 @@ class Core:
 
     def __post_init__(self) -> None:
         choose_program("git", self.in_force(self.settings).git_command)
-        self.llm = LLMClient(self.database, self.in_force(self.settings))
+        self._configured = keys_in_config(self.home.root)
+        self.llm = LLMClient(self.database, self.in_force(self.settings), own_keys=self._keys_of)
         self.later = Later(self.database, self.llm)
         self.rewording = Rewording(self.llm, self.lately)
-        self.ask = self.ask or self._asker()
 
     def heard(self) -> None:
         """Somebody spoke to us: the idle time begins anew."""
@@ -164,20 +167,56 @@ class Core:
             self.embedding.use_key(chosen["embedder_key"])
         self.reconfigure()
 
+    def hear_keys(self, session_id: str, secrets: Mapping[str, str]) -> None:
+        """Store the keys of a session's environment, for requests made on its behalf."""
+        if not self.session_keys.hear(session_id, secrets):
+            return
+        self.llm.keep_accounts(self.session_keys.all)
+        self.later.hurry(session_id)
+        self._try_again(session_id)
+
+    def _try_again(self, session_id: str = "") -> None:
+        self.rekeyed.add(session_id)
+        self.questioned.set()
+        self.gathered.set()
+
+    def _keys_of(self, session_id: str) -> Mapping[str, str]:
+        """Return the keys that a session brought, without those that config.toml sets."""
+        own = self.session_keys.of(session_id)
+        return {name: key for name, key in own.items() if name not in self._configured}
+
+    def key_source(self, provider: str, session_id: str = "") -> str:
+        """Return where the key for requests of a session, or of none, comes from; "" if there is no key."""
+        name = f"{provider}_key"
+        if name in self._configured:
+            return "config.toml"
+        if self._keys_of(session_id).get(name):
+            return "this session's environment"
+        if self.adopted.get(name):
+            return "the plugin's options"
+        return "the daemon's environment" if os.environ.get(PREFIX + name.upper()) else ""
+
     def reconfigure(self) -> None:
         """Let what holds now hold for the models too. What was chosen in Claude Code is a person's choice as well."""
         _is_good.cache_clear()
         _cached_settings.cache_clear()
+        self._configured = keys_in_config(self.home.root, self._configured)
         choose_program("git", self.in_force(self.settings).git_command)
         self.llm.reconfigure(self.in_force(self._settings_for(self.adopted), self.adopted))
-        self.ask = self._asker()
         self.later.begin_anew()
-        self.questioned.set()
-        self.gathered.set()
+        self._try_again()
 
-    def _asker(self) -> Ask | None:
-        # What was flagged is asked about one by one: beside another's words, its own could answer for both.
-        return self.llm.asker() if self.llm.on else None
+    @property
+    def has_model(self) -> bool:
+        """Whether a provider is chosen."""
+        return self.llm.on
+
+    def ask_for(self, session_id: str) -> Ask | None:
+        """How a model is asked on behalf of a session; None where there is none, or no key that it could be asked with.
+
+        What was flagged is asked about one by one: beside another's words, its own could answer for both.
+        """
+        return self.llm.asker(session_id) if self.llm.may_ask(session_id) else None
 
     def _settings_for(self, options: Mapping[str, str]) -> Settings:
         """Settings with the plugin's options below config.toml; a bad option is left out, the others hold."""

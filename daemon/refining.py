@@ -24,6 +24,7 @@ from subconscious.errors import (
     BadAnswerError,
     BadRequestError,
     CapReachedError,
+    KeyRefusedError,
     ProviderError,
     TranscriptError,
 )
@@ -45,6 +46,9 @@ log = logging.getLogger("subconscious.daemon")
 
 GIVE_UP = 3
 """Tries of one chunk that a model can't answer, before it is left at what was found offline."""
+
+NO_KEY = 5
+"""Work without a key, or with a refused one, pauses as long as after so many failures; a new key ends the pause."""
 
 LONGEST_PAUSE = 900.0
 """Seconds between two tries, at the most, where the provider does not say more."""
@@ -107,6 +111,7 @@ class Refining:
                 if not begun:
                     await self._begin()
                     begun = True
+                await self._unlock()
                 if not await self._read_next():
                     await self._rest()
             except sqlite3.Error as error:
@@ -121,6 +126,14 @@ class Refining:
             await model_readings.unlock(tx)
             for session_id in gone:
                 await model_readings.forget_unread(tx, session_id)
+
+    async def _unlock(self) -> None:
+        """Make work due that waited for a key which has arrived."""
+        while self._core.rekeyed:
+            session_id = next(iter(self._core.rekeyed))
+            async with self._core.database.write() as tx:
+                await model_readings.unlock(tx, session_id)
+            self._core.rekeyed.discard(session_id)
 
     async def _read_next(self) -> bool:
         """Read a chunk of what is due; whether there was anything, and anybody to ask."""
@@ -145,6 +158,9 @@ class Refining:
             self._failures = 0
         except (BadAnswerError, BadRequestError) as error:
             await self._failed(span, error)
+        except KeyRefusedError as error:
+            # It says nothing of the provider, nor of other sessions, whose keys may be others.
+            await self._wait(span, time() + self._pause(NO_KEY), f"{error.message}; {error.remedy}".rstrip("; "))
         except ProviderError as error:
             if self._core.accepted is not accepted:
                 return  # other settings hold meanwhile: it is tried again under those

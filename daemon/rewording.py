@@ -35,10 +35,10 @@ class Rewording:
     async def lend(self, query: str, session_id: str) -> str:
         """Words for a search of a session, "" of none: where it is not wished, or none came in time."""
         settings = self._client.settings
-        if not (settings.reword and self._client.on and terms(query)):
+        if not (settings.reword and self._client.may_ask(session_id) and terms(query)):
             return ""
         before = self._lately.messages(session_id)
-        search = (query, *before)
+        search = (session_id, query, *before)
         at, words = self._held.get(search, (-SECONDS, ""))
         if self._clock() - at < SECONDS:
             return words

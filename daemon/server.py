@@ -155,7 +155,9 @@ class Server:
                 log.warning("asked about a broken entry: %s", error)
                 return
         if secrets and not await asyncio.to_thread(doubt_of_hook, _caller(writer)):
-            self._core.adopt(dict(entry.options) | parse_secrets(secrets[0]))
+            told = parse_secrets(secrets[0])
+            self._core.adopt(dict(entry.options) | told)
+            self._core.hear_keys(entry.payload.session_id, told)
         if entry.event != "UserPromptSubmit":
             await self._tell(entry, "", reader, writer)
             return

@@ -31,7 +31,6 @@ from .events import EVENTS
 log = logging.getLogger("subconscious.daemon")
 
 BATCH = 200
-DRAFT_SUFFIX = ".tmp"
 MOST_UNWRITTEN = 32 * 2**20
 """Bytes of entries that are kept in memory while the disk is full: some thousand events."""
 SETTLED = 0.02
@@ -41,6 +40,8 @@ CLEANED_AT_ONCE = 4096
 MOST_NAMED = 20
 """Entries of one batch whose reason is logged each by itself; every reason stands in the queue."""
 ENTRY_NAME = re.compile(r"[0-9a-z][0-9a-z.-]*\.entry")
+DRAFT_NAME = re.compile(rf"\.({ENTRY_NAME.pattern})(?:-[0-9a-f]{{8}})?\.tmp")
+"""An entry that is being written, by a hook or by ``replace_file``."""
 
 
 class Spool:
@@ -70,7 +71,7 @@ class Spool:
         async with self._sweeping:
             names = await asyncio.to_thread(entry_names, self._folder)
             self._known.intersection_update(names)
-            self._stuck.intersection_update(names)
+            self._stuck = {name for name in self._stuck if name in names or DRAFT_NAME.fullmatch(name)}
             fresh = [name for name in names if name not in self._known]
             for start in range(0, len(fresh), BATCH):
                 await self._enqueue(fresh[start : start + BATCH])
@@ -141,11 +142,13 @@ class Spool:
         return True
 
     def _bury_one(self, name: str) -> None:
+        self._set_aside(self.path(name), name)
+
+    def _set_aside(self, path: Path, name: str) -> None:
         """Clean an entry, then move it: who dies in between leaves it in the spool, to be set aside again.
 
         What is no file, or is larger than an entry may be, is moved as it is and not read.
         """
-        path = self.path(name)
         try:
             self._core.home.buried.mkdir(mode=0o700, exist_ok=True)
             with contextlib.suppress(NotRegularError, TooLargeError):
@@ -154,7 +157,7 @@ class Spool:
         except FileNotFoundError:
             return
         except Exception as error:  # noqa: BLE001 - one entry that can't be set aside must not hold up the others
-            self._leave(name, error)
+            self._leave(path.name, error)
 
     def _leave(self, name: str, error: Exception) -> None:
         """Let an entry lie that can't be moved or deleted, and say so once."""
@@ -184,7 +187,7 @@ class Spool:
         """Write what is in memory alone into the spool. Raises OSError when there is no room yet."""
         async with self._writing_out:
             for name in sorted(self._unwritten):
-                await asyncio.to_thread(_write_entry, self.path(name), self._unwritten[name])
+                await asyncio.to_thread(replace_file, self.path(name), self._unwritten[name])
                 del self._unwritten[name]
                 self._core.spooled.set()
 
@@ -284,26 +287,29 @@ class Spool:
         sizes = await asyncio.to_thread(_half_written, self._folder)
         left = [name for name, size in sizes.items() if self._half_written.get(name) == size]
         self._half_written = sizes
-        for name in left:
-            await self._adopt(name)
+        for draft in left:
+            await aside(self._core, most=LONGEST)
+            await asyncio.to_thread(self._adopt, draft)
         return len(left)
 
-    async def _adopt(self, draft: str) -> None:
-        path, name = self.path(draft), draft.removeprefix(".").removesuffix(DRAFT_SUFFIX)
-        is_whole = isinstance(await asyncio.to_thread(_try_read, path), Entry)
-        with contextlib.suppress(FileNotFoundError):
-            if is_whole:
-                path.rename(self.path(name))
-                return
-            aside = path.rename(self._core.home.buried / name)
-            await asyncio.to_thread(remains.rewrite_one, aside, clean)
+    def _adopt(self, draft: str) -> None:
+        """Let a complete entry join the spool; set anything else aside, read as little as any entry that is broken."""
+        path, name = self.path(draft), _entry_of(draft)
+        if not isinstance(_try_read(path), Entry):
+            self._set_aside(path, name)
+            return
+        try:
+            path.rename(self.path(name))
+        except FileNotFoundError:
+            return  # its hook was only slow
+        except OSError as error:
+            self._leave(draft, error)
 
 
-def _write_entry(path: Path, raw: bytes) -> None:
-    """Write under a hidden name, then rename; nothing is left of it where that fails."""
-    draft = path.with_name(f".{path.name}{DRAFT_SUFFIX}")
-    replace_file(draft, raw)
-    draft.rename(path)
+def _entry_of(draft: str) -> str:
+    """The name of the entry that a draft was to become, "" if it is no draft."""
+    found = DRAFT_NAME.fullmatch(draft)
+    return found[1] if found else ""
 
 
 def _free(folder: Path, name: str) -> Path:
@@ -329,9 +335,9 @@ def entry_names(folder: Path) -> list[str]:
 def _half_written(folder: Path) -> dict[str, int]:
     """The sizes of the files that hooks have not finished, by name."""
     sizes = {}
-    for file in folder.glob(f".*{NAME_SUFFIX}{DRAFT_SUFFIX}"):
+    for file in folder.glob(f".*{NAME_SUFFIX}*.tmp"):
         with contextlib.suppress(FileNotFoundError):
-            if ENTRY_NAME.fullmatch(file.name.removeprefix(".").removesuffix(DRAFT_SUFFIX)):
+            if _entry_of(file.name):
                 sizes[file.name] = file.lstat().st_size
     return sizes
 

@@ -29,6 +29,8 @@ log = logging.getLogger("subconscious.daemon")
 CHECKED_A_ROUND = 100
 CHECKED_AT_ONCE = 10
 ASKED_A_ROUND = 4
+LOOKED_AT = 100
+"""Flagged notes that one round considers: those of sessions without a key are skipped."""
 HELD = (Level.HIGH, Level.CRITICAL)
 
 
@@ -118,29 +120,59 @@ async def _set_apart(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict)
 
 async def ask_again(core: Core) -> int:
     """Ask a model about what was flagged and waits; without a model what was flagged waits as it is."""
-    if core.ask is None or not core.in_force(core.settings).poisoning:
+    if not core.has_model or not core.in_force(core.settings).poisoning:
         return 0
-    changed = 0
-    for capture in await captures.unseconded(core.database, VERSION, ASKED_A_ROUND):
-        verdict = await second_look(core.ask, capture, verdict_of(capture))
-        if verdict is None:
-            break  # no answer now; what waits, waits
-        async with core.database.write() as tx:
-            await _weigh(core, tx, capture["id"], verdict)
-        changed += 1
-    return changed + await _ask_about_stored(core, core.ask)
+    changed, looks = 0, SecondLooks(core)
+    for capture in await captures.unseconded(core.database, VERSION, LOOKED_AT):
+        verdict = await looks.take(capture["session_id"] or "", capture, verdict_of(capture))
+        if verdict is not None:
+            async with core.database.write() as tx:
+                await _weigh(core, tx, capture["id"], verdict)
+            changed += 1
+    return changed + await _ask_about_stored(core)
 
 
-async def _ask_about_stored(core: Core, ask: Ask) -> int:
+class SecondLooks:
+    """The questions of one round: a few, each with the key that holds for the session that it is about."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._silent: set[str] = set()
+        self._answered = 0
+
+    def open_to(self, session_id: str) -> Ask | None:
+        """Return how to ask about a session, or None if this round has no question left for it."""
+        if ASKED_A_ROUND in (self._answered, len(self._silent)) or session_id in self._silent:
+            return None
+        return self._core.ask_for(session_id)
+
+    async def take(self, session_id: str, note: dict[str, Any], verdict: Verdict) -> Verdict | None:
+        """Ask about one flagged note; return None if there is no answer in this round.
+
+        A session that gets no answer, because it reached its cap for instance, must not block the others.
+        """
+        if (ask := self.open_to(session_id)) is None:
+            return None
+        found = await second_look(ask, note, verdict)
+        if found is None:
+            self._silent.add(session_id)
+        else:
+            self._answered += 1
+        return found
+
+
+async def _ask_about_stored(core: Core) -> int:
     """Ask about memories that a later look has flagged; what a model holds for dangerous is set apart."""
     gone: list[int] = []
-    apart = 0
-    for memory in await poison.flagged(core.database, VERSION, ASKED_A_ROUND):
+    apart, looks = 0, SecondLooks(core)
+    for memory in await poison.flagged(core.database, VERSION, LOOKED_AT):
+        if looks.open_to(memory.session_id or "") is None:
+            continue
         candidate = _candidate(memory)
         note = {name: getattr(candidate, name) for name in TOLD} | {"evidence": memory.evidence}
-        verdict = await second_look(ask, note, await asyncio.to_thread(screen, candidate))
+        verdict = await looks.take(memory.session_id or "", note, await asyncio.to_thread(screen, candidate))
         if verdict is None:
-            break
+            continue
         async with core.database.write() as tx:
             if verdict.level in HELD and (left := await _set_apart(tx, memory, verdict)):
                 gone += left

@@ -19,6 +19,8 @@ STARTED = time.monotonic()
 DEADLINES = {"SessionStart": 0.8, "UserPromptSubmit": 0.3, "PreCompact": 0.8}
 OTHER_DEADLINE = 0.15
 SECRETS = ("ANTHROPIC_KEY", "OPENAI_KEY", "EMBEDDER_KEY")
+KEY_VARIABLES = ("SUBCONSCIOUS_ANTHROPIC_KEY", "SUBCONSCIOUS_OPENAI_KEY", "SUBCONSCIOUS_OLLAMA_KEY")
+LONGEST_KEY = 1000
 PAUSE = 0.01
 JUST_NOW = 5.0
 LARGEST_QUESTION = 1 << 20
@@ -147,15 +149,16 @@ def hand_over(home: str, name: str, entry: bytes) -> None:
         _wake()
         return
     try:
-        request(link, _question(name, entry, b"-", False), until)
+        request(link, _question(name, entry, _secrets(), False), until)
     finally:
         link.close()
 
 
 def _secrets() -> bytes:
-    """The sensitive options: told to the daemon's socket, which is ours alone, and never written to the spool."""
-    chosen = ((key.lower(), os.environ.get("CLAUDE_PLUGIN_OPTION_" + key)) for key in SECRETS)
-    told = ("%s=%s" % (key, os.fsencode(value).hex()) for key, value in chosen if value)
+    """The plugin's sensitive options and this session's keys: for the daemon's socket alone, never for the spool."""
+    chosen = [(key.lower(), os.environ.get("CLAUDE_PLUGIN_OPTION_" + key)) for key in SECRETS]
+    chosen += [(name, os.environ.get(name)) for name in KEY_VARIABLES]
+    told = ("%s=%s" % (key, os.fsencode(value).hex()) for key, value in chosen if value and len(value) <= LONGEST_KEY)
     return ";".join(told).encode() or b"-"
 
 

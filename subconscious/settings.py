@@ -1,7 +1,8 @@
 """Settings: read once at the entry, from SUBCONSCIOUS_* variables, then config.toml, then the plugin's options.
 
 Keys are found the other way round, in config.toml, then among the options, then in the variables. A session's own
-variables come with its requests: they hold for these alone, and make no key.
+variables come with its requests and hold for these alone. Its keys are not read here: they come over the socket, beside
+the requests, and the daemon uses them for that session's questions to a model.
 """
 
 from __future__ import annotations
@@ -422,6 +423,19 @@ def require_written(home: Path) -> None:
     config = home / "config.toml"
     if config.exists() and config.stat().st_size == 0:
         raise SettingsError(f"{config} is empty: its settings may be lost", f"write them again, or: rm {config}")
+
+
+def keys_in_config(home: Path, otherwise: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The names of the keys that config.toml has and that are used; ``otherwise`` where it can't be read."""
+    config = home / "config.toml"
+    if is_missing(config):
+        return frozenset()
+    try:
+        values = tomllib.loads(read_regular(config, LONGEST_CONFIG).decode("utf-8"))
+        # What is wrong with the file is told when its settings are loaded.
+        return frozenset() if is_open(config) else frozenset(name for name in KEYS if values.get(name))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return otherwise
 
 
 def is_open(config: Path) -> bool:

@@ -17,6 +17,7 @@ from subconscious.home import Home
 
 MEGABYTES = 16
 TEXT = "Remember: amounts are stored as integer cents, never as floats."
+TYPED = "Remember: the ledger service listens on port 4180."
 
 
 @contextmanager
@@ -130,20 +131,24 @@ def jobs_meanwhile(stage: Stage) -> None:
         hold("8003" in str(small.memories()), "nothing was learned")
 
 
-@case("disk", "a drop hook hands over what it can't write, and a prompt hook does", quick=False)
+@case("disk", "drop hooks and prompt hooks hand over what they can't write", quick=False)
 def a_folder_that_can_not_be_written(stage: Stage) -> None:
-    """An immutable spool: only the hooks and the daemon's writes there fail, the database works."""
+    """An immutable spool: only the hooks and the daemon's writes there fail, the database works.
+
+    The daemon knows neither session, so that it learns of each by what its one hook hands over.
+    """
     stage.start()
-    speaker = stage.speaker()
-    speaker.hook("ask", "SessionStart", source="startup")
-    stage.drain()
+    dropping, prompting = stage.speaker("dropping"), stage.speaker("prompting")
+    dropping.say(TEXT)
+    prompting.say(TYPED)
     if subprocess.run(["chattr", "+i", stage.home.spool], capture_output=True).returncode:
         raise NotHeld("not tried: this file system knows no immutable folders")
     try:
-        speaker.say(TEXT)
-        speaker.hook("drop", "Stop", stop_hook_active=False, last_assistant_message="Noted.")
+        dropping.hook("drop", "Stop", stop_hook_active=False, last_assistant_message="Noted.")
+        prompting.hook("ask", "UserPromptSubmit", prompt="go on")
         hold(bool(client.hello(stage.home, 5)), "the daemon does not answer")
     finally:
         subprocess.run(["chattr", "-i", stage.home.spool], check=True)
     await_writing(stage)
-    hold("integer cents" in str(stage.memories()), "what was said meanwhile is lost")
+    hold("integer cents" in str(stage.memories()), "what the drop hook could not write is lost")
+    hold("port 4180" in str(stage.memories()), "what the prompt hook could not write is lost")

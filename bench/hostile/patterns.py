@@ -105,18 +105,6 @@ def outputs(stage: Stage) -> None:
     _answers_meanwhile(stage, tries, 15)
 
 
-@case("patterns", "a file path of 1 MB does not hold up other answers", quick=False)
-def paths(stage: Stage) -> None:
-    def tries(speaker: Speaker) -> None:
-        for piece in ("a/", "../", "/"):
-            given = {"file_path": _text(piece), "old_string": "a", "new_string": "b"}
-            speaker.hook("ask", "PreToolUse", tool_name="Edit", tool_input=given)
-            speaker.hook("ask", "PostToolUse", tool_name="Read", tool_input=given, tool_response={})
-        speaker.run(f"cat {_text('a/')}")
-
-    _answers_meanwhile(stage, tries)
-
-
 @case("patterns", "a command of 1 MB does not hold up other answers")
 def commands(stage: Stage) -> None:
     typed = "/subconscious:remember " + _text(KEY)

@@ -42,7 +42,7 @@ class Running(Room):
             "spool": await self.spool.waiting(),
             "sessions": await sessions.counts(core.database),
             "embedder": await self._embedder(),
-            "provider": await self._provider(),
+            "provider": await self._provider(args),
             "vector_index": core.embedding.index.name if core.embedding.index else "none",
             "disk": core.disk.trouble,
             "warnings": await self._warnings(),
@@ -57,14 +57,25 @@ class Running(Room):
 
     async def cmd_provider(self, args: Args) -> dict[str, Any]:
         """Say how the providers are; with ``check`` try them first."""
-        found = await self.core.llm.check() if args.check else {}
-        state = await self._provider()
+        found = await self.core.llm.check(self.core.session_keys.sessions) if args.check else {}
+        state = await self._provider(args)
         for provider in state["providers"] if args.check else ():
             provider["reachable"] = found.get(provider["name"]) is None
         return state
 
-    async def _provider(self) -> dict[str, Any]:
-        return await self.core.llm.state() | {"waiting": await asked.counts(self.core.database)}
+    async def _provider(self, args: Args) -> dict[str, Any]:
+        state = await self.core.llm.state() | {"waiting": await asked.counts(self.core.database)}
+        for provider in state["providers"]:
+            provider |= self._keys(provider["name"], args.session_id or "")
+        return state
+
+    def _keys(self, provider: str, session_id: str) -> dict[str, Any]:
+        """Where the keys for a provider come from, and how those stand that sessions brought for themselves."""
+        core = self.core
+        own = {one: core.llm.accounts_of([one]) for one in core.session_keys.sessions}
+        mine = [one for one, accounts in own.items() if any(account.name == provider for account in accounts)]
+        states = [account.state() for account in core.llm.accounts_of(mine) if account.name == provider]
+        return {"key": core.key_source(provider, session_id), "own_keys": states, "sessions_with_own_key": len(mine)}
 
     async def _warnings(self) -> list[str]:
         buried = (await jobs.counts(self.core.database))["buried"]
@@ -79,9 +90,11 @@ class Running(Room):
         return found + await self._of_providers()
 
     async def _of_providers(self) -> list[str]:
-        state = await self.core.llm.state()
+        state = await self._provider(Args())
         refused = [provider["error"] for provider in state["providers"] if provider["refused"]]
         found = [f"{error['code']} {error['message']}: {error['remedy']}" for error in refused]
+        own = [one["error"] for provider in state["providers"] for one in provider["own_keys"] if one["refused"]]
+        found += [f"{one['code']} {one['message']}, with the key of a session's environment" for one in own]
         spending = state["spending"]
         if state["providers"] and spending["state"] != "free":
             found.append(f"${spending['spent_today']:.2f} of today's ${spending['cap']:g} for models are spent")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -86,7 +87,7 @@ def provider(patient: Patient) -> Iterator[Finding]:
     """Ask the daemon to try the keys and models, at no cost; without a daemon say what is set."""
     settings = settings_of(patient.home)
     try:
-        found = call(patient.home, "provider", {"check": True}, PROVIDER_SECONDS)
+        found = call(patient.home, "provider", {"check": True, **_session()}, PROVIDER_SECONDS)
     except SubconsciousError as error:
         if settings.provider == NONE:
             yield fine("model", OFFLINE)
@@ -102,13 +103,33 @@ def provider(patient: Patient) -> Iterator[Finding]:
     yield from _unspent(found)
 
 
+def _session() -> dict[str, str]:
+    """The session that this command runs in, if any: its own key may be another than that of other work."""
+    session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    return {"session_id": session} if session else {}
+
+
 def _tried(provider: dict[str, Any]) -> Finding:
-    name, error = f"{provider['name']} {provider['model']}".strip(), provider["error"]
+    name, own = f"{provider['name']} {provider['model']}".strip(), provider.get("own_keys", ())
+    refused = [one["error"] for one in own if one["refused"]]
+    if not provider["reachable"] and refused:
+        detail = f"{name}, with the key of a session's environment: {refused[0]['code']} {refused[0]['message']}"
+        return fault("model", detail, refused[0]["remedy"])
+    error = provider["error"] or next((one["error"] for one in own if one["error"]), None)
     if not provider["reachable"] and error:
         return fault("model", f"{name}: {error['code']} {error['message']}", error["remedy"])
     if provider["breaker"] != "closed":
         return fault("model", f"{name} answers, but failed too often", "nothing: it is tried again within a minute")
-    return fine("model", f"{name} answers")
+    return fine("model", f"{name} answers{_key(provider)}")
+
+
+def _key(provider: dict[str, Any]) -> str:
+    """Where its key comes from."""
+    if source := provider.get("key"):
+        return f"; key from {source}"
+    if sessions := provider.get("sessions_with_own_key"):
+        return f"; only sessions bring keys in their environment ({sessions}), other work has none"
+    return ""
 
 
 def _unspent(found: dict[str, Any]) -> Iterator[Finding]:

@@ -23,7 +23,7 @@ from subconscious.errors import (
 from subconscious.llm.breaker import Breaker
 from subconscious.llm.limiter import Limiter, Turn, Window
 from subconscious.llm.spending import Purse, Sold, Spending
-from subconscious.providers import Access, Provider, Reply, Request, Usage
+from subconscious.providers import Access, Provider, Reply, Request, Usage, needs_key
 from subconscious.providers.prices import default_model
 from subconscious.providers.structured import answer
 from subconscious.settings import Settings
@@ -85,6 +85,28 @@ class Channel:
         self._provider: Provider | None = None
         self._refused: tuple[float, KeyRefusedError] | None = None
 
+    def with_key(self, key: str) -> Channel:
+        """The same provider at the same address, asked with another key: another account.
+
+        It shares the limits a minute and the spending. A refused key, a pause and a rest are each account's own.
+        """
+        other = Channel(self.name, self._settings, self.spending, self._opener)
+        other.access = replace(self.access, key=key)
+        other.limiter = self.limiter.sibling()
+        return other
+
+    @property
+    def has_key(self) -> bool:
+        """Whether it has a key, or needs none."""
+        return bool(self.access.key) or not needs_key(self.name, self.access.base_url)
+
+    @property
+    def refused(self) -> KeyRefusedError | None:
+        """Why its key is not tried just now."""
+        if self._refused and monotonic() - self._refused[0] < self._settings.provider_recheck_minutes * 60:
+            return self._refused[1]
+        return None
+
     async def ask(self, request: Request, purse: Purse) -> BaseModel:
         """Ask, and again after a failure that may pass. Raises ProviderError."""
         attempt = 1
@@ -106,8 +128,7 @@ class Channel:
 
     def allow(self) -> None:
         """Raise what speaks against a call just now: a refused key, a rest."""
-        if self._refused and monotonic() - self._refused[0] < self._settings.provider_recheck_minutes * 60:
-            refusal = self._refused[1]
+        if refusal := self.refused:
             raise KeyRefusedError(refusal.message, refusal.remedy)
         if rest := self.breaker.closed_for():
             raise RestingError(

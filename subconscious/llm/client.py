@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -21,6 +21,9 @@ from subconscious.settings import Settings
 from subconscious.store.connect import Database
 
 log = logging.getLogger("subconscious.llm")
+
+OwnKeys = Callable[[str], Mapping[str, str]]
+"""The keys that a session brought for its own requests, by setting (`openai_key`), where they are to be used."""
 
 LONG_TEXT = 10_000
 """Characters from which on redaction is worth a thread."""
@@ -39,14 +42,24 @@ class LLMClient:
     """Asks the provider of the settings, then its fallbacks.
 
     One for the daemon's whole life: it imports and connects to nothing before the first question. Used from one event
-    loop. ``opener`` opens a provider by name; tests put their own there.
+    loop. ``opener`` opens a provider by name; tests put their own there. ``own_keys`` returns the keys that a
+    session brought: they are used for its requests alone, at the addresses of the settings.
     """
 
-    def __init__(self, database: Database, settings: Settings, opener: Opener = open_provider) -> None:
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        opener: Opener = open_provider,
+        own_keys: OwnKeys = lambda _: {},
+    ) -> None:
         self.settings = settings
         self.spending = Spending(database, settings)
         self.channels = [Channel(name, settings, self.spending, opener) for name in _order(settings)]
         self._opener = opener
+        self._own_keys = own_keys
+        self._accounts: dict[tuple[str, str], Channel] = {}
+        """Channels with sessions' own keys, by provider and key."""
         self._former: list[Channel] = []
         self._closing: set[asyncio.Future[Any]] = set()
         self._joiner = Joiner(self.ask, settings)
@@ -69,7 +82,7 @@ class LLMClient:
         """
         request = await guarded(request)
         met: list[ProviderError] = []
-        for channel in self.channels:
+        for channel in self.channels_for(session_id):
             try:
                 value = await channel.ask(request, Purse(session_id, project_id))
                 return Answered(value, channel.name, channel.access.model)
@@ -82,6 +95,31 @@ class LLMClient:
                 log.info("%s can't be asked (%s): %s", channel.name, error.code, error.message)
                 met.append(error)
         raise _worth_waiting_for(met)
+
+    def channels_for(self, session_id: str) -> list[Channel]:
+        """The providers in their order, with the session's own keys where it brought some."""
+        return [self._with_own_key(channel, session_id) for channel in self.channels]
+
+    def _with_own_key(self, channel: Channel, session_id: str) -> Channel:
+        key = self._own_keys(session_id).get(f"{channel.name}_key", "") if session_id else ""
+        if not key or key == channel.access.key:
+            return channel
+        found = self._accounts.get((channel.name, key))
+        if found is None:
+            found = self._accounts[channel.name, key] = channel.with_key(key)
+        return found
+
+    def has_key(self, session_id: str = "") -> bool:
+        """Whether the first provider can be asked on behalf of a session, or of none, as far as keys go."""
+        return self.on and self.channels_for(session_id)[0].has_key
+
+    def may_ask(self, session_id: str = "") -> bool:
+        """Whether the first provider has a key for a session that was not refused lately."""
+        return self.has_key(session_id) and self.channels_for(session_id)[0].refused is None
+
+    def asks_with_own_key(self, session_id: str) -> bool:
+        """Whether the first provider is asked with a key that belongs to this session alone."""
+        return self.on and self.channels_for(session_id)[0] is not self.channels[0]
 
     def asker(self, session_id: str = "", project_id: str = "", *, join: bool = False) -> Ask:
         """An ``Ask`` for a room that needs a model, on the account of a session.
@@ -101,15 +139,41 @@ class LLMClient:
         self._former.append(Channel(name, self.settings, self.spending, self._opener))
         return self._former[-1]
 
-    async def check(self) -> Mapping[str, ProviderError | None]:
-        """Try key and model of each provider, at no cost, within five seconds."""
-        return dict(
-            zip((c.name for c in self.channels), await asyncio.gather(*map(_checked, self.channels)), strict=True)
-        )
+    async def check(self, sessions: Iterable[str] = ()) -> Mapping[str, ProviderError | None]:
+        """Try key and model of each provider, at no cost, within five seconds; also with these sessions' own keys.
+
+        Where only sessions have a key that a provider needs, theirs are tried alone.
+        """
+        own = self.accounts_of(sessions)
+        known = {one.name for one in own}
+        tried = [one for one in self.channels if one.has_key or one.name not in known] + own
+        found: dict[str, ProviderError | None] = dict.fromkeys(one.name for one in self.channels)
+        for one, error in zip(tried, await asyncio.gather(*map(_checked, tried)), strict=True):
+            found[one.name] = found[one.name] or error
+        return found
 
     async def state(self) -> dict[str, Any]:
         """Which providers there are and how they stand; what was spent today."""
         return {"providers": [channel.state() for channel in self.channels], "spending": await self.spending.state()}
+
+    def accounts_of(self, sessions: Iterable[str]) -> list[Channel]:
+        """The channels with these sessions' own keys, each once."""
+        found = {id(one): one for session_id in sessions for one in self.channels_for(session_id)}
+        return [one for one in found.values() if one not in self.channels]
+
+    def keep_accounts(self, keys: Collection[str]) -> None:
+        """Close the accounts whose key no session holds any more."""
+        self._drop_accounts([name for name in self._accounts if name[1] not in keys])
+
+    def _drop_accounts(self, names: Iterable[tuple[str, str]]) -> None:
+        self._close_in_background([self._accounts.pop(name) for name in names])
+
+    def _close_in_background(self, channels: Collection[Channel]) -> None:
+        if not channels:
+            return
+        closing = asyncio.gather(*(channel.close() for channel in channels), return_exceptions=True)
+        self._closing.add(closing)
+        closing.add_done_callback(self._closing.discard)
 
     def reconfigure(self, settings: Settings) -> None:
         """Let other settings hold. A provider that is reached as before keeps its limits, its rest and its refusal."""
@@ -119,15 +183,20 @@ class LLMClient:
         self.channels = [
             kept.get(name) or Channel(name, settings, self.spending, self._opener) for name in _order(settings)
         ]
-        closing = asyncio.gather(*(channel.close() for channel in gone), return_exceptions=True)
-        self._closing.add(closing)
-        closing.add_done_callback(self._closing.discard)
+        self._close_in_background(gone)
+        self._drop_accounts([name for name, account in self._accounts.items() if not self._fits(account)])
+
+    def _fits(self, account: Channel) -> bool:
+        """Whether an account is reached as the settings say: a key never goes to an address of other settings."""
+        return account.access == replace(access(account.name, self.settings), key=account.access.key)
 
     async def close(self) -> None:
         """Let all go that was opened. May be called twice."""
         await self._joiner.close()
         await asyncio.gather(*self._closing)
-        await asyncio.gather(*(channel.close() for channel in (*self.channels, *self._former)))
+        await asyncio.gather(
+            *(channel.close() for channel in (*self.channels, *self._accounts.values(), *self._former))
+        )
 
 
 def _order(settings: Settings) -> list[str]:

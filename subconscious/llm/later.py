@@ -67,6 +67,11 @@ class Later:
         self._purposes: dict[str, Purpose] = {}
         self._answers = Answers(database, client, self._purposes)
         self._recovered = False
+        self._hurried: set[str] = set()
+
+    def hurry(self, session_id: str) -> None:
+        """Retry a session's requests in the next round: its key has changed."""
+        self._hurried.add(session_id)
 
     def begin_anew(self) -> None:
         """Other settings hold: what waited for a key, say, need wait no longer."""
@@ -103,10 +108,17 @@ class Later:
         if not self._recovered:
             await self._recover()
             self._recovered = True
+        await self._hurry()
         for batch in await asked.batches(self._database, "running", time()):
             await self._look(batch)
         if self._client.on:
             await self._ask_waiting()
+
+    async def _hurry(self) -> None:
+        for session_id in list(self._hurried):
+            async with self._database.write() as tx:
+                await asked.hurry(tx, session_id)
+            self._hurried.discard(session_id)
 
     async def _recover(self) -> None:
         """Begin anew: a key may have been mended, and a process that died may have left a batch without a name."""
@@ -223,13 +235,21 @@ class Later:
         if not waits:
             return
         channel = self._client.channels[0]
-        together = [request for request in waits if not request.alone] if await self._has_batches(channel) else []
-        if len(together) >= FEWEST:
+        together = [request for request in waits if self._can_join_batch(request)]
+        if len(together) >= FEWEST and await self._has_batches(channel):
             await self._submit(channel, together)
         else:
             together = []
         taken = {request.id for request in together}
         await self._ask_alone([request for request in waits if request.id not in taken])
+
+    def _can_join_batch(self, request: Asked) -> bool:
+        """Whether a request may go out with others. One asked with its session's own key goes alone.
+
+        A batch is read with the key that it was submitted with, hours later and by another process perhaps, which
+        does not have the session's key any more.
+        """
+        return not request.alone and not self._client.asks_with_own_key(request.session_id)
 
     async def _has_batches(self, channel: Channel) -> bool:
         """Whether the first provider has batches and can be asked; while it can't, its fallbacks may be."""

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from math import inf
 from time import monotonic
+from weakref import WeakSet
 
 MARGIN = 0.02
 """Seconds that a place is held longer: two clocks don't tick alike to the last bit."""
@@ -76,7 +77,16 @@ class Limiter:
         self._clock = clock
         self._line = asyncio.Lock()  # its waiters are woken in their order
         self._changed = asyncio.Event()
+        # The events of all limiters over this window: a place that one frees may be what another waits for.
+        self._listeners: WeakSet[asyncio.Event] = WeakSet([self._changed])
         self._paused_until = 0.0
+
+    def sibling(self) -> Limiter:
+        """A limiter over the same window with pauses of its own, for another account at the same provider."""
+        other = Limiter(self._window, self._clock)
+        other._listeners = self._listeners
+        other._listeners.add(other._changed)
+        return other
 
     def pause(self, seconds: float) -> None:
         """Let nobody in for so long: the provider said so."""
@@ -99,7 +109,8 @@ class Limiter:
                 self._window.end(place, self._clock(), turn.tokens)
             else:
                 self._window.drop(place)
-            self._changed.set()
+            for changed in self._listeners:
+                changed.set()
 
     async def _enter(self, tokens: int) -> Place:
         async with self._line:

@@ -29,6 +29,7 @@ __all__ = [
     "Reply",
     "Request",
     "Usage",
+    "needs_key",
     "open_provider",
 ]
 
@@ -144,6 +145,11 @@ PROVIDERS: dict[str, str] = {
     "scripted": "subconscious.providers.scripted:ScriptedProvider",
 }
 """Name of the setting -> "module:Class"; the class is called with an Access."""
+
+
+def needs_key(name: str, base_url: str) -> bool:
+    """Whether a provider can't be asked without a key; a server of one's own may do without."""
+    return name == "anthropic" or (name == "openai" and not base_url)
 
 
 def open_provider(name: str, access: Access) -> Provider:

@@ -134,9 +134,12 @@ async def again(
     )
 
 
-async def hurry(tx: aiosqlite.Connection) -> None:
-    """Let whatever waits be due now: what it waited for may have changed."""
-    await tx.execute("UPDATE llm_requests SET run_after = 0 WHERE state = 'waiting' AND run_after > 0")
+async def hurry(tx: aiosqlite.Connection, session_id: str = "") -> None:
+    """Let whatever waits be due now, of one session or of all: what it waited for may have changed."""
+    await tx.execute(
+        "UPDATE llm_requests SET run_after = 0 WHERE state = 'waiting' AND run_after > 0 AND ?1 IN ('', session_id)",
+        (session_id,),
+    )
 
 
 async def bury(tx: aiosqlite.Connection, request_id: int, reason: str, now: float) -> None:

@@ -211,9 +211,9 @@ async def close(tx: aiosqlite.Connection, span_id: int, reason: str) -> None:
     await tx.execute("UPDATE model_readings SET due = 0, tokens = 0, reason = ? WHERE id = ?", (reason, span_id))
 
 
-async def unlock(tx: aiosqlite.Connection) -> None:
-    """The daemon begins anew, perhaps under other settings: nobody has to wait for what kept the last one."""
-    await tx.execute("UPDATE model_readings SET retry_at = 0 WHERE due")
+async def unlock(tx: aiosqlite.Connection, session_id: str = "") -> None:
+    """Let what waits be read now, of one session or of all: other settings or another key may hold."""
+    await tx.execute("UPDATE model_readings SET retry_at = 0 WHERE due AND ?1 IN ('', session_id)", (session_id,))
 
 
 async def unread_sessions(database: Database) -> list[str]:

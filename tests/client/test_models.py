@@ -30,3 +30,16 @@ def test_a_sensitive_option_reaches_the_daemon_and_no_file_of_ours(machine: Mach
     assert kept
     assert not [path for path in kept if KEY.encode() in path.read_bytes()]
     assert KEY not in str(machine.request("status"))
+
+
+def test_a_key_that_is_only_exported_serves_its_session(machine: Machine) -> None:
+    config = machine.state / "config.toml"
+    config.write_text(f'provider = "anthropic"\nanthropic_url = "{machine.api.url}"\n')
+    config.chmod(0o600)
+    for _ in range(3):
+        machine.talk("Good morning.", environ={"SUBCONSCIOUS_ANTHROPIC_KEY": KEY})
+        machine.drain()
+    (provider,) = machine.request("provider")["providers"]
+    assert (provider["key"], provider["sessions_with_own_key"] > 0) == ("", True)
+    kept = [path for path in machine.state.rglob("*") if path.is_file() and "env" not in path.parts]
+    assert not [path for path in kept if KEY.encode() in path.read_bytes()]

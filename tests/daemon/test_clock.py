@@ -18,8 +18,8 @@ from subconscious.settings import Settings
 from subconscious.store import backups, captures, events, maintenance, memories, sessions, spend
 from subconscious.store.capture_rows import Place
 from subconscious.store.projects import Project
-from tests.conftest import make_memory
 from tests.support.candidates import make_candidate
+from tests.support.values import make_memory
 
 DAY = 86_400.0
 TEN_YEARS = 3650 * DAY

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 import pytest
+from pydantic import SecretStr
 
 from daemon import acts, consolidating, correcting, phases, reviewing, undoing, watching
 from daemon.consolidating import Done
@@ -522,3 +523,17 @@ def test_the_terminal_shows_before_it_does(running: Home) -> None:
     assert (found["clusters"], found["total"]) == ([], 0)
     with pytest.raises(DaemonError, match="what is summed up"):
         client.call(running, "consolidate", {"cwd": str(running.root), "origin": "assistant"})
+
+
+async def test_without_a_key_for_work_of_no_session_the_sources_own_words_are_used(
+    core: Core, project: Project
+) -> None:
+    """A key that one session brought is not used for the memories of all, and a question would wait for ever."""
+    core.llm.reconfigure(Settings(provider="anthropic"))
+    core.hear_keys("s", {"SUBCONSCIOUS_ANTHROPIC_KEY": "k"})
+    await alike(core, project)
+    done = await consolidating.consolidate(core, project.id)
+    assert (len(done.made), done.asked) == (1, 0)
+    core.llm.reconfigure(Settings(provider="anthropic", anthropic_key=SecretStr("for all")))
+    await akin(core, project, kind="learning")
+    assert (await consolidating.consolidate(core, project.id)).asked == 1

@@ -18,8 +18,8 @@ from subconscious.errors import SubconsciousError, UnsoundStoreError
 from subconscious.home import Home
 from subconscious.settings import Settings
 from subconscious.store import backups, maintenance, memories, purge
-from tests.conftest import make_memory
 from tests.support.daemons import new_session
+from tests.support.values import make_memory
 
 
 async def remembered(core: Core) -> None:

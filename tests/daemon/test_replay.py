@@ -31,7 +31,7 @@ from subconscious.model import Hit
 from subconscious.settings import Settings
 from subconscious.store import memories, merges, sessions
 from subconscious.store.projects import Project
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 pytestmark = pytest.mark.slow
 

@@ -149,3 +149,70 @@ def test_an_entry_that_is_gone_is_not_broken(tmp_path: Path) -> None:
     (tmp_path / GOOD).symlink_to("nowhere")
     with pytest.raises(BrokenEntryError):
         read_entry(tmp_path / GOOD)
+
+
+def draft_of(name: str) -> str:
+    return f".{name}.tmp"
+
+
+async def adopted(swept: Spool) -> int:
+    """Look twice, as the upkeep does: what did not change in between has no writer."""
+    assert await swept.adopt_half_written() == 0
+    return await swept.adopt_half_written()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+async def test_a_draft_that_is_no_entry_is_set_aside_and_a_whole_one_joins(core: Core, shape: str) -> None:
+    SHAPES[shape][0](core.home.spool / draft_of(BAD))
+    (core.home.spool / draft_of(GOOD)).write_bytes(whole())
+    assert await adopted(Spool(core)) == 2
+    assert os.path.lexists(core.home.buried / BAD)
+    assert [path.name for path in core.home.spool.iterdir() if path.is_file()] == [GOOD]
+
+
+async def test_a_draft_replaces_nothing_and_loses_its_secrets_before_it_is_set_aside(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    (core.home.buried / BAD).write_bytes(b"set aside before")
+    (core.home.spool / draft_of(BAD)).write_bytes(b"broken " + b"word " * 20_000 + secret.encode())
+    replace = Path.replace
+
+    def look(path: Path, target: Path) -> Path:
+        assert secret.encode() not in path.read_bytes()
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", look)
+    assert await adopted(Spool(core)) == 1
+    kept = {path.name: path.read_bytes()[:10] for path in core.home.buried.iterdir()}
+    assert kept == {BAD: b"set aside ", f"1.{BAD}": b"broken wor"}
+
+
+async def test_what_a_killed_daemon_was_writing_out_joins_the_spool(
+    core: Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the words and their place: whatever name they have then, they are found."""
+
+    def die(path: Path, target: Path) -> Path:
+        raise SystemExit
+
+    monkeypatch.setattr(Path, "replace", die)
+    monkeypatch.setattr(Path, "rename", die)
+    monkeypatch.setattr(Path, "unlink", lambda path, missing_ok=False: None)
+    with pytest.raises(SystemExit):
+        await Spool(core).take(GOOD, whole())
+    monkeypatch.undo()
+    assert spool.entry_names(core.home.spool) == []
+    assert await adopted(Spool(core)) == 1
+    assert (core.home.spool / GOOD).read_bytes() == whole()
+    assert len(list(core.home.spool.iterdir())) == 2, "it, and the folder of those set aside"
+
+
+async def test_a_draft_that_can_not_be_moved_holds_nobody_up(core: Core, caplog: pytest.LogCaptureFixture) -> None:
+    (core.home.spool / draft_of(BAD)).write_bytes(whole())
+    (core.home.spool / BAD).mkdir()
+    swept = Spool(core)
+    await adopted(swept)
+    await swept.sweep()
+    await swept.adopt_half_written()
+    assert caplog.text.count("can't be moved or deleted") == 1

@@ -44,6 +44,13 @@ class Half:
         self.stopping = asyncio.Event()
         self.flagged: set[str | None] = set()
 
+    @property
+    def has_model(self) -> bool:
+        return self.ask is not None
+
+    def ask_for(self, session_id: str) -> Ask | None:
+        return self.ask
+
     def in_force(self, settings: Settings) -> Settings:
         return settings
 

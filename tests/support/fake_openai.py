@@ -36,8 +36,12 @@ class FakeOpenAI:
         self.script = script
         self.bodies: list[bytes] = []
         """What arrived, byte by byte, whatever was answered."""
+        self.requests: list[tuple[str, bytes]] = []
+        """The same, each with the key that came with it."""
         self.answered = 0
         self.status = 200
+        self.keys: set[str] = set()
+        """Keys that are accepted; empty: any, or none."""
         self.held = threading.Event()
         """Cleared, it keeps whoever asks waiting."""
         self.held.set()
@@ -95,9 +99,12 @@ class FakeOpenAI:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 fake.bodies.append(body)
+                key = self.headers.get("Authorization", "").removeprefix("Bearer ")
+                fake.requests.append((key, body))
                 fake.held.wait()
-                answer = fake.answer(body) if fake.status == 200 else b'{"error": {"message": "no"}}'
-                self.send_response(fake.status)
+                status = 401 if fake.keys and key not in fake.keys else fake.status
+                answer = fake.answer(body) if status == 200 else b'{"error": {"message": "no"}}'
+                self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(answer)))
                 self.end_headers()

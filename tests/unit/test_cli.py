@@ -612,6 +612,24 @@ def test_status_tells_how_the_models_are(daemon: StubDaemon, capsys: pytest.Capt
     assert "none: everything works without one" in run(capsys, "status")[1]
 
 
+@pytest.mark.parametrize(
+    ("key", "sessions", "words"),
+    [
+        ("config.toml", 0, "openai m, key from config.toml"),
+        ("this session's environment", 1, "openai m, key from this session's environment"),
+        ("the plugin's options", 2, "key from the plugin's options, 2 sessions with a key of their own environment"),
+        ("", 1, "openai m, 1 session with a key of their own environment"),
+    ],
+)
+def test_status_tells_where_a_key_comes_from(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], key: str, sessions: int, words: str
+) -> None:
+    shared = {"name": "openai", "model": "m", "open": True, "breaker": "closed", "refused": not key, "error": None}
+    provider = STATUS["provider"] | {"providers": [shared | {"key": key, "sessions_with_own_key": sessions}]}
+    daemon.answers["status"] = STATUS | {"provider": provider}
+    assert words in " ".join(run(capsys, "status")[1].split())
+
+
 @pytest.mark.parametrize("words", ["approve", "approve 3 --all", "edit 3", "undo", "approve x"])
 def test_a_decision_says_on_what(words: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):

@@ -99,6 +99,23 @@ def test_a_model_is_tried_through_the_daemon(home: Home) -> None:
         assert "cost_per_day" in faults(home)["spend"].remedy
 
 
+def findings(home: Home) -> dict[str, str]:
+    return {one.name: one.detail for one in examine({"SUBCONSCIOUS_HOME": str(home.root)})}
+
+
+def test_the_doctor_says_where_a_key_comes_from(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s")
+    with StubDaemon(home, _answering(key="this session's environment")) as daemon:
+        assert findings(home)["model"] == "openai m answers; key from this session's environment"
+    asked = [request.args for request in daemon.requests if request.cmd == "provider"]
+    assert asked == [{"check": True, "session_id": "s"}]
+    with StubDaemon(home, _answering(key="", sessions_with_own_key=2)):
+        assert "only sessions bring keys in their environment (2)" in findings(home)["model"]
+    error = {"at": 0, "code": "E050", "message": "the key is refused", "remedy": "make a new key"}
+    with StubDaemon(home, _answering(reachable=False, own_keys=[{"refused": True, "error": error}])):
+        assert "with the key of a session's environment: E050" in faults(home)["model"].detail
+
+
 def test_a_model_that_is_set_but_can_not_be_tried(home: Home) -> None:
     (home.root / "config.toml").write_text('provider = "openai"\n')
     (home.root / "config.toml").chmod(0o600)

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 import subconscious
 from daemon.entry import parse_entry
+from daemon.session_keys import SHARED
 from hooks import ask, cap, drop
 from subconscious import home as library
-from subconscious.settings import KEYS, Settings
+from subconscious.settings import KEYS, PREFIX, Settings
 from tests.support.hook_calls import CHECKOUT
 
 PLACES = ("", "relative", "whole", "missing/below", "file", "file/below", "link", "loop", "dangling", "open", "locked")
@@ -107,6 +108,7 @@ def test_options_are_settings_and_declared_by_the_plugin() -> None:
     declared = json.loads((CHECKOUT / "plugin.json").read_text())["userConfig"]
     sensitive = {name for name, option in declared.items() if option.get("sensitive")}
     assert {option.lower() for option in ask.SECRETS} == sensitive <= KEYS
+    assert {name.removeprefix(PREFIX).lower() for name in ask.KEY_VARIABLES} == KEYS - SHARED
     assert {option.lower() for option in drop.OPTIONS} == set(declared) - sensitive - OF_SERVER
 
 

@@ -70,6 +70,27 @@ def test_keys_go_over_the_socket_and_never_to_the_disk(hooks: Hooks) -> None:
     assert b"provider=anthropic" in entry.read_bytes()
 
 
+def test_a_session_s_keys_go_over_the_socket_by_their_variables_names(hooks: Hooks) -> None:
+    environ = {
+        "SUBCONSCIOUS_ANTHROPIC_KEY": "k;1",
+        "SUBCONSCIOUS_OLLAMA_KEY": "k2",
+        "SUBCONSCIOUS_OPENAI_KEY": "k" * 1001,
+        "SUBCONSCIOUS_EMBEDDER_KEY": "k3",
+        "CLAUDE_PLUGIN_OPTION_OPENAI_KEY": "p",
+    }
+    with daemon(hooks.home, lambda _: framed(CONTEXT)) as questions:
+        hooks.call("ask", "UserPromptSubmit", b'{"prompt": "x"}', **environ)
+    secrets = questions[0].partition(b"\n")[0].decode().split()[3]
+    assert parse_secrets(secrets) == {
+        "openai_key": "p",
+        "SUBCONSCIOUS_ANTHROPIC_KEY": "k;1",
+        "SUBCONSCIOUS_OLLAMA_KEY": "k2",
+    }
+    written = b"".join(path.read_bytes() for path in hooks.home.rglob("*") if path.is_file())
+    assert b"_KEY" not in written
+    assert b"k;1" not in written
+
+
 @pytest.mark.serial
 @pytest.mark.parametrize("answer", [b"0\n", b"", b"10\nshort", b"garbage\n", b"5"])
 def test_no_whole_answer_is_no_answer(hooks: Hooks, answer: bytes) -> None:
@@ -235,6 +256,15 @@ def test_a_drop_hook_hands_the_daemon_what_it_can_not_write(hooks: Hooks) -> Non
         assert hooks.call("drop", "Stop", b"{}").stdout == b""
     assert questions[0].partition(b"\n")[0].endswith(b" - unspooled")
     assert questions[0].endswith(b"\n{}")
+
+
+def test_an_entry_that_is_handed_over_takes_no_key_away(hooks: Hooks) -> None:
+    """The daemon goes by what a session says last: a hook that says nothing would have no keys."""
+    unwritable(hooks)
+    with daemon(hooks.home, lambda _: framed(b"")) as questions:
+        hooks.call("drop", "Stop", b"{}", SUBCONSCIOUS_OPENAI_KEY="k", CLAUDE_PLUGIN_OPTION_ANTHROPIC_KEY="p")
+    secrets = questions[0].partition(b"\n")[0].decode().split()[3]
+    assert parse_secrets(secrets) == {"anthropic_key": "p", "SUBCONSCIOUS_OPENAI_KEY": "k"}
 
 
 @pytest.mark.parametrize("script", ["ask", "drop"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -22,8 +23,8 @@ from subconscious.errors import (
 )
 from subconscious.llm import channel
 from subconscious.llm.client import LLMClient
-from subconscious.providers import Reply, Request, Usage
-from subconscious.providers.scripted import Step
+from subconscious.providers import Access, Provider, Reply, Request, Usage
+from subconscious.providers.scripted import ScriptedProvider, Step
 from subconscious.settings import Settings
 from subconscious.store import spend
 from subconscious.store.connect import Database
@@ -367,3 +368,140 @@ async def test_keys_come_from_the_settings_alone(database: Database, monkeypatch
     assert channel.access("anthropic", Settings()).key == ""
     assert "ours" not in repr(found)
     assert "ours" not in settings.model_dump_json() + repr(settings)
+
+
+class Accounts:
+    """Opens a scripted provider for each key; knows which keys were used for what, and at which address."""
+
+    def __init__(self, refused: str = "-") -> None:
+        self.refused = refused
+        self.asked: list[tuple[str, str, str]] = []
+        self.opened: list[ScriptedProvider] = []
+
+    def __call__(self, name: str, access: Access) -> Provider:
+        def answer(request: Request) -> Step:
+            self.asked.append((access.key, access.base_url, request.text))
+            return KeyRefusedError("401") if access.key == self.refused else said()
+
+        self.opened.append(ScriptedProvider(Access("m", access.key, options={"name": name, "script": answer})))
+        return self.opened[-1]
+
+    def client(self, database: Database, own: dict[str, str], **settings: Any) -> LLMClient:
+        """A client of OpenAI whose sessions have keys of their ``own``."""
+        chosen = Settings(**{"provider": "openai", "openai_model": "m", **settings})
+        return LLMClient(database, chosen, self, lambda session: {"openai_key": own[session]} if session in own else {})
+
+
+def about(session: str) -> Request:
+    return replace(REQUEST, text=f"of {session}")
+
+
+async def test_a_session_s_key_is_used_for_that_session_alone(database: Database) -> None:
+    accounts = Accounts()
+    client = accounts.client(database, {"a": "ka", "b": "kb", "c": "shared"}, openai_key=SecretStr("shared"))
+    for session in ("a", "b", "c", "d", "a"):
+        assert await client.ask(about(session), session) == FINE
+    await client.ask(about(""))
+    assert [(key, text) for key, _, text in accounts.asked] == [
+        ("ka", "of a"),
+        ("kb", "of b"),
+        ("shared", "of c"),
+        ("shared", "of d"),
+        ("ka", "of a"),
+        ("shared", "of "),
+    ]
+    assert len(accounts.opened) == 3
+    assert "ka" not in str(await client.state())
+    await client.close()
+    assert all(provider.closed for provider in accounts.opened)
+
+
+async def test_a_session_without_a_key_gets_no_other_session_s(database: Database) -> None:
+    client = Accounts().client(database, {"a": "ka"})
+    assert [client.has_key(session) for session in ("a", "b", "")] == [True, False, False]
+    assert [client.asks_with_own_key(session) for session in ("a", "b", "")] == [True, False, False]
+    assert client.channels_for("b") == client.channels
+    assert client.channels[0].access.key == ""
+
+
+@pytest.mark.parametrize(("provider", "url", "has"), [("anthropic", "http://127.0.0.1:1", False), ("ollama", "", True)])
+async def test_who_needs_no_key_has_one(database: Database, provider: str, url: str, has: bool) -> None:
+    settings = Settings(provider=provider, anthropic_url=url, openai_url=url)
+    assert LLMClient(database, settings).has_key() is has
+
+
+async def test_a_refused_key_stops_nobody_else(database: Database) -> None:
+    accounts = Accounts(refused="ka")
+    client = accounts.client(database, {"a": "ka", "b": "kb"}, openai_key=SecretStr("shared"))
+    for _ in range(2):
+        with pytest.raises(KeyRefusedError):
+            await client.ask(about("a"), "a")
+    assert await client.ask(about("b"), "b") == FINE
+    assert await client.ask(about("")) == FINE
+    assert [key for key, _, _ in accounts.asked] == ["ka", "kb", "shared"]
+    assert [client.may_ask(session) for session in ("a", "b", "")] == [False, True, True]
+    (shared,) = (await client.state())["providers"]
+    assert not shared["refused"]
+    assert [one.state()["refused"] for one in client.accounts_of(["a", "b", "c"])] == [True, False]
+
+
+async def test_a_key_goes_to_the_address_of_the_settings(database: Database) -> None:
+    """Also when that has changed since the session spoke; what was opened for the old one is closed."""
+    accounts = Accounts()
+    client = accounts.client(database, {"a": "ka"}, openai_url="http://127.0.0.1:1/v1")
+    await client.ask(about("a"), "a")
+    client.reconfigure(Settings(provider="openai", openai_model="m", openai_url="http://127.0.0.1:2/v1"))
+    await client.ask(about("a"), "a")
+    assert [url for _, url, _ in accounts.asked] == ["http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1"]
+    await client.close()
+    assert [provider.closed for provider in accounts.opened] == [True, True]
+
+
+async def test_another_key_for_all_leaves_a_session_s_account_as_it_is(database: Database) -> None:
+    accounts = Accounts()
+    client = accounts.client(database, {"a": "ka"}, openai_key=SecretStr("one"))
+    await client.ask(about("a"), "a")
+    client.reconfigure(Settings(provider="openai", openai_model="m", openai_key=SecretStr("two")))
+    await client.ask(about("a"), "a")
+    assert len(accounts.opened) == 1
+
+
+async def test_a_key_that_no_session_holds_any_more_is_let_go(database: Database) -> None:
+    accounts, own = Accounts(), {"a": "ka", "b": "kb"}
+    client = accounts.client(database, own)
+    for session in own:
+        await client.ask(about(session), session)
+    client.keep_accounts({"kb"})
+    await asyncio.gather(*client._closing)
+    own["a"] = "kc"
+    await client.ask(about("a"), "a")
+    await client.ask(about("b"), "b")
+    assert [key for key, _, _ in accounts.asked] == ["ka", "kb", "kc", "kb"]
+    assert [provider.closed for provider in accounts.opened] == [True, False, False]
+
+
+async def test_all_accounts_of_a_provider_share_its_minute_and_the_caps(database: Database) -> None:
+    client = Accounts().client(database, {"a": "ka"}, requests_per_minute=1, rate_window_seconds=0.2, cost_per_day=1e9)
+    begun = time.monotonic()
+    await asyncio.gather(client.ask(about("a"), "a"), client.ask(about("b"), "b"))
+    assert time.monotonic() - begun >= 0.2
+    client.spending.settings = Settings(cost_per_day=0)
+    with pytest.raises(CapReachedError):
+        await client.ask(about("a"), "a")
+
+
+async def test_the_check_tries_the_keys_that_there_are(database: Database) -> None:
+    """Where only sessions have keys, that there is no other is no fault."""
+    client = Accounts().client(database, {"a": "ka", "b": "kb"})
+    client.channels[0].check = _never  # type: ignore[method-assign]
+    assert await client.check(["a", "b"]) == {"openai": None}
+
+    async def refuse() -> None:
+        raise KeyRefusedError("401")
+
+    client.accounts_of(["b"])[0].check = refuse  # type: ignore[method-assign]
+    assert isinstance((await client.check(["a", "b"]))["openai"], KeyRefusedError)
+
+
+async def _never() -> None:
+    raise AssertionError("there is no key to be tried")

@@ -50,6 +50,8 @@ class World:
         self.answer: Callable[[Request], Any] = said
         self.batches = True
         self.running = 0
+        self.keys: dict[str, dict[str, str]] = {}
+        """Sessions' own keys."""
         options = {"script": self._answer, "running": 0}
         self.provider = ScriptedProvider(Access("m", options=options))
         self.settings = Settings(
@@ -62,7 +64,8 @@ class World:
 
     def start(self) -> None:
         """As a new process over the same database."""
-        self.later = Later(self.database, LLMClient(self.database, self.settings, self._open))
+        client = LLMClient(self.database, self.settings, self._open, lambda session: self.keys.get(session, {}))
+        self.later = Later(self.database, client)
         self.later.register("test", Purpose(Word, self._use, self._give_up))
 
     def _open(self, name: str, access: Access) -> Provider:
@@ -299,3 +302,25 @@ async def test_a_question_that_nobody_registered_for_is_refused(world: World) ->
     with pytest.raises(KeyError):
         async with world.database.write() as tx:
             await world.later.put(tx, "k", Request("other", "", "", Word))
+
+
+async def test_what_is_asked_with_a_session_s_own_key_joins_no_batch(world: World) -> None:
+    world.keys = {"s": {"main_key": "k"}}
+    await world.ask("a", "b", session="s")
+    await world.ask("c", "d")
+    await world.later.round()
+    assert sorted(world.used) == WORDS[:2], "asked at once, each by itself"
+    assert [sorted(batch) for batch in world.provider.batches.values()] == [["3", "4"]]
+
+
+async def test_a_session_s_new_key_ends_its_own_waiting_and_no_other_s(world: World) -> None:
+    world.batches = False
+    world.answer = lambda _: KeyRefusedError("401")
+    await world.ask("a", session="s")
+    await world.ask("b", session="t")
+    await world.later.round()
+    world.answer = said
+    world.keys = {"s": {"main_key": "k"}}
+    world.later.hurry("s")
+    await world.later.round()
+    assert world.used == WORDS[:1]

@@ -124,6 +124,27 @@ class Clock:
         return self.now
 
 
+async def test_accounts_share_the_window_and_pause_each_for_themselves() -> None:
+    first = Limiter(Window(1, 1000, 60))
+    second = first.sibling()
+    first.pause(60)
+    assert (first.paused > 0, second.paused) == (True, 0)
+    entered = asyncio.Event()
+
+    async def enter() -> None:
+        async with second.turn(1):
+            entered.set()
+
+    third = first.sibling()
+    async with third.turn(1) as turn:
+        waiting = asyncio.create_task(enter())
+        await asyncio.sleep(0.01)
+        assert not entered.is_set(), "the window has one place"
+        turn.made = False
+    await asyncio.wait_for(waiting, 5)
+    assert entered.is_set(), "a place that one frees is what another waits for"
+
+
 def _failing(breaker: Breaker, times: int) -> None:
     for _ in range(times):
         breaker.failed(breaker.enter())

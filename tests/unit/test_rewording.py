@@ -116,3 +116,10 @@ def test_words_are_few_short_and_new(query: str, words: list[str]) -> None:
     found = lent(query, Words(words=words))
     assert not found or set(terms(found)) - set(terms(query))
     assert len(found) <= LENT * (LONGEST + 1)
+
+
+async def test_what_one_session_was_lent_is_not_another_s(made: Made) -> None:
+    """Each is asked with its own key, and a session without one has none to answer with."""
+    rewording, provider = made(*[Words(words=["Kafka"])] * 2)
+    assert await rewording.lend(QUERY, "one") == await rewording.lend(QUERY, "two")
+    assert len(provider.history) == 2

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from subconscious.errors import SettingsError
-from subconscious.settings import KEYS, Settings, load_settings
+from subconscious.settings import KEYS, Settings, keys_in_config, load_settings
 
 KEY = "the-key"
 
@@ -100,3 +100,16 @@ def test_a_session_s_variables_make_no_key(tmp_path: Path) -> None:
 def test_a_variable_that_is_no_json_is_told(tmp_path: Path, value: str) -> None:
     with pytest.raises(SettingsError):
         load_settings(tmp_path, {"SUBCONSCIOUS_HALF_LIVES": value})
+
+
+def test_it_is_known_which_keys_config_has(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Those outrank what a session brings; nothing is told twice of a file that is wrong."""
+    before = frozenset({"openai_key"})
+    assert keys_in_config(tmp_path, before) == frozenset()
+    write(tmp_path, 'openai_key = "file"\nanthropic_key = ""\nprovider = "openai"\n')
+    assert keys_in_config(tmp_path) == {"openai_key"}
+    write(tmp_path, 'anthropic_key = "file"', 0o644)
+    assert keys_in_config(tmp_path) == frozenset()
+    write(tmp_path, "no TOML")
+    assert keys_in_config(tmp_path, before) == before
+    assert caplog.text == ""

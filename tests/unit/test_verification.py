@@ -16,7 +16,7 @@ from subconscious.store import backups, events, memories, presence, verification
 from subconscious.store.backups import Copy
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
-from tests.conftest import make_memory
+from tests.support.values import make_memory
 
 
 @pytest.fixture
