@@ -54,6 +54,9 @@ CLOSING_SECONDS = 5.0
 DISK_SECONDS = 5.0
 """Pause before a loop begins again that a full disk has broken off."""
 
+CANCEL_SECONDS = 5.0
+"""Pause before tasks that go on are cancelled again; a rollback that is under way needs less."""
+
 CHECK_SECONDS = 5.0
 """Pause between two looks at whether it is time to leave."""
 
@@ -189,9 +192,20 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
     core.queued.set()
     core.spooled.set()
     _, late = await asyncio.wait(parts, timeout=LEAVING_SECONDS)
-    for task in (*late, *interruptible):
-        task.cancel()
+    await cancel({*late, *interruptible})
     await asyncio.gather(*parts, *interruptible, return_exceptions=True)
+
+
+async def cancel(tasks: set[asyncio.Task[None]]) -> None:
+    """Cancel tasks until they have ended.
+
+    Once is not enough: `asyncio.wait_for` of Python 3.11 loses a cancellation that comes as what it waits for is done,
+    and a loop that goes on would keep the lock for ever.
+    """
+    while tasks:
+        for task in tasks:
+            task.cancel()
+        _, tasks = await asyncio.wait(tasks, timeout=CANCEL_SECONDS)
 
 
 async def _part(core: Core, part: Part) -> None:

@@ -65,3 +65,24 @@ async def test_it_leaves_when_told_to_and_writes_down_what_was_taken_out(home: H
         assert len(await redactions.listing(database, 9)) == 1
     finally:
         await database.close()
+
+
+async def test_a_part_that_loses_a_cancellation_is_cancelled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lifecycle, "CANCEL_SECONDS", 0.1)
+    lost = 0
+
+    async def stubborn() -> None:
+        nonlocal lost
+        while True:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                lost += 1
+                if lost > 1:
+                    raise
+
+    task = asyncio.create_task(stubborn())
+    await asyncio.sleep(0)
+    await asyncio.wait_for(lifecycle.cancel({task}), 20)
+    assert lost == 2
+    assert task.cancelled()
