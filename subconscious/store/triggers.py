@@ -65,10 +65,14 @@ async def keep(
     )
 
 
+FAR_AHEAD = 30 * 86_400.0
+"""Seconds by which a clock must have been ahead for what it brought to be told again: less is set right every day."""
+
+
 async def due(database: Database, project_id: str, since: float, until: float) -> list[Due]:
     """Dates of a project's and the user's memories that have come and were told to no session yet, the latest first.
 
-    What a clock that was ahead had brought too early is told again when its time comes.
+    What a clock that was far ahead had brought too early is told again when its time comes.
     """
     # CROSS JOIN keeps the order: there are few triggers and many memories, which SQLite can't know.
     rows = await database.rows(
@@ -77,7 +81,7 @@ async def due(database: Database, project_id: str, since: float, until: float) -
         " WHERE due_at BETWEEN ? AND ? AND archived_at IS NULL AND (project_id = ? OR project_id IS NULL)"
         " AND NOT EXISTS (SELECT 1 FROM surfaces WHERE trigger_id = memory_triggers.id AND at <= ?)"
         " ORDER BY due_at DESC LIMIT 10",
-        (since, until, project_id, until),
+        (since, until, project_id, until + FAR_AHEAD),
     )
     return [Due(**dict(row)) for row in rows]
 
