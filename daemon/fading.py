@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from subconscious import decay
 from subconscious.capture import wording
+from subconscious.capture.examined import examined_text
 from subconscious.decay import DAY, POLICIES, Facts, Policy, Terms, Verdict
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Judged
@@ -158,11 +159,17 @@ async def touched(mind: Mind, project_id: str, turns: Sequence[Turn], judged: It
     """The memories whose files or topics these turns worked on."""
     if not mind.settings.capture:
         return []
-    spoken = [turn.text for turn in turns if turn.origin is Origin.USER]
+    # In a thread, and of each message what capture examines: a pasted megabyte would hold up all answers.
+    files, topics = await asyncio.to_thread(_worked_on, turns, judged)
+    return await fading.about(mind.database, project_id, files, topics) if files or topics else []
+
+
+def _worked_on(turns: Sequence[Turn], judged: Iterable[Judged]) -> tuple[set[str], set[str]]:
+    """Return the files and topics that turns are about."""
+    spoken = [examined_text(turn.text) for turn in turns if turn.origin is Origin.USER]
     topics = {word for text in spoken for word in (*terms(text), *names(text))}
     topics.update(tag.casefold() for candidate, _ in judged for tag in candidate.tags)
-    files = {file for turn in turns for file in turn.files}.union(*map(wording.files, spoken))
-    return await fading.about(mind.database, project_id, files, topics) if files or topics else []
+    return {file for turn in turns for file in turn.files}.union(*map(wording.files, spoken)), topics
 
 
 async def one(core: Core, memory: Memory, now: float) -> dict[str, Any]:
