@@ -73,7 +73,7 @@ def serve(home: Home, *, handle_signals: bool = True) -> int:
         try:
             _start(home, lock, handle_signals=handle_signals)
         finally:
-            # Only now: whoever waits for the lock may delete, copy or open the database.
+            # Only now: programs that wait for the lock may delete, copy or open the database.
             lock.release()
     except SubconsciousError as error:
         log.error("%s %s; %s", error.code, error.message, error.remedy)  # noqa: TRY400 - the remedy says it all

@@ -253,7 +253,7 @@ def is_written(path: str) -> bool:
     """Whether a transcript is there yet: a client writes it after its first hooks.
 
     Raises UnreadableTranscriptError for a FIFO, a device, or a link that leads nowhere. A link to a file is followed:
-    people link sessions and `~/.claude` elsewhere, and whoever names the link could name its target as well.
+    people link sessions and `~/.claude` elsewhere, and a caller that can name the link can name its target too.
     """
     try:
         require_regular(path)

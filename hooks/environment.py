@@ -52,7 +52,7 @@ def bring_up(home: str, quiet: bool = False) -> str:
     """Start the daemon, or else the making of its environment; return what to print for the user."""
     environment = find_environment(home)
     if environment and quiet and _refused_lately(home):
-        # Each start would end in the same refusal; a session's start tries all the same.
+        # Each start would end in the same refusal; a session's start still tries.
         hold_cap_if_stuck(home)
         return ""
     if environment:

@@ -43,7 +43,7 @@ STEP_SECONDS = 900
 BUILD_FILES = ("LICENSE", "NOTICE", "README.md")
 SWEEP_SECONDS = 86_400
 MARKS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID")
-"""Variables that the client sets for whatever its model runs."""
+"""Variables that the client sets for the commands of its model."""
 
 PROBE = """
 import sys

@@ -44,7 +44,7 @@ SETTINGS_VARIABLES = re.compile(r"SUBCONSCIOUS_\w+")
 # A daemon serves every session, so one shell's pause must not become everybody's.
 DROPPED_VARIABLES = frozenset({"SUBCONSCIOUS_OFF"})
 CLIENT_MARKS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID")
-"""Variables that the client sets for whatever its model runs."""
+"""Variables that the client sets for the commands of its model."""
 SESSION_MARKS = (*CLIENT_MARKS, "CLAUDE_PLUGIN_ROOT", "CLAUDE_PROJECT_DIR")
 """Also those that it sets for hooks and MCP servers."""
 

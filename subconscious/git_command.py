@@ -43,7 +43,7 @@ OPTIONS = {
     "protocol.allow": "never",
     "submodule.recurse": "false",
 }
-"""What Git would do by default already, without a configuration; stated in case it finds one all the same."""
+"""What Git would do by default already, without a configuration; stated in case it still finds one."""
 
 
 def ask_git(repository: Repository, seconds: float, *words: str) -> str:

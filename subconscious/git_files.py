@@ -1,6 +1,6 @@
 """Reads a repository's files without Git: where it is, its HEAD, refs, remote, log and index.
 
-Git runs programs that a repository's configuration names. These files are data, whoever made them, so everything here
+Git runs programs that a repository's configuration names. These files are untrusted data, so everything here
 is bounded, and a name that Git would not accept is no name. What can't be read (reftable, a split index) has no answer.
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 SMALL_BYTES = 256 << 10
-"""Bytes that are parsed whatever they hold: the worst take some 20 ms."""
+"""Bytes that are parsed without counting values: the worst take some 20 ms."""
 
 MOST_VALUES = 200_000
 """Values of one document. What a tool did to a file of 1 MB has one for each line that was there or is."""

@@ -1,4 +1,4 @@
-"""Finds programs where only this user and root can have put them, whatever PATH a session has.
+"""Finds programs where only this user and root can have put them, regardless of a session's PATH.
 
 The daemon serves every project, and is started by whichever session comes first: a `git` in that session's PATH, which
 a project's tooling may have set, must not run for the others. ``hooks/programs.py`` has the same rules for the hooks,

@@ -105,7 +105,7 @@ async def _create(path: Path, settings: dict[str, Any] | None) -> None:
             # On record, so that nobody wonders why it has less than its copies.
             await events.record(tx, "restore", "store", "fresh", actor="user")
             if settings is not None:
-                # Else the first start would accept whatever config.toml says by then.
+                # Else the first start would accept the config.toml of that time.
                 await events.record(tx, "accept", "settings", "guarded", reason="kept", after=settings)
     finally:
         await database.close()

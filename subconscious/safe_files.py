@@ -163,7 +163,7 @@ def overwrite(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
-    """Put a file of ours in place, whole, with mode 0600; whatever lay there is replaced and never opened."""
+    """Put a file of ours in place, whole, with mode 0600; what lay there is replaced and never opened."""
     place = Path(path)
     draft = place.with_name(f".{place.name}-{os.urandom(4).hex()}.tmp")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

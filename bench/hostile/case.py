@@ -106,7 +106,7 @@ def hold(promise: bool, otherwise: str) -> None:
 
 @contextmanager
 def stage() -> Iterator[Stage]:
-    """A stage that is taken down afterwards, whatever happened on it."""
+    """A stage that is always taken down afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="hostile-"))
     made = Stage(folder, Home(folder / "home"))
     made.home.make()

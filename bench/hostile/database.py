@@ -159,7 +159,7 @@ def only_wal(stage: Stage) -> None:
 
 def unreadable(stage: Stage) -> None:
     stage.home.database.unlink()
-    # Linux answers EIO to whoever reads this file's beginning, as a failing disk does.
+    # Reading the beginning of this file fails with EIO, as on a failing disk.
     stage.home.database.symlink_to("/proc/self/mem")
 
 

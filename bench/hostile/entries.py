@@ -77,7 +77,7 @@ def _entry(stage: Stage, number: int = 1) -> Path:
 def _attempt(make: Callable[[Path], None]) -> Callable[[Stage], None]:
     def attempt(stage: Stage) -> None:
         stage.start()
-        learns(stage, "first")  # whatever is loaded only when it is first needed
+        learns(stage, "first")  # loads what is loaded lazily
         with holding_memory(stage), answering(stage, 4):
             make(_entry(stage))
             learns(stage)
@@ -93,7 +93,7 @@ for _shape, _make in SHAPES.items():
 @case("entries", f"{', '.join(SHAPES)}: set aside with their reasons, and none is deleted")
 def all_together(stage: Stage) -> None:
     stage.start()
-    learns(stage, "first")  # whatever is loaded only when it is first needed
+    learns(stage, "first")  # loads what is loaded lazily
     with holding_memory(stage, 250 * MEGABYTE), answering(stage, 8):
         for number, make in enumerate(SHAPES.values(), start=1):
             make(_entry(stage, number))
@@ -103,7 +103,7 @@ def all_together(stage: Stage) -> None:
     until = time.monotonic() + 60  # large ones are looked through for secrets first
     while len(aside := list(stage.home.buried.iterdir())) < len(reasons) and time.monotonic() < until:
         time.sleep(0.1)
-    # Two are understood all the same: what is no UTF-8 is shown as such, and a long prompt is a prompt.
+    # Two are still understood: what is no UTF-8 is shown as such, and a long prompt is a prompt.
     hold(len(reasons) == len(aside) >= len(SHAPES) - 3, f"{len(aside)} entries were set aside: {reasons}")
     hold(all(reasons), "an entry was set aside without a reason")
 

@@ -222,7 +222,7 @@ def given_texts(context: str) -> Iterator[tuple[int | None, str]]:
 
 
 class Naive:
-    """Gives each of a session's first prompts the captures nearest to it, whatever became of them."""
+    """Gives each of a session's first prompts the captures nearest to it, of any status."""
 
     def __init__(self, embed: Callable[[str], numpy.ndarray], best: int = BEST) -> None:
         self._embed = embed

@@ -135,7 +135,7 @@ async def again(
 
 
 async def hurry(tx: aiosqlite.Connection, session_id: str = "") -> None:
-    """Let whatever waits be due now, of one session or of all: what it waited for may have changed."""
+    """Make waiting work due now, of one session or of all: what it waited for may have changed."""
     await tx.execute(
         "UPDATE llm_requests SET run_after = 0 WHERE state = 'waiting' AND run_after > 0 AND ?1 IN ('', session_id)",
         (session_id,),

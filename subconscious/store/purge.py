@@ -313,7 +313,7 @@ def _erased(batch: Sequence[prose.Row], wordings: Wordings) -> list[tuple[prose.
 
 async def empty(tx: aiosqlite.Connection) -> None:
     """After everything was purged: what is kept about nothing any more. Projects stay, and how far was read."""
-    # Without the accepted settings, the next start would accept whatever config.toml says by then.
+    # Without the accepted settings, the next start would accept the config.toml of that time.
     await tx.execute("DELETE FROM events WHERE action <> 'purge' AND NOT (action = 'accept' AND subject = 'settings')")
     for table in ("prompts", "surfaces", "redactions", "model_readings"):
         await tx.execute(f"DELETE FROM {table}")  # noqa: S608
