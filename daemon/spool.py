@@ -280,8 +280,8 @@ class Spool:
     async def adopt_half_written(self) -> int:
         """Take over what hooks that were killed left under a temporary name; return how many files that were.
 
-        A file that did not change since the last look has no writer any more, even if the clock is wrong. A hook that was
-        only suspended finds its file gone, and writes the entry again under the same name. A complete entry joins the
+        A file that did not change since the last look has no writer any more, even if the clock is wrong. A hook
+        that was only suspended finds its file gone, and writes the entry again under the same name. A complete entry joins the
         spool; of an incomplete one the words are set aside.
         """
         sizes = await asyncio.to_thread(_half_written, self._folder)
