@@ -281,8 +281,8 @@ class Spool:
         """Take over what hooks that were killed left under a temporary name; return how many files that were.
 
         A file that did not change since the last look has no writer any more, even if the clock is wrong. A hook
-        that was only suspended finds its file gone, and writes the entry again under the same name. A complete entry joins the
-        spool; of an incomplete one the words are set aside.
+        that was only suspended finds its file gone, and writes the entry again under the same name. A
+        complete entry joins the spool; of an incomplete one the words are set aside.
         """
         sizes = await asyncio.to_thread(_half_written, self._folder)
         left = [name for name, size in sizes.items() if self._half_written.get(name) == size]
