@@ -1,6 +1,7 @@
-"""Train the model that tells a correction from what opens a session: `python -m bench.correction_train CORPORA`.
+"""Train the model that tells a correction from what opens a session: `python -m bench.correction_train CORPORA [HELD ...]`.
 
-From what people typed after an interrupt or a refused tool, and what opened sessions (299 texts of 168 sessions). Two
+From what people typed after an interrupt or a refused tool, and what opened sessions; texts of sessions that lie in one
+of the folders HELD are left out, for figures are taken on these. Two
 logistic models go into ``subconscious/capture/corrections.npz``: by shape and meaning, and by shape alone for where
 there is no embedder. What is printed is cross-fitted: by weights that have not seen the session, nor anything worded
 alike, ten ways to part them. Nothing of the corpus is kept but weights; its licences: bench/data/LICENCES.md.
@@ -90,7 +91,10 @@ def report(name: str, truth: numpy.ndarray, ways: list[numpy.ndarray]) -> None:
 
 def main() -> None:
     path = Path(sys.argv[1]) / "capture" / "corrections_interrupt.jsonl"
-    rows = sorted((json.loads(line) for line in path.open(encoding="utf-8")), key=lambda row: row["id"])
+    held = {file.stem for folder in sys.argv[2:] for file in Path(folder).rglob("*.jsonl")}
+    texts = (json.loads(line) for line in path.open(encoding="utf-8"))
+    rows = sorted((row for row in texts if row["group"] not in held), key=lambda row: row["id"])
+    print(f"{len(rows)} texts of {len({row['group'] for row in rows})} sessions")
     truth = numpy.array([row["label"] == "correction" for row in rows])
     shapes = numpy.array([shape(row["text"]) for row in rows])
     embedder = LocalEmbedder()

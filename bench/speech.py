@@ -49,6 +49,7 @@ class Sentence:
     place: int
     count: int
     lang: str
+    previous: str = ""
 
 
 def sentences(folder: Path = FOLDER) -> list[Sentence]:
@@ -67,10 +68,11 @@ def _sentences(file: Path) -> Iterator[Sentence]:
                 keep=bool(one["keep"]),
                 kind=one["kind"],
                 message=message["text"],
-                before=message["before"],
+                before=message.get("before") or "",
                 place=place,
                 count=len(said),
-                lang=message["lang"],
+                lang=message.get("lang", "en"),
+                previous=said[place - 1]["text"] if place else "",
             )
 
 

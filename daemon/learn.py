@@ -10,8 +10,8 @@ from pathlib import Path
 from time import monotonic, time
 from typing import NamedTuple
 
-from subconscious.capture.corrects import LETTERS
-from subconscious.capture.offline import Meanings
+from subconscious.capture.judge import opinions as judged_with
+from subconscious.capture.typed import Opinions, spoken
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.errors import UnreadableTranscriptError
 from subconscious.flow import merging
@@ -39,8 +39,8 @@ LATE = "it was written when its session was over"
 LOOK_SECONDS = 0.1
 """Between two looks at a prompt whose hook may be on the way."""
 
-MOST_MEANINGS = 100
-"""Prompts of one batch that are embedded: more interrupts than that are no person's."""
+MOST_SENTENCES = 400
+"""Typed sentences of one batch that are embedded; those beyond are judged by their words alone."""
 
 PROMPT_LENGTH = 500
 """Characters of a prompt that are kept with its session."""
@@ -108,8 +108,8 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
     reading, doubtful = await _read_and_doubted(core, source, place, final)
     if reading.offset == place.position and not reading.turns:
         return Gain(reading)
-    meanings = await _meanings(core, reading.turns)
-    judged = await asyncio.to_thread(judge, reading.turns, mind.settings, mind.calibration, meanings)
+    opinions = await _opinions(core, reading.turns)
+    judged = await asyncio.to_thread(judge, reading.turns, mind.settings, mind.calibration, opinions)
     judged = waiting([hold(one, LATE) for one in judged] if source.late else judged, doubtful)
     heard = _heard(source, reading, doubtful)
     where = await _provenance(mind, source, reading)
@@ -220,14 +220,13 @@ def _read(path: str, place: sessions.Position, final: bool) -> Reading:
         return read_turns(Path(path), place.position, state, clean=clean, final=final)
 
 
-async def _meanings(core: Core, turns: Sequence[Turn]) -> Meanings:
-    """What was typed after an interrupt, as the local model sees it; nothing where that is not at hand."""
-    sense = core.embedding.sense
-    if sense.model != LocalEmbedder.name:
-        return {}
-    said = [turn for turn in turns if turn.after_interrupt and turn.origin is Origin.USER][:MOST_MEANINGS]
-    found = {turn.id: await sense.prompted(turn.text[:LETTERS]) for turn in said}
-    return {turn_id: meaning for turn_id, meaning in found.items() if meaning is not None}
+async def _opinions(core: Core, turns: Sequence[Turn]) -> Opinions:
+    """What the judge thinks of what was typed; where the local model is not at hand, it goes by the words."""
+    embedder = core.embedding.sense.embedder
+    said = dict.fromkeys(one for turn in turns for one in spoken(turn))
+    return await asyncio.to_thread(
+        judged_with, list(said)[:MOST_SENTENCES], embedder if isinstance(embedder, LocalEmbedder) else None
+    )
 
 
 async def _provenance(mind: Mind, source: Source, reading: Reading) -> Provenance:

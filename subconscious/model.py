@@ -85,7 +85,8 @@ class Turn:
     ``text`` of a tool turn is empty unless it is asked for: tool output is large and never captured outright.
     ``commands`` are the shell commands that an assistant's turn runs, or a tool's turn answers, less what a person
     refused; ``files`` likewise.
-    ``failed`` says that a tool's turn brings an error. ``act`` is what a person did besides typing.
+    ``failed`` says that a tool's turn brings an error. ``act`` is what a person did besides typing. ``before`` is the
+    end of what the assistant had said when a person typed: what their words may answer.
     """
 
     id: str
@@ -107,6 +108,7 @@ class Turn:
     commands: tuple[str, ...] = ()
     failed: bool = False
     act: Act = Act.NONE
+    before: str = ""
 
     @property
     def heard(self) -> str:

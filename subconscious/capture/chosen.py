@@ -1,4 +1,4 @@
-"""What a person settled by an act (SPEC N11): a question answered, a plan approved, an assistant stopped and corrected."""
+"""What a person settled by an act: a question of the assistant's answered, a plan of the assistant's approved."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from subconscious.capture import wording
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange, topic
-from subconscious.capture.passages import LONGEST, Passage, passages
-from subconscious.model import Act, Origin, Strength, Turn
+from subconscious.capture.kernel import is_trifle, leans
+from subconscious.capture.passages import Passage, points
+from subconscious.model import Act, Strength, Turn
+from subconscious.transcripts.speech import ANSWERS
 
-_PAIR = re.compile(r"(?P<question>.+?\?)\s+(?P<answer>\S.*)\Z")
+_PAIR = re.compile(rf"(?P<question>.+?){ANSWERS}(?P<answer>\S.*)\Z")
 _UNDECIDED = re.compile(
     r"(?:you decide|next area|continue|skip|other|done\b|none|not sure|maybe|i don'?t know|hm+|both are|let'?s (?:discuss|talk)|"
     r"(?:what|which|how|why|can|could|is|are|do|does|should|would|where|when) )",
@@ -25,22 +27,44 @@ _PASSING = re.compile(
 _UNSURE = re.compile(
     r"\b(?:depend(?:s|ing)?|i think|not sure|from my understanding|maybe|we can discuss|for now|hm+)\b", re.IGNORECASE
 )
-_WHY = re.compile(
-    r"(?:context|problem|background|motivation|root cause|goal|why|issue|objective|overview|summary|current state|design decisions?.*|"
-    r"decisions?.*|approach|solution|key insight.*)\W*\Z",
+_COUNTER = re.compile(r"\?\W*\Z")
+"""An answer that asks back decides nothing."""
+
+MOST_OF_A_PLAN = 3
+"""Decisions that are kept of one plan: the rest is what will be done, and the code will say it."""
+
+_LONGEST_DECISION = 280
+_SHORTEST_DECISION = 40
+_WEIGHTY = 2
+"""Signs of a decision that a passage of a plan must show."""
+
+_DECISIONS = re.compile(
+    r"decisions?\b|alternatives?\b|rejected\b|trade-?offs?\b|out of scope\b|non-?goals?\b|constraints?\b|not (?:doing|included)\b|"
+    r"what (?:stays|does not change|doesn't change|we (?:won't|don't))\b",
     re.IGNORECASE,
 )
-_LEANING = re.compile(r"(?:but|this|it|that|these|they|so|also|both|goal|--)\b", re.IGNORECASE)
-_SHORTEST_WHY = 60
+"""Headings below which a plan says what was chosen, and what was not."""
+
+_CHOICE = re.compile(
+    r"\b(?:instead of|rather than|in favou?r of|as opposed to|no longer|deliberately|intentionally|by design|out of scope|unchanged|"
+    r"reject(?:s|ed)?|chose[n]?|prefer(?:red)?|not worth|(?:will|do|does|is|are|must|should) not|won't|don't|doesn't|single source of truth)\b",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"\b(?:because|since|so that|otherwise|to avoid|to keep|to prevent|which (?:means|would|avoids|keeps)|avoids?|due to)\b",
+    re.IGNORECASE,
+)
+_STEP = re.compile(
+    r"\W*(?:\d+\W+)?(?:add|create|update|run|write|test|verify|check|remove|delete|rename|move|modify|change|edit|replace|implement|extract|"
+    r"import|install|commit|open|read|export|wire|register|call|pass|line|lines|file|new file)\b",
+    re.IGNORECASE,
+)
+"""How a step of the work begins: done once, and seen in the code from then on."""
+
 _EMPTY = frozenset("based tradeoffs approach option choose works best".split())
+_FEWEST_WORDS = 6
 _FEWEST_NAMES = 2
 """Words of a question that say what it is about: with fewer nobody knows later what was chosen."""
-
-_REASONED = re.compile(
-    r"\b(?:because|so that|but|however|currently|instead|without|causes?|causing|blocks?|fails?|broken|missing|never|hidden|goal|wants?|"
-    r"needs?|should|must|unlike|inconsistent|redundant|don't)\b",
-    re.IGNORECASE,
-)
 
 
 def answers(exchange: Exchange) -> Iterator[Draft]:
@@ -48,8 +72,13 @@ def answers(exchange: Exchange) -> Iterator[Draft]:
     for turn in exchange.turns:
         for line in turn.text.splitlines() if turn.act is Act.ANSWERED else ():
             pair = _PAIR.match(line)
-            if pair and not _UNDECIDED.match(pair["answer"]) and not _PASSING.search(pair["question"]):
+            if pair and _chooses(pair["answer"]) and not _PASSING.search(pair["question"]):
                 yield _answer(turn, line, pair)
+
+
+def _chooses(answer: str) -> bool:
+    """Whether an answer settles what was asked: it neither asks back nor puts it off."""
+    return not _UNDECIDED.match(answer) and not _COUNTER.search(answer)
 
 
 def _answer(turn: Turn, line: str, pair: re.Match[str]) -> Draft:
@@ -75,46 +104,33 @@ def _answer(turn: Turn, line: str, pair: re.Match[str]) -> Draft:
 
 
 def plans(exchange: Exchange) -> Iterator[Draft]:
-    """Give what an approved plan is for: its title and the reason that it states first."""
+    """Give the decisions inside an approved plan: what was chosen or ruled out, and why; its steps are left out."""
     turn = exchange.turns[0]
     title = topic(turn) if turn.act is Act.APPROVED else ""
-    why = _why(turn) if title else None
-    if why is None:
+    if not title:
         return
-    content = f"Plan approved: {title}. Why: {wording.cut_clause(why.wording, LONGEST - len(title) - 22)}"
-    whole = content.endswith((".", "!", ")"))
-    reasoned = whole and bool(_REASONED.search(why.wording))
-    yield Draft(
-        turn,
-        "decision",
-        content,
-        turn.text[why.start : why.end],
-        "approved",
-        strength=Strength.EXPLICIT if reasoned else Strength.IMPLIED,
-        signs=("approved", "approved:reasoned" if reasoned else "approved:bare"),
-        summary=f"Plan approved: {title}",
-        reason="a plan that the person approved",
-    )
+    weighed = [(_weight(passage), passage) for passage in points(turn.text, _LONGEST_DECISION)]
+    best = sorted((one for one in weighed if one[0] >= _WEIGHTY), key=lambda one: -one[0])[:MOST_OF_A_PLAN]
+    for _, passage in best:
+        yield Draft(
+            turn,
+            "decision",
+            f"{passage.wording.rstrip()} (plan: {title})",
+            turn.text[passage.start : passage.end],
+            "approved",
+            strength=Strength.EXPLICIT,
+            signs=("approved",),
+            summary=passage.wording,
+            reason="a decision in a plan that the person approved",
+        )
 
 
-def _why(turn: Turn) -> Passage | None:
-    """Return the first passage of a plan under its context or problem that does not lean on what stands before it."""
-    under = [p for p in passages(turn.text, LONGEST - 100) if p.headings and _WHY.match(p.heading) and not p.listed]
-    return next((p for p in under if len(p.wording) > _SHORTEST_WHY and not _LEANING.match(p.wording)), None)
-
-
-def corrections(exchange: Exchange) -> Iterator[Draft]:
-    """Give what a person typed after stopping the assistant or refusing a tool, with what was going on."""
-    turn = exchange.turns[0]
-    if not (turn.after_interrupt and turn.origin is Origin.USER and turn.text):
-        return
-    quote = wording.cut_clause(turn.text, LONGEST)
-    yield Draft(
-        turn,
-        "lesson",
-        quote,
-        quote,
-        "correction",
-        signs=("correction",),
-        reason="said after an interrupt or a refused tool",
-    )
+def _weight(passage: Passage) -> int:
+    """Count what speaks for a passage being a decision; 0 where it can't stand alone or is a step of the work."""
+    said = passage.wording
+    if len(said) < _SHORTEST_DECISION or not said.rstrip().endswith((".", "!", ")")) or leans(said) or is_trifle(said):
+        return 0
+    if _STEP.match(said) or len(wording.content_words(said)) < _FEWEST_WORDS:
+        return 0
+    settled = any(_DECISIONS.search(heading) for heading in passage.headings)
+    return settled + bool(_CHOICE.search(said)) + bool(_REASON.search(said))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
-from subconscious.capture import stated
-from subconscious.capture.chosen import answers, corrections, plans
+from subconscious.capture import typed
+from subconscious.capture.chosen import answers, plans
 from subconscious.capture.conventions import conventions
 from subconscious.capture.draft import Draft, candidate
 from subconscious.capture.examined import examined, examined_text
@@ -27,28 +26,19 @@ from subconscious.capture.weighing import confidence, decided
 from subconscious.capture.wording import content_words
 from subconscious.model import Candidate, Origin, Role, Turn
 
-if TYPE_CHECKING:
-    import numpy
-
-Meanings = Mapping[str, "numpy.ndarray"]
-"""The local model's embeddings of what was typed after an interrupt, by the turn's id."""
-
-NO_MEANINGS: Meanings = {}
-"""There is no embedder, or it is not loaded yet."""
-
 _FIRST = frozenset(("finding", "plan", "sentence", "point"))
 """Cuts that are kept though a longer one says the same and more: the shorter may be the better one."""
 
-EXTRACTOR = "offline-4"
+EXTRACTOR = "offline-5"
 
 
-def extract(turns: Sequence[Turn], meanings: Meanings = NO_MEANINGS) -> list[Candidate]:
+def extract(turns: Sequence[Turn], opinions: typed.Opinions = typed.NO_OPINIONS) -> list[Candidate]:
     """Return what the turns are worth remembering for, each statement once: the strongest reading of it."""
     turns = examined(turns)
     found: dict[str, Candidate] = {}
-    weighed = [(draft, confidence(draft, meanings.get(draft.turn.id))) for draft in distinct(drafts(turns))]
+    weighed = [(draft, confidence(draft)) for draft in distinct(drafts(turns))]
     gathered = (candidate(*one, EXTRACTOR) for one in gather(weighed, numbered(turns), confidence))
-    for one in (*stated.extract(turns), *gathered):
+    for one in (*typed.extract(turns, opinions), *gathered):
         if not one.content or not one.evidence.quote.strip():
             continue
         known = found.get(one.content.casefold())
@@ -77,7 +67,6 @@ def drafts(turns: Sequence[Turn]) -> Iterator[Draft]:
     for exchange in found:
         yield from answers(exchange)
         yield from plans(exchange)
-        yield from corrections(exchange)
         yield from _told(exchange)
         yield from struggles(exchange)
         yield from obstacles(exchange)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from subconscious.capture import corrects, wording
+from subconscious.capture import wording
 from subconscious.capture.draft import Draft
 from subconscious.capture.linear import joint_probability, probability, words_and_pairs
 from subconscious.capture.looks import looks
-
-if TYPE_CHECKING:
-    import numpy
 
 _SETTLED = {"answer", "approved"}
 """What a person settled by an act: the model has no say in it."""
@@ -37,13 +33,11 @@ def signs(draft: Draft) -> Iterator[str]:
     yield f"origin:{draft.turn.origin}"
 
 
-def confidence(draft: Draft, meaning: numpy.ndarray | None = None) -> float:
-    """Return a draft's raw confidence, 0..1; ``meaning`` is the local model's embedding of the turn, where it is known."""
+def confidence(draft: Draft) -> float:
+    """Return a draft's raw confidence, 0..1."""
     if draft.source in _SETTLED:
         named = bool(wording.tags(draft.content))
         return draft.strength.prior + 0.02 * named
-    if draft.source == "correction":
-        return corrected(draft.turn.text, meaning)
     return climb(worth(draft))
 
 
@@ -56,11 +50,6 @@ def worth(draft: Draft) -> float:
 def lifted(draft: Draft, chance: float) -> float:
     """Put what was seen to fail, and what helped, before what was only said."""
     return max(chance, _STRUGGLE) if draft.source == "struggle" else chance
-
-
-def corrected(text: str, meaning: numpy.ndarray | None = None) -> float:
-    """Return the confidence that words typed after an interrupt are a lesson; most only say what to do next."""
-    return 0.5 + 0.19 * corrects.chance(text, meaning)
 
 
 def decided(sentence: str) -> float:

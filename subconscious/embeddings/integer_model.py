@@ -29,7 +29,8 @@ _Field = descriptor_pb2.FieldDescriptorProto
 # a schema doesn't name as they are. Capitals name a message; a star means repeated.
 SCHEMA: dict[str, dict[str, tuple[int, str]]] = {
     "Model": {"graph": (7, "Graph"), "opset_import": (8, "Opset*")},
-    "Graph": {"node": (1, "Node*"), "initializer": (5, "Tensor*")},
+    "Graph": {"node": (1, "Node*"), "initializer": (5, "Tensor*"), "output": (12, "Value*")},
+    "Value": {"name": (1, "string")},
     "Node": {"input": (1, "string*"), "output": (2, "string*"), "op_type": (4, "string"), "domain": (7, "string")},
     "Tensor": {"dims": (1, "int64*"), "name": (8, "string"), "raw_data": (9, "bytes")},
     "Opset": {"domain": (1, "string"), "version": (2, "int64")},
@@ -45,10 +46,11 @@ class _Weight(NamedTuple):
     mul: Any
 
 
-def integer_model(model: bytes) -> bytes:
+def integer_model(model: bytes, also: str = "") -> bytes:
     """Return ``model`` with every matrix product over int8 weights done in int8, and lookups widened row by row.
 
-    Raises EmbedderError when the bytes are no such model.
+    ``also`` names a value inside the graph that is to be given out beside its results. Raises EmbedderError when the
+    bytes are no such model.
     """
     parsed = _model_class()()
     try:
@@ -58,6 +60,8 @@ def integer_model(model: bytes) -> bytes:
     graph = _Graph(parsed.graph)
     if not graph.rewrite():
         raise _unfit()
+    if also:
+        parsed.graph.output.add(name=also)
     parsed.opset_import.add(domain=RUNTIME_DOMAIN, version=1)
     rewritten: bytes = parsed.SerializeToString()
     return rewritten

@@ -25,6 +25,12 @@ WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2
 MAX_TOKENS = 256
 """What the model was trained for; the rest of a longer text isn't read."""
 
+TEXT_TOKENS, BEFORE_TOKENS = 80, 48
+"""What is read of a sentence that is judged, and of what came before it."""
+
+MIDDLE = "layer_norm_6"
+"""What the third of the six layers gives: the judge of typed sentences goes on from there."""
+
 REMEDY = (
     "remove the folder env/ of the state folder, so that the environment is made anew, "
     'or set embedder = "none" to go by words alone'
@@ -60,12 +66,29 @@ class LocalEmbedder:
     def _embed(self, text: str) -> NDArray[np.float32]:
         import numpy as np
 
+        mean: NDArray[np.float32] = self._run(self._tokens.encode(text, MAX_TOKENS), [])[0][0].mean(axis=0)
+        return mean / np.linalg.norm(mean)
+
+    def _run(self, first: list[int], second: list[int]) -> list[Any]:
+        import numpy as np
+
         if self._session is None:
             raise EmbedderError("the embedder is closed", "open it anew")
-        ids = np.array([self._tokens.encode(text, MAX_TOKENS)], np.int64)
-        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        mean: NDArray[np.float32] = self._session.run(None, inputs)[0][0].mean(axis=0)
-        return mean / np.linalg.norm(mean)
+        ids = np.array([[*first, *second]], np.int64)
+        types = np.array([[0] * len(first) + [1] * len(second)], np.int64)
+        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
+        results: list[Any] = self._session.run(None, inputs)
+        return results
+
+    def middle(self, text: str, before: str = "") -> NDArray[np.float32]:
+        """Return what the third layer makes of a text that follows on another: shape (tokens, 384).
+
+        Raises EmbedderError after ``close``.
+        """
+        ids = self._tokens.encode(text, TEXT_TOKENS)
+        second = self._tokens.encode(before, BEFORE_TOKENS)[1:] if before else []
+        found: NDArray[np.float32] = self._run(ids, second)[1][0]
+        return found
 
     def close(self) -> None:
         """Let the model go."""
@@ -79,8 +102,8 @@ def _load(weights: Path | None) -> Any:
         # Through a file, for a session made from bytes keeps these 23 MB as long as it lives.
         with TemporaryDirectory(prefix="subconscious-") as folder:
             path = Path(folder, "model.onnx")
-            path.write_bytes(integer_model(_verified(weights or _packaged())))
-            return _session(path)
+            path.write_bytes(integer_model(_verified(weights or _packaged()), also=MIDDLE))
+            return open_session(path)
     except EmbedderError:
         raise
     except Exception as error:
@@ -102,7 +125,8 @@ def _verified(weights: Path) -> bytes:
     return model
 
 
-def _session(model: Path) -> Any:
+def open_session(model: Path) -> Any:
+    """Load an ONNX model, to be run on one core."""
     # The runtime reports to its makers unless told not to before it is loaded; "1" is its documented way to say so.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime

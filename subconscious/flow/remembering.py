@@ -11,7 +11,8 @@ import aiosqlite
 from subconscious.capture.budget import Entry, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
-from subconscious.capture.offline import NO_MEANINGS, Meanings, extract
+from subconscious.capture.offline import extract
+from subconscious.capture.typed import NO_OPINIONS, Opinions
 from subconscious.flow import merging
 from subconscious.flow.merging import ECHO, Repeats
 from subconscious.flow.mind import UNCALIBRATED, Mind
@@ -78,10 +79,10 @@ def judge(
     turns: Sequence[Turn],
     settings: Settings,
     calibration: Calibration = UNCALIBRATED,
-    meanings: Meanings = NO_MEANINGS,
+    opinions: Opinions = NO_OPINIONS,
 ) -> list[Judged]:
     """Extract candidates and admit them by what their confidence is worth. Pure and CPU-bound: run it in a thread."""
-    return weigh(extract(turns, meanings), turns, settings, calibration) if settings.capture else []
+    return weigh(extract(turns, opinions), turns, settings, calibration) if settings.capture else []
 
 
 def weigh(

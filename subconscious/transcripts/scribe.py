@@ -45,6 +45,8 @@ _OWN_ATTACHMENTS = ("hook_", "async_hook_response", "skill_listing", "agent_list
 _MOST_WAITING = 64
 _LONGEST_QUEUED = 4000
 LONGEST_COMMAND = 3000
+LONGEST_BEFORE = 1500
+"""Characters of what the assistant said that an answer to it is read with."""
 _LONGEST_PATH = 4096
 """Characters of a path, a branch or an id; longer ones are none."""
 _LONGEST_AIM = 300
@@ -70,6 +72,7 @@ class Scribe:
         self._tools = dict(state.tools)
         self._aims = dict(state.aims)
         self._queue = list(state.queue)
+        self._said = state.said
 
     def state(self) -> State:
         """What the next reading must know."""
@@ -83,6 +86,7 @@ class Scribe:
             tools=dict(list(self._tools.items())[-_MOST_WAITING:]),
             aims=dict(list(self._aims.items())[-_MOST_WAITING:]),
             queue=tuple(self._queue[-_MOST_WAITING:]),
+            said=self._said,
         )
 
     def write(self, line: Line, record: Record | None) -> None:
@@ -187,6 +191,8 @@ class Scribe:
         text = self._clean(joined_text(content))
         tools = tuple(filter(None, (string(block, "name") for block in uses)))
         commands = tuple(filter(None, map(self._command, uses)))
+        if text.strip() and not _is_side(record):
+            self._said = text.strip()[-LONGEST_BEFORE:]
         self._add(line, record, Role.ASSISTANT, origin, text, tools=tools, files=_files(uses), commands=commands)
 
     def _command(self, use: Record) -> str:
@@ -245,7 +251,8 @@ class Scribe:
 
     def _add_typed(self, line: Line, record: Record, words: str, mark: str = "") -> None:
         after = self._interrupted
-        self._interrupted &= not self._add(line, record, Role.USER, Origin.USER, words, mark=mark, interrupted=after)
+        added = self._add(line, record, Role.USER, Origin.USER, words, mark=mark, interrupted=after, before=self._said)
+        self._interrupted &= not added
 
     def _add(
         self,
@@ -262,6 +269,7 @@ class Scribe:
         interrupted: bool = False,
         failed: bool = False,
         act: Act = Act.NONE,
+        before: str = "",
     ) -> bool:
         """Add a turn, unless it says nothing or has no id to be known by when its line comes again."""
         uuid = string(record, "uuid")
@@ -289,6 +297,7 @@ class Scribe:
                 commands=commands,
                 failed=failed,
                 act=act,
+                before=before,
             )
         )
         return True

@@ -39,6 +39,8 @@ _PLAN = "Implement the following plan:"
 _REJECTION = "The user doesn't want to proceed with this tool use."
 _REASON = re.compile(r"the user (?:said|provided the following reason for the rejection):\s*")
 QUESTION_TOOL = "AskUserQuestion"
+ANSWERS = " \u2192 "
+"""Stands between a question and its answer: a question mark does not, for a question may have two."""
 _CLARIFY = "The user wants to clarify these questions"
 _CLIENT_NOTE = "\n\nNote: The user's next message"
 
@@ -143,7 +145,7 @@ def answers(record: Record, names: list[str]) -> str:
     if not isinstance(chosen, Mapping) or not isinstance(asked, list):
         return ""
     pairs = ((string(question, "question"), string(chosen, string(question, "question"))) for question in asked)
-    told = (f"{question} {_chosen(answer, asked)}" for question, answer in pairs if question and answer)
+    told = (f"{question}{ANSWERS}{_chosen(answer, asked)}" for question, answer in pairs if question and answer)
     return "\n".join(" ".join(line.split()) for line in told)
 
 

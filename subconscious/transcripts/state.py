@@ -27,7 +27,7 @@ class State:
 
     ``tool_seen``: tool output came since the last prompt. ``interrupted``: the next prompt follows
     an interrupt. ``tools``: names of tool uses that have no result yet, by id, and ``aims`` what they were about: a
-    command, a file. ``queue``: prompts that wait.
+    command, a file. ``queue``: prompts that wait. ``said``: the end of what the assistant said last.
     """
 
     head: Head | None = None
@@ -40,6 +40,7 @@ class State:
     tools: Mapping[str, str] = field(default_factory=dict)
     aims: Mapping[str, str] = field(default_factory=dict)
     queue: tuple[Queued, ...] = ()
+    said: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the state as JSON can hold it."""

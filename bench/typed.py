@@ -1,0 +1,76 @@
+"""What becomes of typed statements: `python -m bench.typed FILE [--words] [--misses]`.
+
+FILE holds messages as JSON lines: ``text``, perhaps ``before`` (what the assistant had said), ``lang``, and ``kind``,
+which is "none" where nothing of it is worth keeping; or ``kept``, what is worth keeping in words that stand alone (""
+for nothing), with ``must_contain``, words that have to be in it. Each message is a session's only one. Prints how many
+would be stored without a person, wait, or be discarded. ``--words`` leaves the embedder out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+from subconscious.capture import judge, typed
+from subconscious.embeddings.local import LocalEmbedder
+from subconscious.flow.remembering import clean
+from subconscious.flow.remembering import judge as judged
+from subconscious.model import Decision, Origin, Role, Turn
+from subconscious.settings import Settings
+
+SETTINGS = Settings()
+RANK = [Decision.AUTO, Decision.REVIEW, Decision.QUARANTINE, Decision.DISCARD]
+
+
+def fate(message: dict[str, Any], embedder: LocalEmbedder | None) -> tuple[Decision, str]:
+    """Return the best that becomes of a message, and how that is worded."""
+    text = clean(message["text"])
+    turn = Turn("t", "s", Role.USER, Origin.USER, text, 0.0, "", 0, 0, before=clean(message.get("before") or ""))
+    opinions = judge.opinions(typed.spoken(turn), embedder)
+    found = judged([turn], SETTINGS, opinions=opinions)
+    best = min(found, key=lambda one: RANK.index(one[1].decision), default=None)
+    return (best[1].decision, best[0].content) if best else (Decision.DISCARD, "")
+
+
+def is_keeper(message: dict[str, Any]) -> bool:
+    """Whether something of a message is worth keeping."""
+    return bool(message["kept"]) if "kept" in message else message["kind"] != "none"
+
+
+def group_of(message: dict[str, Any]) -> str:
+    """Return under what a message is counted."""
+    if not is_keeper(message):
+        return "nothing to keep"
+    return "statements" if message.get("lang", "en") == "en" else "statements in other languages"
+
+
+def main() -> None:
+    """Print the counts, and with ``--misses`` what went wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--words", action="store_true")
+    parser.add_argument("--misses", action="store_true")
+    options = parser.parse_args()
+    embedder = None if options.words else LocalEmbedder()
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for line in options.file.read_text(encoding="utf-8").splitlines():
+        message = json.loads(line)
+        decision, content = fate(message, embedder)
+        wanted = [word.casefold() for word in message.get("must_contain", ())]
+        resolved = all(word in content.casefold() for word in wanted)
+        group = group_of(message)
+        counts[group][decision.value] += 1
+        counts[group]["stored and resolved"] += decision is Decision.AUTO and resolved
+        if options.misses and (decision is Decision.AUTO and resolved) != is_keeper(message):
+            print(f"{decision.value:8} {group:28} {message['text'][:150]!r} -> {content[:150]!r}")
+    for group, count in sorted(counts.items()):
+        total = sum(count[decision.value] for decision in Decision)
+        shares = ", ".join(f"{name} {number} ({number / total:.0%})" for name, number in count.items())
+        print(f"{group}: {total}: {shares}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,232 @@
+"""Judges a sentence that a person typed: how likely it is worth keeping for later sessions, and as what.
+
+Two models, both trained on written and labelled messages by ``bench/judge_train.py``. A linear one reads hashed character
+n-grams (any language), words, the sentence's place in the message and, where the local embedder is at hand, its vector.
+The upper half of that embedder, trained on for this purpose, reads the sentence together with what came before it; it is
+asked only where the first does not rule a sentence out. The chance that they come to is calibrated on writers that
+neither was trained on: of the sentences that reach .9, nine in ten are worth keeping.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import as_file, files
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from subconscious.errors import EmbedderError
+
+if TYPE_CHECKING:
+    import numpy
+
+    from subconscious.embeddings.local import LocalEmbedder
+
+UNLIKELY = -4.0
+"""Score of the linear model below which the other is not asked."""
+
+LONGEST_BEFORE = 160
+"""Characters of what came before a sentence that are read with it."""
+
+LONGEST = 400
+"""Characters of a sentence that are looked at."""
+
+GRAMS, WORDS = 1 << 16, 1 << 14
+"""Places of the hashed n-grams and words."""
+
+SHORTEST_GRAM, LONGEST_GRAM = 2, 5
+
+MEANING = 384
+"""Dimensions of the local embedder."""
+
+_TOKEN = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?|\d+|[^\w\s]")
+_WORD = re.compile(r"\S+")
+_CODE = re.compile(r"\w_\w|[a-z][A-Z]|\w\.\w|/\w|`")
+_OFFER = re.compile(r"\?\s*\Z|\b(?:option|shall i|should i|do you want|would you like|which)\b", re.IGNORECASE)
+_NO = re.compile(r"\W*(?:no+|nope|nein|non|n\u00e3o|wrong|stop|again)\b", re.IGNORECASE)
+_YES = re.compile(r"\W*(?:yes|yep|yeah|ok(?:ay)?|sure|right|ja|oui|s[i\u00ed]|sim)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A typed sentence and what surrounds it: its message's other sentences, and what the assistant said before."""
+
+    text: str
+    before: str = ""
+    place: int = 0
+    count: int = 1
+    previous: str = ""
+    interrupted: bool = False
+
+
+class Opinion(NamedTuple):
+    """The calibrated chance, 0..1, that a sentence is worth keeping, and the kind of statement that it would be."""
+
+    chance: float
+    kind: str
+
+
+class Features(NamedTuple):
+    """Places and values of what is hashed, and the numbers of the structure."""
+
+    places: list[int]
+    values: list[float]
+    structure: list[float]
+
+
+def plain(text: str) -> str:
+    """Return a sentence without what only tells how carefully it was typed: capitals, the last full stop."""
+    text = unicodedata.normalize("NFKC", text[:LONGEST]).lower().replace("\u2019", "'").strip()
+    return text[:-1] if text.endswith((".", "\u3002")) and not text.endswith("..") else text
+
+
+def features(spoken: Spoken) -> Features:
+    """Return what the model sees of a sentence besides its vector."""
+    text = plain(spoken.text)
+    hashed = [*_scaled(_grams(text), GRAMS, 0), *_scaled(_words(text, spoken), WORDS, GRAMS)]
+    return Features([place for place, _ in hashed], [value for _, value in hashed], structure(spoken))
+
+
+def _grams(text: str) -> Iterator[str]:
+    for word in _WORD.findall(re.sub(r"\d", "0", text)):
+        padded = f" {word} "
+        for size in range(SHORTEST_GRAM, LONGEST_GRAM + 1):
+            yield from (padded[at : at + size] for at in range(max(1, len(padded) - size + 1)))
+
+
+def _words(text: str, spoken: Spoken) -> Iterator[str]:
+    found = ["#" if token.isdigit() else token for token in _TOKEN.findall(text)]
+    yield from found
+    yield from (f"{left} {right}" for left, right in pairwise(found))
+    yield from (f"first {word}" for word in found[:1])
+    yield f"first {' '.join(found[:2])}"
+    yield from (f"last {word}" for word in found[-1:])
+    before = _TOKEN.search(spoken.previous.lower())
+    if before:
+        yield f"after {before[0]}"
+
+
+def _scaled(names: Iterable[str], size: int, offset: int) -> list[tuple[int, float]]:
+    """Hash names to places; the counts are dampened and scaled to unit length, so that long sentences count alike."""
+    counts = Counter(zlib.crc32(name.encode("utf-8", "replace")) % size for name in names)
+    dampened = {place: 1 + math.log(count) for place, count in counts.items()}
+    length = math.sqrt(sum(value * value for value in dampened.values())) or 1.0
+    return [(offset + place, value / length) for place, value in dampened.items()]
+
+
+def structure(spoken: Spoken) -> list[float]:
+    """Return numbers of about one size about a sentence's shape and place; always as many."""
+    text, words = spoken.text[:LONGEST], spoken.text[:LONGEST].split()
+    offered = bool(spoken.before and _OFFER.search(spoken.before[-300:]))
+    short = len(words) <= 6
+    return [
+        math.log1p(len(words)) / 3,
+        float(text.rstrip().endswith("?")),
+        float("?" in text),
+        float(any(sign.isdigit() for sign in text)),
+        float(bool(_CODE.search(text))),
+        float('"' in text or "\u201c" in text),
+        float(":" in text),
+        float("," in text),
+        float(not text.isascii()),
+        min(spoken.place, 5) / 5,
+        float(spoken.count == 1),
+        min(spoken.count, 8) / 8,
+        float(spoken.place + 1 == spoken.count),
+        float(bool(spoken.before)),
+        float(offered),
+        float(offered and short),
+        float(bool(_NO.match(text))),
+        float(bool(_YES.match(text))),
+        float(bool(_NO.match(text)) and bool(spoken.before)),
+        float(spoken.interrupted),
+        float(short),
+        float(len(words) <= 3),
+    ]
+
+
+def context(spoken: Spoken) -> str:
+    """Return what a sentence is read together with: the one before it, or else what the assistant said last."""
+    return (spoken.previous or spoken.before)[-LONGEST_BEFORE:]
+
+
+class Model:
+    """The weights of the linear model, and how its score and the encoder's make a chance."""
+
+    def __init__(self, table: dict[str, numpy.ndarray]) -> None:
+        self._table = table
+
+    def opinion(self, spoken: Spoken, embedder: LocalEmbedder | None = None) -> Opinion:
+        """Judge a sentence; without an embedder by its words alone."""
+        seen = features(spoken)
+        if embedder is None:
+            return self._opinion("words", seen, self._score("words", seen))
+        meaning = embedder.embed([plain(spoken.text)])[0]
+        linear = self._score("both", seen, meaning)
+        if linear < UNLIKELY:
+            return self._opinion("both", seen, linear, meaning)
+        read = read_on(embedder.middle(plain(spoken.text), context(spoken)))
+        share = float(self._table["share"])
+        return self._opinion("joint", seen, (1 - share) * linear + share * read, meaning)
+
+    def _opinion(self, scale: str, seen: Features, score: float, meaning: numpy.ndarray | None = None) -> Opinion:
+        slope, offset = self._table[f"{scale}_scale"].tolist()
+        names: list[str] = self._table["names"].tolist()
+        kinds = self._scores("words_kinds" if meaning is None else "both_kinds", seen, meaning)
+        return Opinion(_logistic(slope * score + offset), names[int(kinds.argmax())])
+
+    def _score(self, name: str, seen: Features, meaning: numpy.ndarray | None = None) -> float:
+        return float(self._scores(name, seen, meaning)[0])
+
+    def _scores(self, name: str, seen: Features, meaning: numpy.ndarray | None) -> numpy.ndarray:
+        import numpy
+
+        weights = self._table[name]
+        hashed, rest = weights[:, : GRAMS + WORDS], weights[:, GRAMS + WORDS :]
+        dense = [*seen.structure, *(() if meaning is None else meaning.tolist()), 1.0]
+        scores: numpy.ndarray = hashed[:, seen.places].astype(numpy.float32) @ numpy.array(seen.values, numpy.float32)
+        return scores + rest.astype(numpy.float32) @ numpy.array(dense, numpy.float32)
+
+
+def opinions(said: Iterable[Spoken], embedder: LocalEmbedder | None) -> dict[Spoken, Opinion]:
+    """Judge many sentences, by their words alone once the embedder is closed. CPU-bound: run it in a thread."""
+    found = {}
+    for one in said:
+        try:
+            found[one] = model().opinion(one, embedder)
+        except EmbedderError:  # it was closed for another a moment ago
+            embedder = None
+            found[one] = model().opinion(one)
+    return found
+
+
+def _logistic(score: float) -> float:
+    return 1 / (1 + math.exp(-max(min(score, 30.0), -30.0)))
+
+
+@cache
+def model() -> Model:
+    """Return the linear model that is shipped; loaded once."""
+    import numpy  # a tenth of a second that the daemon's start should not wait for
+
+    with files("subconscious.capture").joinpath("judge.npz").open("rb") as file, numpy.load(file) as table:
+        return Model({name: table[name] for name in table.files})
+
+
+def read_on(middle: numpy.ndarray) -> float:
+    """Return the score that the retrained upper layers give to what the embedder's middle layer made of a sentence."""
+    return float(_upper().run(None, {"middle": middle[None]})[0].item())
+
+
+@cache
+def _upper() -> Any:
+    from subconscious.embeddings.local import open_session
+
+    with as_file(files("subconscious.capture").joinpath("judge.onnx")) as path:
+        return open_session(path)

@@ -1,0 +1,160 @@
+"""Turns what a person typed into candidates: every sentence is judged, whatever its words and language.
+
+The judge (``judge.py``) says how likely a sentence is worth keeping, and as what. A cue that states something outright
+("we decided", "always") is evidence beside it. What is kept is understandable alone: a sentence that leans on the one
+before it, or on what the assistant had said, takes that with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from subconscious.capture import corrects, judge, stated, wording
+from subconscious.capture.kernel import leans
+from subconscious.capture.references import answered, is_dependent
+from subconscious.capture.refinements import LONGEST_STATEMENT
+from subconscious.capture.sentences import sentences
+from subconscious.model import Candidate, Evidence, Origin, Strength, Turn
+
+Opinions = Mapping[judge.Spoken, judge.Opinion]
+"""What the judge says of typed sentences with the embedder's help; those that are missing are judged by their words."""
+
+NO_OPINIONS: Opinions = {}
+
+EXTRACTOR = "typed-1"
+
+LONGEST_TURN = 20_000
+"""Characters of a message that are read: what is longer was pasted."""
+
+MOST_SENTENCES = 60
+"""Sentences of a message that are judged; a message with more is a document."""
+
+MOST_OF_A_MESSAGE = 5
+"""Statements that are kept of one message: who pastes a specification does not want each line of it remembered."""
+
+KINDS = {
+    "rule": "preference",
+    "decision": "decision",
+    "constraint": "learning",
+    "fact": "learning",
+    "correction": "lesson",
+    "deadline": "learning",
+    "ownership": "learning",
+}
+"""From the kinds of statements that the judge tells apart to the kinds of memories."""
+
+LEAST = 0.3
+"""Chance from which a sentence is a candidate at all."""
+
+CORRECTS = 0.65
+"""Chance from which what was typed after an interrupt corrects: one opener of a session in eleven reaches it."""
+
+OBJECTION = 0.02
+"""Below this chance the judge overrules even a cue that states something outright."""
+
+CUED_KINDS = frozenset(("blocker", "dead_end"))
+"""Kinds that the judge does not tell apart."""
+
+_WORD = re.compile(r"\w")
+
+
+def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Candidate]:
+    """Return what the typed turns state, each statement once, the likeliest of each message."""
+    found: dict[str, Candidate] = {}
+    for turn in turns:
+        said = list(_candidates(turn, opinions))
+        likeliest = sorted(said, key=lambda one: -one.raw_confidence)[:MOST_OF_A_MESSAGE]
+        for candidate in said:
+            if candidate in likeliest:
+                found.setdefault(candidate.content.casefold(), candidate)
+    return list(found.values())
+
+
+def spoken(turn: Turn) -> list[judge.Spoken]:
+    """Return the sentences of a message as the judge sees them; none where no person typed it, or it was pasted."""
+    if turn.origin is not Origin.USER or turn.sidechain or not 0 < len(turn.text) <= LONGEST_TURN:
+        return []
+    said = [sentence for sentence in sentences(turn.text) if _WORD.search(sentence)]
+    if len(said) > MOST_SENTENCES:
+        return []
+    return [
+        judge.Spoken(
+            sentence,
+            before=turn.before,
+            place=at,
+            count=len(said),
+            previous=said[at - 1] if at else "",
+            interrupted=turn.after_interrupt,
+        )
+        for at, sentence in enumerate(said)
+    ]
+
+
+def _candidates(turn: Turn, opinions: Opinions) -> Iterator[Candidate]:
+    cued = {one.evidence.quote: one for one in stated.extract([turn])}
+    for one in spoken(turn):
+        opinion = opinions.get(one) or judge.model().opinion(one)
+        quote = wording.cut_clause(one.text, LONGEST_STATEMENT)
+        cue = cued.get(quote)
+        if cue is not None and opinion.chance < (OBJECTION if cue.strength is Strength.EXPLICIT else LEAST):
+            cue = None
+        if cue is not None or opinion.chance >= LEAST:
+            yield _candidate(turn, one, opinion, quote, cue)
+
+
+def _candidate(turn: Turn, one: judge.Spoken, opinion: judge.Opinion, quote: str, cue: Candidate | None) -> Candidate:
+    """Make a candidate of a sentence; words that usually state something vouch for it beside the judge."""
+    chance = max(opinion.chance, _vouched(cue))
+    kind = _kind(turn, opinion, cue)
+    content = _alone(one, wording.squeeze(quote))
+    return Candidate(
+        kind=kind,
+        summary=wording.shorten(content[:1].upper() + content[1:], wording.SUMMARY_LENGTH),
+        content=content,
+        evidence=Evidence(quote=quote, turn_id=turn.id, file=turn.file, start=turn.start, end=turn.end),
+        origin=turn.origin,
+        strength=_strength(chance),
+        raw_confidence=round(chance, 2),
+        extractor=EXTRACTOR,
+        time=turn.time,
+        scope=wording.scope(content, kind),
+        reason=_reason(opinion, cue),
+        rationale=wording.rationale(content),
+        sentiment=wording.sentiment(content),
+        branch=turn.branch,
+        tags=wording.tags(content),
+        files=wording.files(content),
+    )
+
+
+def _vouched(cue: Candidate | None) -> float:
+    """Return the confidence that a cue gives alone: what is only hinted at does not reach what is stored."""
+    return 0.0 if cue is None or cue.strength is Strength.INFERRED else cue.raw_confidence
+
+
+def _kind(turn: Turn, opinion: judge.Opinion, cue: Candidate | None) -> str:
+    """Return the kind of memory; a cue that states something outright knows it best, and some kinds it alone knows."""
+    if cue is not None and (cue.strength is Strength.EXPLICIT or cue.kind in CUED_KINDS):
+        return cue.kind
+    return KINDS["correction" if _corrects(turn) else opinion.kind]
+
+
+def _reason(opinion: judge.Opinion, cue: Candidate | None) -> str:
+    return "; ".join([f"reads like a {opinion.kind} ({opinion.chance:.2f})", *([cue.reason] if cue is not None else [])])
+
+
+def _corrects(turn: Turn) -> bool:
+    """Whether a message was typed after an interrupt or a refusal, and says what was wrong."""
+    return turn.after_interrupt and corrects.chance(turn.text) >= CORRECTS
+
+
+def _alone(one: judge.Spoken, text: str) -> str:
+    """Word a sentence so that it can be understood without its message: with what it answers or leans on."""
+    if one.previous and (leans(text) or is_dependent(text)):
+        return wording.cut_clause(f"{wording.squeeze(one.previous)} {text}", 2 * LONGEST_STATEMENT)
+    return answered(text, one.before) if one.before and is_dependent(text) else text
+
+
+def _strength(chance: float) -> Strength:
+    return next((level for level in Strength if chance >= level.prior), Strength.INFERRED)

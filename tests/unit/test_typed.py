@@ -1,0 +1,138 @@
+"""Typed sentences: judged whatever their words, worded so that they stand alone, and few of one message."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from subconscious.capture import judge, typed
+from subconscious.capture.references import answered
+from subconscious.embeddings.local import LocalEmbedder
+from subconscious.model import Origin, Role, Turn
+
+OPTIONS = "Two ways: a) keep one Redis for all services, or b) give each service its own NATS stream. Which one?"
+
+
+@pytest.fixture(scope="module")
+def embedder() -> LocalEmbedder:
+    return LocalEmbedder()
+
+
+def turn(text: str, *, origin: Origin = Origin.USER, before: str = "", interrupted: bool = False) -> Turn:
+    return Turn("t", "s", Role.USER, origin, text, 1.0, "f", 0, 1, before=before, after_interrupt=interrupted)
+
+
+def confidence(text: str, embedder: LocalEmbedder, *, before: str = "") -> float:
+    said = turn(text, before=before)
+    found = typed.extract([said], judge.opinions(typed.spoken(said), embedder))
+    return max((one.raw_confidence for one in found), default=0.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "prod db is on 6543, don't touch 5432",
+        "never push to main directly",
+        "the staging cluster belongs to the platform team, ask them before changing it",
+        "all money is in cents, as integers",
+        "we deploy on tuesdays only",
+        "every api error goes through problem.py, no ad hoc json",
+        "Bitte nie direkt auf main pushen, immer über einen Branch",
+    ],
+)
+def test_what_holds_is_kept_whatever_its_words(text: str, embedder: LocalEmbedder) -> None:
+    assert confidence(text, embedder) >= 0.9
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "add a retry to the s3 upload",
+        "why does the consumer always rebalance when i deploy one pod",
+        "run the tests again",
+        "looks good, go on",
+        "should we always run lint before a commit?",
+        "hm what if we never cached it at all",
+        "don't run the tests this time",
+        "thanks!",
+    ],
+)
+def test_what_is_over_with_the_task_is_not(text: str, embedder: LocalEmbedder) -> None:
+    assert confidence(text, embedder) < 0.7
+
+
+def test_capitals_and_a_full_stop_change_nothing(embedder: LocalEmbedder) -> None:
+    plain, careful = "never push to main directly", "Never push to main directly."
+    one, other = (judge.model().opinion(judge.Spoken(text), embedder) for text in (plain, careful))
+    assert one.chance == pytest.approx(other.chance)
+
+
+def test_an_answer_is_kept_with_the_option_that_it_picks(embedder: LocalEmbedder) -> None:
+    said = turn("option b, for all services", before=OPTIONS)
+    (found,) = typed.extract([said], judge.opinions(typed.spoken(said), embedder))
+    assert "its own NATS stream" in found.content
+    assert found.evidence.quote == "option b, for all services"
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "part"),
+    [
+        ("the second one", OPTIONS, "NATS"),
+        ("yes, always that way", "Should I run the formatter before each commit?", "formatter before each commit"),
+        ("no! the pool stays at 5", "I have raised the pool to 20 connections.", "pool to 20"),
+    ],
+)
+def test_what_an_answer_answers_is_named(text: str, before: str, part: str) -> None:
+    assert part in answered(text, before)
+    assert answered(text, before).startswith(text)
+
+
+def test_a_sentence_that_leans_takes_the_one_before_it(embedder: LocalEmbedder) -> None:
+    said = turn("the mapper in geo/project.py swaps lat and lon on purpose. never 'fix' it")
+    found = typed.extract([said], judge.opinions(typed.spoken(said), embedder))
+    assert any("mapper" in one.content and "never" in one.content for one in found)
+
+
+@pytest.mark.parametrize("origin", [Origin.ASSISTANT, Origin.TOOL])
+def test_only_a_person_is_judged(origin: Origin) -> None:
+    assert typed.spoken(turn("never push to main", origin=origin)) == []
+
+
+def test_a_pasted_specification_is_not_remembered_line_by_line(embedder: LocalEmbedder) -> None:
+    said = turn("\n".join(f"- never use library number {number} for money" for number in range(30)))
+    found = typed.extract([said], judge.opinions(typed.spoken(said), embedder))
+    assert len(found) <= typed.MOST_OF_A_MESSAGE
+
+
+def test_a_closed_embedder_leaves_the_words() -> None:
+    closed = LocalEmbedder()
+    closed.close()
+    said = judge.Spoken("never push to main directly")
+    assert judge.opinions([said], closed)[said] == judge.model().opinion(said)
+
+
+def test_what_is_typed_after_an_interrupt_is_a_lesson(embedder: LocalEmbedder) -> None:
+    said = turn("no, stop. dates have to be in UTC, never local time", interrupted=True, before="I use local time.")
+    found = typed.extract([said], judge.opinions(typed.spoken(said), embedder))
+    assert "lesson" in {one.kind for one in found}
+
+
+@settings(deadline=None)  # the first call reads the weights
+@given(st.text(max_size=1200), st.text(max_size=200), st.booleans())
+def test_any_text_gives_sound_candidates(text: str, before: str, interrupted: bool) -> None:
+    said = turn(text, before=before, interrupted=interrupted)
+    for one in typed.extract([said]):
+        assert 0 <= one.raw_confidence <= 1
+        assert one.evidence.quote in text
+        assert one.content.strip()
+
+
+@settings(deadline=None)
+@given(st.text(max_size=600))
+def test_the_shape_of_any_sentence_has_as_many_numbers(text: str) -> None:
+    found = judge.features(judge.Spoken(text))
+    assert len(found.structure) == len(judge.structure(judge.Spoken("")))
+    assert all(0 <= place < judge.GRAMS + judge.WORDS for place in found.places)
+    assert numpy.isfinite(found.values).all()
