@@ -123,7 +123,7 @@ class Upper(nn.Module):
         values = middle
         for layer in self.layers:
             values = layer(values, blocked)
-        weighed = (values @ self.query + (1 - real) * BLOCKED).softmax(-1)
+        weighed = ((values * self.query).sum(-1) + (1 - real) * BLOCKED).softmax(-1)
         mean = (values * real[..., None]).sum(1) / real.sum(1, keepdim=True)
         both = torch.cat([(weighed[..., None] * values).sum(1), mean], -1)
         score: torch.Tensor = self.head(functional.dropout(both, DROPPED, self.training))

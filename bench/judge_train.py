@@ -4,8 +4,8 @@ Fits the models of ``subconscious/capture/judge.py`` on the written messages (be
 folders) and, where a folder of published sessions is given, on what was typed in them and labelled alike by two readers
 (bench/data/prompts_read.tsv, by hash). Writes ``judge.npz`` and ``judge.onnx`` beside the judge, and prints how it does
 on writers that it was not fitted to. The scale between a score and a confidence is fitted to those scores: see
-``scale``. The encoder takes half an hour; ``--scores`` keeps what its folds said, so that a second run need not train
-them again. Needs scikit-learn, scipy, torch and onnx, which are not in the lock.
+``scale``. The encoder takes ten minutes, and as long again for each fold; ``--scores`` keeps what its folds said, so
+that a second run need not train them again. Needs scikit-learn, scipy, torch and onnx, which are not in the lock.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ READ = Path(__file__).parent / "data" / "prompts_read.tsv"
 STRENGTH = 4.0
 """How little the weights are held back: the inverse of the ridge."""
 
-FOLDS = (("a", "e"), ("b", "f"), ("c", "h", "utterances"), ("d", "g"))
+FOLDS = (("a", "e"), ("b", "f"), ("c", "h", "utterances"), ("d", "g"), ("i",))
 """Writers that are held back together; each session really typed is held back with one of them."""
 
 REAL = 4
@@ -56,7 +56,7 @@ def typed_in(folder: Path) -> Iterator[Sentence]:
 
 
 def _labelled(turn: Turn, one: judge.Spoken, kind: str) -> Sentence:
-    fold = int(hashlib.sha256(turn.session_id.encode()).hexdigest(), 16) % len(FOLDS)
+    fold = int(hashlib.sha256(turn.session_id.encode()).hexdigest(), 16) % (len(FOLDS) - 1)
     return Sentence(
         writer=f"real{fold}",
         text=one.text,
@@ -113,27 +113,29 @@ def cross_fitted(table: Any, truth: numpy.ndarray, weights: numpy.ndarray, fold:
 
 
 def encoder_scores(
-    rows: list[Sentence], truth: numpy.ndarray, times: numpy.ndarray, fold: numpy.ndarray, kept: Path | None
+    rows: list[Sentence], truth: numpy.ndarray, times: numpy.ndarray, fold: numpy.ndarray, options: argparse.Namespace
 ) -> numpy.ndarray:
-    """Return each sentence's score by an encoder that has not seen its writer, and write the one that has seen all."""
+    """Write the encoder; return each sentence's score by one that has not seen its writer, NaN where there is none."""
     from bench import judge_encoder
 
     said = [seen(one) for one in rows]
     names = [hashlib.sha256(f"{one.text}|{judge.context(one)}".encode()).hexdigest()[:16] for one in said]
+    kept: Path | None = options.scores
     known = json.loads(kept.read_text()) if kept and kept.exists() else {}
     middle = judge_encoder.middles(said)
-    for at in range(len(FOLDS)):
+    if options.encoder:
+        everything = numpy.repeat(numpy.arange(len(rows)), times).tolist()
+        judge_encoder.export(judge_encoder.train(middle, truth, everything), WEIGHTS.with_suffix(".onnx"))
+    for at in options.folds:
         held = numpy.flatnonzero(fold == at)
         if not all(names[row] in known for row in held):
             rest = numpy.flatnonzero(fold != at)
             upper = judge_encoder.train(middle, truth, numpy.repeat(rest, times[rest]).tolist())
             found = judge_encoder.scores(upper, middle, held.tolist())
             known.update({names[row]: score for row, score in found.items()})
-    if kept:
-        kept.write_text(json.dumps(known))
-    everything = numpy.repeat(numpy.arange(len(rows)), times).tolist()
-    judge_encoder.export(judge_encoder.train(middle, truth, everything), WEIGHTS.with_suffix(".onnx"))
-    return numpy.array([known[name] for name in names])
+            if kept:
+                kept.write_text(json.dumps(known))
+    return numpy.array([known.get(name, numpy.nan) for name in names])
 
 
 def scale(scores: numpy.ndarray, truth: numpy.ndarray) -> tuple[float, float]:
@@ -157,7 +159,9 @@ def report(name: str, scores: numpy.ndarray, truth: numpy.ndarray, rows: list[Se
     foreign = numpy.array([one.lang != "en" for one in rows])
     rates = ", ".join(f"{found(scores, truth, passing):.2f} at {passing}" for passing in (0.01, 0.02, 0.05, 0.1))
     right = truth[stored].mean()
-    print(f"{name}: area {roc_auc_score(truth, scores):.3f}; found {rates}; right of those stored {right:.3f}", flush=True)
+    print(
+        f"{name}: area {roc_auc_score(truth, scores):.3f}; found {rates}; right of those stored {right:.3f}", flush=True
+    )
     for told, those in (("other languages", foreign), ("really typed", real)):
         kept, others = stored[those & truth], stored[those & ~truth]
         print(f"    {told}: {kept.mean():.2f} of {kept.size} keepers, {others.mean():.3f} of {others.size} others")
@@ -174,6 +178,10 @@ def main() -> None:
     parser.add_argument("transcripts", nargs="?", type=Path, help="published sessions")
     parser.add_argument("--speech", type=Path, action="append", default=[FOLDER], help="another folder of messages")
     parser.add_argument("--scores", type=Path, help="a file that keeps the encoder's scores")
+    parser.add_argument(
+        "--folds", type=int, nargs="+", default=[*range(len(FOLDS))], help="those tried with the encoder"
+    )
+    parser.add_argument("--no-encoder", dest="encoder", action="store_false", help="leave judge.onnx as it is")
     options = parser.parse_args()
     rows = [one for folder in options.speech for one in sentences(folder)]
     rows += typed_in(options.transcripts) if options.transcripts else []
@@ -190,11 +198,15 @@ def main() -> None:
         written[f"{name}_kinds"] = packed(
             fitted(table[keepers], numpy.array([rows[at].kind for at in keepers]), times[keepers])
         )
-    read = encoder_scores(rows, truth, times, fold, options.scores)
-    report("encoder", read, truth, rows)
+    read = encoder_scores(rows, truth, times, fold, options)
+    held = ~numpy.isnan(read)
     joint = numpy.where(scores < judge.UNLIKELY, scores, (1 - SHARE) * scores + SHARE * read)
-    report("joint", joint, truth, rows)
-    written["joint_scale"] = numpy.array(scale(joint, truth))
+    some = [one for one, judged in zip(rows, held, strict=True) if judged]
+    for name, told in (("linear", scores), ("encoder", read), ("joint", joint)):
+        report(f"{name}, folds {options.folds}", told[held], truth[held], some)
+    answers = numpy.array([judge.is_answer(seen(one)) for one in rows])
+    for name, those in (("joint", held & ~answers), ("answer", held & answers)):
+        written[f"{name}_scale"] = numpy.array(scale(joint[those], truth[those]))
     written["share"] = numpy.array(SHARE)
     numpy.savez_compressed(WEIGHTS, **written)
     print(f"{WEIGHTS.name}: {WEIGHTS.stat().st_size / 1e6:.1f} MB")

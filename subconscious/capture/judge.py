@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 UNLIKELY = -4.0
 """Score of the linear model below which the other is not asked."""
 
+FEW_WORDS = 2
+"""Words of a sentence that says nothing alone: "no!", "ok then"."""
+
+MOST_WORDS_OF_AN_ANSWER = 8
+
 LONGEST_BEFORE = 160
 """Characters of what came before a sentence that are read with it."""
 
@@ -153,7 +158,14 @@ def structure(spoken: Spoken) -> list[float]:
 
 def context(spoken: Spoken) -> str:
     """Return what a sentence is read together with: the one before it, or else what the assistant said last."""
-    return (spoken.previous or spoken.before)[-LONGEST_BEFORE:]
+    bare = len(spoken.previous.split()) <= FEW_WORDS and spoken.before
+    return (spoken.before if bare else spoken.previous)[-LONGEST_BEFORE:]
+
+
+def is_answer(spoken: Spoken) -> bool:
+    """Whether a sentence is a short answer to what the assistant said: it means little without that."""
+    first = len(spoken.previous.split()) <= FEW_WORDS
+    return bool(spoken.before) and first and len(spoken.text.split()) <= MOST_WORDS_OF_AN_ANSWER
 
 
 class Model:
@@ -173,7 +185,8 @@ class Model:
             return self._opinion("both", seen, linear, meaning)
         read = read_on(embedder.middle(plain(spoken.text), context(spoken)))
         share = float(self._table["share"])
-        return self._opinion("joint", seen, (1 - share) * linear + share * read, meaning)
+        scale = "answer" if is_answer(spoken) else "joint"
+        return self._opinion(scale, seen, (1 - share) * linear + share * read, meaning)
 
     def _opinion(self, scale: str, seen: Features, score: float, meaning: numpy.ndarray | None = None) -> Opinion:
         slope, offset = self._table[f"{scale}_scale"].tolist()

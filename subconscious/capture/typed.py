@@ -151,9 +151,11 @@ def _corrects(turn: Turn) -> bool:
 
 def _alone(one: judge.Spoken, text: str) -> str:
     """Word a sentence so that it can be understood without its message: with what it answers or leans on."""
-    if one.previous and (leans(text) or is_dependent(text)):
-        return wording.cut_clause(f"{wording.squeeze(one.previous)} {text}", 2 * LONGEST_STATEMENT)
-    return answered(text, one.before) if one.before and is_dependent(text) else text
+    dependent = leans(text) or is_dependent(text) or judge.is_answer(one)
+    if one.previous and dependent:
+        text = wording.cut_clause(f"{wording.squeeze(one.previous)} {text}", 2 * LONGEST_STATEMENT)
+        dependent = judge.is_answer(one)
+    return answered(text, one.before) if one.before and dependent else text
 
 
 def _strength(chance: float) -> Strength:
