@@ -49,6 +49,7 @@ CHECKS: tuple[Check, ...] = (
     stored.database,
     stored.upkeep,
     stored.lost,
+    stored.claude_notes,
     stored.spool,
     machine.vectors,
     running.provider,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import time
@@ -12,6 +13,7 @@ from subconscious.capture.budget import Entry, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
 from subconscious.capture.offline import NO_MEANINGS, Meanings, extract
+from subconscious.claude_files.told import Told
 from subconscious.flow import merging
 from subconscious.flow.merging import ECHO, Repeats
 from subconscious.flow.mind import UNCALIBRATED, Mind
@@ -128,8 +130,12 @@ async def keep(
     """
     kept = []
     found = repeats or Repeats()
+    told = {} if where.verified else await asyncio.to_thread(_told_elsewhere, mind.elsewhere, judged)
     for candidate, stated in judged:
         admission = await last_word(mind, (candidate, stated), where)
+        if candidate.content in told and candidate.content not in found.memories:
+            reason = f"{told[candidate.content]} says it already"
+            admission = replace(admission, decision=Decision.DISCARD, reason=reason)
         if candidate in found and not await captures.is_known(tx, candidate):
             given = await _given(mind, where)
             admission = await merging.weighed(mind, tx, (candidate, admission), given, found)
@@ -141,6 +147,16 @@ async def keep(
     if kept and where.place.session_id:
         await hold_cap(tx, where.place.session_id, mind.settings.session_captures)
     return kept
+
+
+def _told_elsewhere(elsewhere: Told, judged: Sequence[Judged]) -> dict[str, str]:
+    """Which candidates a file says that the client loads, or a note of Claude's, by their content, with its name.
+
+    What is flagged goes its own way, and what is known already is said again. CPU-bound: run it in a thread.
+    """
+    kept = [one for one in judged if one[1].decision in merging.KEPT and not merging.is_flagged(one[1])]
+    sources = {candidate.content: elsewhere.source(candidate.content) for candidate, _ in kept}
+    return {content: source for content, source in sources.items() if source}
 
 
 async def last_word(mind: Mind, judged: Judged, where: Provenance) -> Admission:

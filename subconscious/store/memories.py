@@ -15,7 +15,7 @@ from subconscious.errors import NotFoundError
 from subconscious.model import Memory, Origin
 from subconscious.store import events, full_text
 from subconscious.store.connect import Database
-from subconscious.store.filters import Filter, each_scope, where
+from subconscious.store.filters import NO_NOTE, Filter, each_scope, where
 from subconscious.store.rows import alter, insertion, marks, memory_from, stored
 
 NEIGHBOURS = 2000
@@ -110,10 +110,12 @@ async def containing(database: Database, which: Filter, words: Sequence[str], li
 
 
 async def same_wording(tx: aiosqlite.Connection, memory: Memory) -> Memory | None:
-    """The active memory of the same scope, kind and wording."""
+    """The active memory of the same scope, kind and wording; a note of Claude's is none, for it goes with its file."""
     rows = list(
         await tx.execute_fetchall(
-            "SELECT * FROM memories WHERE content_hash = ? AND kind = ? AND project_id IS ? AND archived_at IS NULL",
+            "SELECT * FROM memories WHERE content_hash = ? AND kind = ? AND project_id IS ?"  # noqa: S608
+            " AND archived_at IS NULL"
+            f" AND {NO_NOTE}",
             (memory.content_hash, memory.kind, memory.project_id),
         )
     )
@@ -259,7 +261,10 @@ async def counts(database: Database, project_id: str | None) -> dict[str, int]:
 
 async def core(database: Database, project_id: str, limit: int) -> list[Memory]:
     """Pinned memories and lessons of a project and of the user: what a session starts with first (SPEC D15)."""
-    one = "SELECT * FROM memories WHERE archived_at IS NULL AND (pinned OR kind = 'lesson') AND project_id IS ?"
+    one = (
+        "SELECT * FROM memories WHERE archived_at IS NULL AND (pinned OR kind = 'lesson') AND project_id IS ?"  # noqa: S608
+        f" AND {NO_NOTE}"
+    )
     rows = await database.rows(
         f"{one} UNION ALL {one} ORDER BY pinned DESC, said_at DESC, id DESC LIMIT ?", (project_id, None, limit)
     )
@@ -267,8 +272,8 @@ async def core(database: Database, project_id: str, limit: int) -> list[Memory]:
 
 
 async def recent(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """The latest active memories of a project and of the user."""
-    return await latest(database, Filter(project_id), limit)
+    """The latest active memories of a project and of the user, without Claude's own notes."""
+    return await latest(database, Filter(project_id, notes=False), limit)
 
 
 async def of_session(database: Database, session_id: str) -> list[Memory]:
