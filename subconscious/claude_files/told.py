@@ -26,6 +26,13 @@ _MARK = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)]|#{1,6}|>)[ \t]+(?:\[[ xX]\][ \t
 _EMPHASIS = re.compile(r"`|\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _END = re.compile(r"(?<=[.!?;])[\"')\]]{0,3}\s+")
 _WORD = re.compile(r"\w{2,}")
+_OPENING = re.compile(
+    r"\A(?:(?:ok(?:ay)?|yes|so|also|please)[,:]?\s+)?"
+    r"(?:we(?:'ve| have)?\s+(?:decided|agreed)(?:\s+(?:that|to|on))?|from now on|(?:decision|rule|remember|note)(?:\s+that)?)"
+    r"[:,]?\s+",
+    re.IGNORECASE,
+)
+"""Words that announce a statement and are no part of it: a file states the same without them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +97,12 @@ def _sentences(text: str) -> list[str]:
 
 def _words(text: str) -> frozenset[str]:
     """What of the words decides whether a comparison is worth it: their beginnings, which inflections share."""
-    return frozenset(word[:4] for word in _WORD.findall(text.casefold()))
+    return frozenset(word[:4] for word in _WORD.findall(_OPENING.sub("", text).casefold()))
 
 
 def _says(told: str, sentence: str) -> bool:
     """Whether one sentence says all that another says, and not so much else that it may be about something else."""
+    told, sentence = _OPENING.sub("", told), _OPENING.sub("", sentence)
     first, second = parse(told), parse(sentence)
     all_in = second.heavy <= first.by_key.keys() and len(first.by_key) <= ROOM * len(second.by_key) + ROOM
     return all_in and same_statement(told, sentence, cosine=1.0, may_add=True)
