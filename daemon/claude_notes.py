@@ -22,7 +22,7 @@ from time import time
 from typing import TYPE_CHECKING
 
 from subconscious.claude_files.instructions import Instructions
-from subconscious.claude_files.note import Note, UnusableNoteError, list_notes, parse, read_text
+from subconscious.claude_files.note import Note, UnusableNoteError, list_notes, note_text, parse
 from subconscious.claude_files.places import config_folder, notes_folder
 from subconscious.claude_files.told import NOTHING, Told
 from subconscious.flow.mind import Mind
@@ -59,6 +59,9 @@ log = logging.getLogger("subconscious.daemon")
 
 PAUSE = 60.0
 """Seconds between two looks at the folders of projects in use while nothing happens in them."""
+
+A_LOOK = 50
+"""Notes that one look reads: a search waits for it."""
 
 CONTENT_LENGTH = 4000
 """Characters of a note that are found and shown."""
@@ -152,9 +155,9 @@ class ClaudeNotes:
     async def _look_safely(self, core: Core, place: Place) -> None:
         try:
             await self.look(core, place)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             core.disk.note(error)
-            log.error("the notes in %s can't be kept: %s", place.folder, error)  # noqa: TRY400 - a full disk, again and again
+            log.error("the notes in %s can't be read or kept: %s", place.folder, error)  # noqa: TRY400 - a full disk, again and again
         except Exception:
             # One folder that can't be looked at must not keep the others from it; the next event tries again.
             log.exception("the notes in %s can't be read", place.folder)
@@ -179,14 +182,20 @@ class ClaudeNotes:
             folders = await claude_notes.folders(core.database, place.project_id)
             if found.read or gone or (found.present and place.folder not in folders):
                 await _keep(core, place, found, gone)
+            if found.more:
+                self._want(place)
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The files that are there, by path, and what was read of those that are new or have changed."""
+    """The files that are there, by path, and what was read of those that are new or have changed.
+
+    ``more`` of these are left for the next look.
+    """
 
     present: Sequence[str]
     read: Mapping[str, Read]
+    more: bool = False
 
 
 def _changed(folder: Path, known: Mapping[str, Row], rules: str) -> Changes:
@@ -194,23 +203,23 @@ def _changed(folder: Path, known: Mapping[str, Row], rules: str) -> Changes:
     stamps = {str(path): f"{stamp}:{rules}" for path, stamp in list_notes(folder).items()}
     fresh = {path: stamp for path, stamp in stamps.items() if path not in known or known[path].stamp != stamp}
     read: dict[str, Read] = {}
-    for path, stamp in fresh.items():
+    for path, stamp in list(fresh.items())[:A_LOOK]:
         with suppress(FileNotFoundError):  # deleted since: the next look knows
             read[path] = _read(Path(path), stamp)
-    return Changes(tuple(path for path in stamps if path in read or path not in fresh), read)
+    return Changes(tuple(stamps), read, more=len(fresh) > A_LOOK)
 
 
 def _read(path: Path, stamp: str) -> Read:
     """Read, clean and check one note. What can't be used is not tried again until it changes."""
     try:
         with ledger.reading("note"):
-            text = clean(read_text(path))
+            text = clean(note_text(path))
         note = parse(path, text)
     except UnusableNoteError as error:
         return Read(stamp, problem=error.message)
+    except FileNotFoundError:
+        raise
     except OSError as error:
-        if isinstance(error, FileNotFoundError):
-            raise
         return Read(stamp, problem=f"it can't be read: {error.strerror}")
     verdict = screen(_candidate(path, note, 0.0), check)
     verdict = replace(verdict, rules=verdict.rules or rules_version())

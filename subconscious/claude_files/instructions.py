@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -22,6 +22,7 @@ from subconscious.safe_files import read_beginning
 
 MOST_BYTES = 256 << 10
 """Bytes of one file that are read."""
+MOST_BYTES_IN_ALL = 2 << 20
 MOST_FILES = 300
 MOST_RULES = 100
 """Rules files of one folder."""
@@ -63,9 +64,14 @@ class Instructions:
 
     def told(self, config: Path, folder: str) -> Told:
         """Return what the client tells sessions that begin in ``folder``."""
-        files = {
-            path: (loaded, self._read(path, index=path.name == INDEX)) for path, loaded in self._files(config, folder)
-        }
+        files: dict[Path, tuple[bool, _File]] = {}
+        room = MOST_BYTES_IN_ALL
+        for path, loaded in islice(self._files(config, folder), MOST_FILES):
+            read = self._read(path, index=path.name == INDEX)
+            room -= 0 if path in files else min(read.stamp[1], MOST_BYTES)
+            if room < 0:
+                break
+            files.setdefault(path, (loaded, read))
         seen = tuple((path, loaded, read.stamp) for path, (loaded, read) in files.items())
         known = self._built.get((config, folder))
         if known is None or known[0] != seen:
@@ -76,10 +82,7 @@ class Instructions:
         return known[1]
 
     def _files(self, config: Path, folder: str) -> Iterator[tuple[Path, bool]]:
-        """The files that a session may be told of, at most so many, each with whether it is loaded at the start."""
-        return islice(self._all_files(config, folder), MOST_FILES)
-
-    def _all_files(self, config: Path, folder: str) -> Iterator[tuple[Path, bool]]:
+        """The files that a session may be told of, each with whether it is loaded at the start."""
         place = Path(os.path.realpath(folder))
         for path in _instruction_files(config, place):
             yield from ((one, True) for one in self._with_imports(path, (place, config), DEEPEST))
@@ -87,7 +90,7 @@ class Instructions:
         on = is_loaded(config, folder)
         yield notes / INDEX, on
         index = self._read(notes / INDEX, index=True)
-        for note in list_notes(notes):
+        for note in _listed(notes):
             yield note, on and any(note.name in line for line in index.said)
 
     def _with_imports(self, path: Path, within: tuple[Path, Path], depth: int) -> Iterator[Path]:
@@ -131,6 +134,13 @@ def _read_file(path: Path, stamp: tuple[int, int, int], *, index: bool) -> _File
 def _said(files: Mapping[Path, tuple[bool, _File]]) -> Iterator[Statement]:
     for path, (loaded, read) in files.items():
         yield from (Statement(text, path.name, loaded and not read.narrow) for text in read.said)
+
+
+def _listed(notes: Path) -> Iterable[Path]:
+    try:
+        return list_notes(notes)
+    except OSError:
+        return ()
 
 
 def _instruction_files(config: Path, place: Path) -> Iterator[Path]:

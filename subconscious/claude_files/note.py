@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from subconscious.claude_files.places import INDEX
@@ -13,7 +15,9 @@ from subconscious.safe_files import NotRegularError, TooLargeError, read_regular
 
 MOST_NOTES = 500
 """Notes of one folder that are read; the client's index lists at most 200 lines."""
-LARGEST = 64 << 10
+MOST_ENTRIES = 5000
+"""Entries of its folder that are looked at."""
+LARGEST = 32 << 10
 """Bytes of a note: it holds one fact."""
 MOST_LINKS = 20
 LONGEST_NAME = 100
@@ -25,7 +29,7 @@ KIND = "learning"
 
 _FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)\n---[ \t]*\r?(?:\n|\Z)", re.DOTALL)
 _OPENED = re.compile(r"\A\ufeff?---[ \t]*\r?\n")
-_PAIR = re.compile(r"^[ \t]*([\w-]+):[ \t]*(.*?)[ \t]*\r?$", re.MULTILINE)
+_PAIR = re.compile(r"^[ \t]*([\w-]+):(.*)$", re.MULTILINE)
 _LINK = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
 
 
@@ -57,17 +61,20 @@ class Note:
 
 
 def list_notes(folder: Path) -> dict[Path, str]:
-    """Return the notes in a folder, each with a stamp that differs once the file does; what is no file is left out."""
-    found: dict[Path, str] = {}
+    """Return the notes in a folder, each with a stamp that differs once the file does; none where there is no folder.
+
+    Raises OSError where the folder can't be read at the moment.
+    """
     try:
         with os.scandir(folder) as entries:
-            for entry in entries:
-                if len(found) < MOST_NOTES and _is_note(entry):
-                    status = entry.stat(follow_symlinks=False)
-                    stamp = f"{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_size}:{status.st_ino}"
-                    found[Path(entry.path)] = stamp
-    except OSError:
+            notes = [entry for entry in islice(entries, MOST_ENTRIES) if _is_note(entry)]
+    except (FileNotFoundError, NotADirectoryError):
         return {}
+    found: dict[Path, str] = {}
+    for entry in sorted(notes, key=lambda one: one.name)[:MOST_NOTES]:
+        with suppress(FileNotFoundError):  # deleted since
+            status = entry.stat(follow_symlinks=False)
+            found[Path(entry.path)] = f"{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_size}:{status.st_ino}"
     return found
 
 
@@ -77,7 +84,7 @@ def _is_note(entry: os.DirEntry[str]) -> bool:
     return named and entry.name.isprintable() and entry.is_file(follow_symlinks=False)
 
 
-def read_text(file: Path) -> str:
+def note_text(file: Path) -> str:
     """Return a note's text. Raises UnusableNoteError for what is no text of a note's size, OSError where it is gone."""
     try:
         raw = read_regular(file, LARGEST, follow=False)
@@ -99,7 +106,7 @@ def parse(file: Path, text: str) -> Note:
     front = _FRONT.match(text)
     if front is None and _OPENED.match(text):
         raise UnusableNoteError("its front matter has no end; it may be half written")
-    pairs = {name: _unquoted(value) for name, value in _PAIR.findall(front[1])} if front else {}
+    pairs = {name: _unquoted(value.strip()) for name, value in _PAIR.findall(front[1])} if front else {}
     body = text[front.end() :].strip() if front else text.strip()
     description = pairs.get("description", "")
     if not (body or description):

@@ -28,7 +28,8 @@ _END = re.compile(r"(?<=[.!?;])[\"')\]]{0,3}\s+")
 _WORD = re.compile(r"\w{2,}")
 _OPENING = re.compile(
     r"\A(?:(?:ok(?:ay)?|yes|so|also|please)[,:]?\s+)?"
-    r"(?:we(?:'ve| have)?\s+(?:decided|agreed)(?:\s+(?:that|to|on))?|from now on|(?:decision|rule|remember|note)(?:\s+that)?)"
+    r"(?:we(?:'ve| have)?\s+(?:decided|agreed)(?:\s+(?:that|to|on))?"
+    r"|from now on|(?:decision|rule|remember|note)(?:\s+that)?)"
     r"[:,]?\s+",
     re.IGNORECASE,
 )
@@ -83,7 +84,7 @@ def _paragraphs(text: str) -> Iterator[str]:
     for line in text.splitlines():
         if _FENCE.match(line):
             fenced = not fenced
-        if fenced or not line.strip() or _FENCE.match(line) or _MARK.match(line):
+        if fenced or not line.strip() or len(run) > 2 * LONGEST or _FENCE.match(line) or _MARK.match(line):
             yield run
             run = ""
         if not fenced and not _FENCE.match(line):

@@ -176,7 +176,7 @@ def test_what_is_no_note_is_not_read(running: Home, session: Speaker, config: Pa
     assert found(running, session) == []
     told = dict(rows(running, "SELECT path, problem FROM claude_notes"))
     assert {Path(path).name: problem for path, problem in told.items()} == {
-        "huge.md": "it is larger than 64 KB",
+        "huge.md": "it is larger than 32 KB",
         "wide.md": "it is not UTF-8 text",
         "nul.md": "it is not text",
         "empty.md": "it is empty",
