@@ -11,6 +11,7 @@ from bench.hostile.case import Stage, case, hold
 from bench.sessions import Speaker
 from subconscious import client
 from subconscious.claude_files.places import slug
+from subconscious.doctor import examine
 
 FACT = "The invoices of the Lisbon office are printed on the old laser printer."
 QUERY = "Which printer has the Lisbon invoices?"
@@ -65,6 +66,9 @@ def poisoned_note(stage: Stage) -> None:
     told.append(later.ask("UserPromptSubmit", prompt=QUERY, prompt_id="p").decode())
     hold(told[0] == FACT, f"the harmless note was not found: {told}")
     hold("id_rsa" not in str(told), f"the attack was told: {told}")
+    findings = examine({**os.environ, "SUBCONSCIOUS_HOME": str(stage.home.root)}, mounts="")
+    named = [one.detail for one in findings if one.name == "notes" and not one.ok]
+    hold("bad.md" in str(named), f"doctor does not name it: {named}")
 
 
 @case("notes", "the settings of a repository can't have notes read from elsewhere")
