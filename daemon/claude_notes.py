@@ -63,6 +63,9 @@ PAUSE = 60.0
 A_LOOK = 50
 """Notes that one look reads: a search waits for it."""
 
+NOTED = 600.0
+"""Seconds for which a look without changes is not recorded again."""
+
 CONTENT_LENGTH = 4000
 """Characters of a note that are found and shown."""
 SUMMARY_LENGTH = 100
@@ -179,11 +182,21 @@ class ClaudeNotes:
             rules = await asyncio.to_thread(rules_version)
             found = await asyncio.to_thread(_changed, Path(place.folder), own, rules) if wanted else Changes((), {})
             gone = [row for path, row in own.items() if path not in found.present]
-            folders = await claude_notes.folders(core.database, place.project_id)
-            if found.read or gone or (found.present and place.folder not in folders):
-                await _keep(core, place, found, gone)
+            lost = await claude_notes.unbound(core.database, place.project_id)
+            if found.read or gone or lost:
+                await _keep(core, place, found, gone, lost)
+            elif found.present:
+                await _note_look(core, place)
             if found.more:
                 self._want(place)
+
+
+async def _note_look(core: Core, place: Place) -> None:
+    """Record for `doctor` that a folder was looked at; not every time, or each search would write."""
+    looked_at = (await claude_notes.folders(core.database, place.project_id)).get(place.folder, 0.0)
+    if abs(time() - looked_at) > NOTED:
+        async with core.database.write() as tx:
+            await claude_notes.note_look(tx, place.project_id, place.folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +241,8 @@ def _read(path: Path, stamp: str) -> Read:
     return Read(stamp, text, note, verdict)
 
 
-async def _keep(core: Core, place: Place, found: Changes, gone: Sequence[Row]) -> None:
-    """Store what has changed, as one transaction, and tell the indexes."""
+async def _keep(core: Core, place: Place, found: Changes, gone: Sequence[Row], lost: Sequence[int]) -> None:
+    """Store what has changed, as one transaction, and tell the indexes; ``lost`` copies have no file any more."""
     from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
 
     known = await claude_notes.rows(core.database, place.project_id)
@@ -244,7 +257,7 @@ async def _keep(core: Core, place: Place, found: Changes, gone: Sequence[Row]) -
         for row in gone:
             if row.digest in renamed or row.memory_id is None:
                 left += await _drop(tx, row)
-        left += [one.id for one in await claude_notes.unbound(tx, place.project_id) if await _archive(tx, one.id)]
+        left += [number for number in lost if await _archive(tx, number)]
         await claude_notes.link(tx, place.project_id)
         await claude_notes.note_look(tx, place.project_id, place.folder)
         await vectors.activate(tx, left, False)

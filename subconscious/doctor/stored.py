@@ -154,7 +154,7 @@ def claude_notes(patient: Patient) -> Iterator[Finding]:
 def _read_notes(patient: Patient, found: list[notes.Folder]) -> Finding:
     """Tell what was read; a note that is not used is one for the user to look at, since Claude loads it itself."""
     minutes = max(0.0, patient.now - found[0].looked_at) / 60
-    detail = f"Claude Code's own: {sum(folder.notes for folder in found)} read, the latest {minutes:.0f} minutes ago, "
+    detail = f"Claude Code's own: {sum(folder.notes for folder in found)} in use, looked at {minutes:.0f} minutes ago, "
     detail += f"from {', '.join(folder.path for folder in found[:MOST_FOLDERS])}"
     detail += f" and {len(found) - MOST_FOLDERS} more folders" if len(found) > MOST_FOLDERS else ""
     unusable = [one for folder in found for one in folder.unusable]

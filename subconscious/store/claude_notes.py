@@ -9,10 +9,10 @@ from time import time
 
 import aiosqlite
 
-from subconscious.model import CLAUDE_NOTE, Link, Memory
-from subconscious.store import links, memories
+from subconscious.model import CLAUDE_NOTE, Link
+from subconscious.store import events, links, memories
 from subconscious.store.connect import Database
-from subconscious.store.rows import alter, insertion, memory_from, stored
+from subconscious.store.rows import alter, insertion, stored
 
 REFERS_TO = "REFERS_TO"
 """The type of the links that notes name."""
@@ -53,10 +53,10 @@ def _row_from(row: sqlite3.Row) -> Row:
     return Row(**dict(row) | {"links": tuple(json.loads(row["links"]))})
 
 
-async def folders(database: Database, project_id: str) -> list[str]:
-    """The folders that were looked at for a project."""
-    found = await database.rows("SELECT path FROM claude_note_folders WHERE project_id = ?", (project_id,))
-    return [row["path"] for row in found]
+async def folders(database: Database, project_id: str) -> dict[str, float]:
+    """The folders that were looked at for a project, each with the time."""
+    found = await database.rows("SELECT path, looked_at FROM claude_note_folders WHERE project_id = ?", (project_id,))
+    return {row["path"]: row["looked_at"] for row in found}
 
 
 async def note_look(tx: aiosqlite.Connection, project_id: str, folder: str) -> None:
@@ -66,11 +66,6 @@ async def note_look(tx: aiosqlite.Connection, project_id: str, folder: str) -> N
         " ON CONFLICT (project_id, path) DO UPDATE SET looked_at = excluded.looked_at",
         (project_id, folder, time()),
     )
-
-
-async def forget_folder(tx: aiosqlite.Connection, project_id: str, folder: str) -> None:
-    """Record that a folder is no longer a project's."""
-    await tx.execute("DELETE FROM claude_note_folders WHERE project_id = ? AND path = ?", (project_id, folder))
 
 
 async def save(tx: aiosqlite.Connection, row: Row) -> None:
@@ -88,17 +83,19 @@ async def remove(tx: aiosqlite.Connection, row: Row) -> None:
 
 async def move(tx: aiosqlite.Connection, memory_id: int, path: str) -> None:
     """Let a memory name the file that its note lies in since it was renamed."""
-    await alter(tx, "memories", memory_id, {"transcript": path})
+    before, after = await alter(tx, "memories", memory_id, {"transcript": path})
+    if after:
+        await events.record(tx, "move", "memory", memory_id, reason="its file was renamed", before=before, after=after)
 
 
-async def unbound(tx: aiosqlite.Connection, project_id: str) -> list[Memory]:
+async def unbound(database: Database, project_id: str) -> list[int]:
     """Copies of notes in use that no file stands behind any more: an undo may have brought one back."""
-    found = await tx.execute_fetchall(
-        "SELECT * FROM memories WHERE project_id = ? AND extractor = ? AND archived_at IS NULL"
+    found = await database.rows(
+        "SELECT id FROM memories WHERE project_id = ? AND extractor = ? AND archived_at IS NULL"
         " AND id NOT IN (SELECT memory_id FROM claude_notes WHERE memory_id IS NOT NULL)",
         (project_id, CLAUDE_NOTE),
     )
-    return [memory_from(row) for row in found]
+    return [row["id"] for row in found]
 
 
 async def archive(tx: aiosqlite.Connection, memory_id: int, reason: str) -> bool:

@@ -18,7 +18,7 @@ def notes_of(config: Path, project: Path) -> Path:
 def note(config: Path, project: Path, name: str, fact: str, *, sort: str = "project", description: str = "") -> Path:
     """Write one note in the client's format; return its file."""
     file = notes_of(config, project) / f"{name}.md"
-    front = f"---\nname: {name}\ndescription: {description}\nmetadata:\n  type: {sort}\n---\n\n"
+    front = f"---\nname: {name}\ndescription: {description}\nmetadata: \n  node_type: memory\n  type: {sort}\n---\n\n"
     file.write_text(f"{front}{fact}\n", encoding="utf-8")
     return file
 

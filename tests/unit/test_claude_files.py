@@ -16,7 +16,9 @@ NOTE = """---
 name: Lisbon-Printer
 description: "Where invoices are printed"
 metadata:
+  node_type: memory
   type: reference
+  originSessionId: 9480961d-36cf-476c-90f0-ab47687cef1a
 ---
 
 Invoices go to the laser printer. See [[toner-supplier]], [[Office Map|the map]] and [[toner-supplier.md]].
