@@ -123,16 +123,17 @@ def _reference(source: int, target: int) -> Link:
 
 def report(connection: sqlite3.Connection) -> list[Folder]:
     """All folders of notes, the one looked at last first, for `doctor`, which reads without the daemon."""
-    looked = connection.execute("SELECT * FROM claude_note_folders ORDER BY looked_at DESC, path").fetchall()
-    return [_folder(connection, row) for row in looked]
+    looked = connection.execute(
+        "SELECT project_id, path, looked_at FROM claude_note_folders ORDER BY looked_at DESC, path"
+    )
+    return [_folder(connection, *row) for row in looked.fetchall()]
 
 
-def _folder(connection: sqlite3.Connection, row: sqlite3.Row) -> Folder:
-    within = (row["project_id"], f"{row['path']}/")
+def _folder(connection: sqlite3.Connection, project_id: str, path: str, looked_at: float) -> Folder:
     found = connection.execute(
-        "SELECT path, memory_id, problem FROM claude_notes WHERE project_id = ?1 AND substr(path, 1, length(?2)) = ?2"
-        " ORDER BY path",
-        within,
+        "SELECT path, memory_id IS NOT NULL, problem FROM claude_notes"
+        " WHERE project_id = ?1 AND substr(path, 1, length(?2)) = ?2 ORDER BY path",
+        (project_id, f"{path}/"),
     ).fetchall()
-    unusable = tuple((one["path"], one["problem"]) for one in found if one["problem"])
-    return Folder(row["path"], row["looked_at"], sum(one["memory_id"] is not None for one in found), unusable)
+    unusable = tuple((file, problem) for file, _, problem in found if problem)
+    return Folder(path, looked_at, sum(is_used for _, is_used, _ in found), unusable)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,13 @@ from typing import Any
 
 import pytest
 
-from bench.sessions import Speaker
+from bench.sessions import ROOT, Speaker
+from cli.tools.tiers import _marks
 from daemon import claude_notes, linking
 from daemon.claude_notes import Place
 from daemon.core import Core
 from subconscious import client, repute
+from subconscious.doctor import examine
 from subconscious.home import Home
 from subconscious.model import Finding, Hit, Level, Origin, Threat, Verdict
 from subconscious.projects import Identity
@@ -448,3 +451,39 @@ def test_a_memory_that_a_file_says_too_is_said_again(running: Home, session: Spe
 def test_what_a_person_asks_for_is_kept_all_the_same(running: Home, session: Speaker) -> None:
     (session.project / "CLAUDE.md").write_text(f"- {CENTS}\n")
     assert len(remember(running, session, CENTS)) == 1
+
+
+def told_by_doctor(home: Home) -> list[tuple[bool, str, str]]:
+    environ = {**os.environ, "SUBCONSCIOUS_HOME": str(home.root)}
+    return [(one.ok, one.detail, one.remedy) for one in examine(environ, mounts="") if one.name == "notes"]
+
+
+def test_doctor_tells_what_is_read_and_what_is_not(running: Home, session: Speaker, config: Path) -> None:
+    assert told_by_doctor(running) == []
+    note(config, session.project, "lisbon-printer", LISBON)
+    assert len(found(running, session)) == 1
+    folder = notes_of(config, session.project)
+    ((ok, detail, _),) = told_by_doctor(running)
+    assert ok
+    assert detail == f"Claude Code's own: 1 in use, looked at 0 minutes ago, from {folder}"
+    bad = note(config, session.project, "bad", POISON)
+    assert len(found(running, session)) == 1
+    ((ok, detail, remedy),) = told_by_doctor(running)
+    assert not ok
+    assert f"not used: 1 ({bad}: may be poisoned" in detail
+    assert remedy == f"less {bad}"
+
+
+def test_the_list_marks_notes(running: Home, session: Speaker, config: Path) -> None:
+    note(config, session.project, "lisbon-printer", LISBON)
+    (hit,) = hits(running, session)
+    listed = subprocess.run(
+        [sys.executable, "-m", "cli", "list"],
+        cwd=session.project,
+        env={**os.environ, "SUBCONSCIOUS_HOME": str(running.root), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert " ".join(listed.split()).count("a note of Claude's own") == 1
+    assert _marks(hit["memory"]) == ["a note of Claude's own"]
