@@ -12,7 +12,7 @@ from itertools import combinations
 
 from subconscious.text import vocabulary
 from subconscious.text.reading import same_words
-from subconscious.text.statement import LIGHT, Passive, Statement, Word, parse, stem, weighs
+from subconscious.text.statement import LIGHT, Mark, Passive, Statement, Word, parse, stem, weighs
 
 NEAR = 0.85
 """Cosine from which two statements may be paraphrases of each other."""
@@ -129,19 +129,39 @@ def _denied(ones: Sequence[Word], others: Sequence[Word]) -> bool:
 
 def _in_marks(one: Statement, other: Statement) -> Iterator[str]:
     for sort in ("modality", "scope", "time", "order"):
-        mine, its = ({mark for mark in side.marks if mark[0] == sort} for side in (one, other))
+        mine, its = (_marks_of(side, sort) for side in (one, other))
         if mine != its and not (sort == "modality" and _both_duties(one, other)):
             yield "direction" if sort == "order" else sort
-    if any(_past(one.by_key[key], other.by_key[key]) for key in one.by_key.keys() & other.by_key.keys()):
+    if _tense(one, other):
         yield "time"
+    if any(word.role == "if" for words in _unmatched(one, other) for word in words):
+        yield "scope"
     if one.only and other.only and "?" not in (one.only, other.only) and one.only != other.only:
         yield "scope"
 
 
+_COMPARED_APART = {("scope", "if"), ("time", "past")}
+"""Marks that one of two statements may have alone: a condition may be a noun in the other, or its past be in a verb."""
+
+
+def _marks_of(side: Statement, sort: str) -> set[Mark]:
+    return {mark for mark in side.marks if mark[0] == sort and mark not in _COMPARED_APART}
+
+
+def _tense(one: Statement, other: Statement) -> bool:
+    """Whether one tells of the past and the other does not."""
+    for side, its in ((one, other), (other, one)):
+        if ("time", "past") in side.marks - its.marks and not any(word.past for word in its.words):
+            return True
+    return any(_past(one.by_key[key], other.by_key[key]) for key in one.by_key.keys() & other.by_key.keys())
+
+
 def _past(ones: Sequence[Word], others: Sequence[Word]) -> bool:
     """Whether one tells in the past what the other tells in the present: "crashed", "crashes"."""
-    mine, its = ({word.past for word in words} for words in (ones, others))
-    return mine.isdisjoint(its)
+    return any(
+        all(word.past for word in mine) and not any(word.past or (word.done and not word.participle) for word in its)
+        for mine, its in ((ones, others), (others, ones))
+    )
 
 
 def _both_duties(one: Statement, other: Statement) -> bool:
@@ -283,6 +303,9 @@ def _order(side: Statement) -> dict[str, int]:
     return {word.key: place for place, word in enumerate(side.words) if len(found[word.key]) == 1}
 
 
+_TOWARDS = frozenset("from to into onto".split())
+
+
 def _against(done: Passive, active: Statement) -> bool:
     """Whether a statement has for the one who does it what another one has for that to which it is done."""
     order = _order(active)
@@ -290,7 +313,8 @@ def _against(done: Passive, active: Statement) -> bool:
     if verb is None or active.by_key[done.verb][0].noun or active.by_key[done.verb][0].stem in _PLACED:
         return False
     agents = [order[key] for key in done.agents if key in order]
-    if any(order[key] < verb for key in done.ends if key in order and key not in done.patients):
+    ends = [key for key in done.ends if key in order and key not in done.patients]
+    if any(order[key] < verb and active.by_key[key][0].role not in _TOWARDS for key in ends):
         return True  # "rows are sent to the API", "the API sends rows"
     patients = [order[key] for key in done.patients if key in order]
     if not done.agents and active.by_key[done.verb][0].stem in _MIDDLE:

@@ -31,6 +31,8 @@ class Word:
     past: bool = False
     participle: bool = False
     noun: bool = False
+    done: bool = False
+    """Whether it is written as a past tense or a participle: "failed", "chosen"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,14 @@ _ROLES = frozenset(
 )
 _PRONOUNS = frozenset("we i they he she you it".split())
 _DETERMINERS = frozenset("the a an our its this that these those my your".split())
+_OPENERS = _DETERMINERS | _PRONOUNS | {"every", "each", "all", "any", "no"}
+_SUBORDINATORS = frozenset("before after if unless until because".split())
+_CONTINUED = (
+    _ROLES | _DETERMINERS | _AUXILIARY | {"of", "and", "or", "but", "not", "both", "all", "only", "even", "_instead"}
+)
+"""Behind these a determiner goes on with the phrase: "of the", "and the", "all the"."""
+_FINITE = frozenset("do does will _must _may _neednot".split())
+"""Beside these a participle describes what it stands before: "does not include generated files"."""
 _OBJECT_NEXT = frozenset("use avoid prefer add write need needs no".split())
 """Behind these stands a thing, so that a participle describes it: "use structured logging"."""
 
@@ -152,7 +162,7 @@ def parse(text: str) -> Statement:
     for pattern, instead in REWRITES:
         text = pattern.sub(instead, text)
     negated = False
-    for clause in _clauses(text):
+    for clause in _parts(text):
         negated = _Clause(clause, built).read(negated)
     words = _in_order(built)
     by_key: dict[str, list[Word]] = {}
@@ -207,6 +217,33 @@ def _clauses(text: str) -> Iterator[list[Token]]:
     yield clause
 
 
+def _parts(text: str) -> Iterator[list[Token]]:
+    """The clauses, each subordinate one by itself, as is a phrase in front of a main clause without a comma."""
+    for clause in _clauses(text):
+        lowered = ["`" if code else word.casefold() for word, code in clause]
+        main = _main_clause(lowered)
+        below = (place for place, word in enumerate(lowered) if place > main and word in _SUBORDINATORS)
+        begins = [0, *([main] if main else ()), *below]
+        yield from (clause[begin:end] for begin, end in zip(begins, [*begins[1:], len(clause)], strict=True))
+
+
+def _main_clause(lowered: list[str]) -> int:
+    """Where the main clause begins behind a phrase in front of it: "in CI | the tests", "if it is red | the job"."""
+    if not lowered or lowered[0] not in _ROLES - {"to", "because"}:
+        return 0
+    subordinate = lowered[0] in _SUBORDINATORS
+    for place in range(2, len(lowered) - 1):
+        ends = not subordinate or not _BE.isdisjoint(lowered[max(place - 3, 0) : place - 1])
+        if lowered[place] in _OPENERS and ends and _ends_phrase(lowered[place - 1]):
+            return place
+    return 0
+
+
+def _ends_phrase(word: str) -> bool:
+    """Whether a phrase may end with a word, so that a determiner behind it opens another one."""
+    return word not in _CONTINUED and not word.endswith("ing")
+
+
 def _split(word: str) -> list[Token]:
     """A word, or the parts of one that is written with hyphens: "read-only" is "read only"."""
     if _HYPHENATED.fullmatch(word):
@@ -225,10 +262,16 @@ class _Clause:
         self.then = False
         self.owned = ""
         self.only = False
-        self.lead = bool(tokens) and tokens[0][0].casefold() == "because"
+        self.lead = not built.words and bool(tokens) and tokens[0][0].casefold() == "because"
         self.recent: tuple[str, ...] = ()
         self.passive: tuple[str, frozenset[str]] | None = None
         self.begin = len(built.words)
+        self.filled = False
+        self.base = False
+        self.without = False
+        self.finite = ""
+        self.of_phrase = False
+        self.owners: set[str] = set()
 
     def read(self, negated: bool) -> bool:
         """Add the clause's words; return whether a negation goes on in the next clause."""
@@ -237,8 +280,11 @@ class _Clause:
         imperative = opens in vocabulary.IMPERATIVES or opens in ("not", "never", "avoid", "no")
         self.built.imperative |= imperative
         self.built.bids |= imperative and not _DETERMINERS.isdisjoint(lowered[1:2])
-        # A list goes on as it began ("never log names, mails or keys"); an instruction begins anew.
-        self.negated = (negated and not imperative and "but" not in lowered) or self._denied(lowered)
+        # A list goes on as it began ("never log names, mails or keys"); an instruction or a condition begins anew.
+        anew = imperative or "but" in lowered or lowered[:1] == ["if"]
+        self.negated = (negated and not anew) or self._denied(lowered)
+        self.base = self.negated
+        self.finite = opens if imperative else "" if _FINITE.isdisjoint(lowered) else "_"
         whole = self.negated and not self._contrasted(lowered)
         self.number = ""
         for place, (word, code) in enumerate(self.tokens):
@@ -268,6 +314,8 @@ class _Clause:
         place = len(self.built.words) - self.begin
         if self.lead and place and low in _PRONOUNS:
             self.role = ""  # "because of the lock we can't": the main clause begins
+        if self.filled and not code:
+            self._end_phrase(low)
         if self.number:
             unit = "" if code else vocabulary.UNITS.get(low, "")
             self._count(unit)
@@ -278,6 +326,7 @@ class _Clause:
             self._add(word, word, name=True)
         elif low in _CONTRAST or (low == "not" and place > 0 and self.before not in _AUXILIARY | {"to", "if"}):
             self.negated = True
+            self.without, self.filled = low == "without", False
             self.role = low if low in _ROLES else self.role
             self.built.marks.update([_MARKS[low]] if low in _MARKS else ())
         elif low == "but":
@@ -288,6 +337,15 @@ class _Clause:
             self._word(word, low, after)
         self.built.copula |= low in _COPULA
         self.before = low
+
+    def _end_phrase(self, low: str) -> None:
+        """End a phrase with a preposition at what can't belong to it: "requests without an id | are rejected"."""
+        ends = low in _BE | _FINITE or (low in _OPENERS and _ends_phrase(self.before))
+        if not ends or self.role in _SUBORDINATORS or not (self.role or self.of_phrase):
+            return
+        self.role, self.of_phrase, self.filled = "", False, False
+        if self.without:
+            self.negated, self.without = self.base, False
 
     def _count(self, unit: str) -> None:
         """Add the number that was read, with its unit."""
@@ -306,7 +364,9 @@ class _Clause:
             self.built.marks.add(("scope", "not all"))
         if low == "of" and len(self.built.words) > self.begin:
             self.owned = self.built.words[-1].key
+            self.of_phrase, self.filled = True, False
         if low in _ROLES:
+            self.of_phrase, self.filled = False, False
             self.role = self.role if self.role == "because" or self.then else low
         if low == "then":
             self.role, self.then = "before", True
@@ -321,6 +381,9 @@ class _Clause:
         """Add a word, with what it is said of by "only" or "of"."""
         if self.only:
             self.built.only, self.only = word.key, False
+        self.filled = True
+        if self.of_phrase:
+            self.owners.add(word.key)
         if self.owned:
             self.built.of.add((self.owned, word.key))
             self.owned = ""
@@ -340,17 +403,23 @@ class _Clause:
             low = plural[1].casefold()
         stem = _stem(low, doing=True) if low.isalpha() else low
         key = _key(stem)
-        done = _is_done(low)
-        done = done and self.role != "because"
+        done = _is_done(low) and self.role != "because"
         if done and (self.before in _PRONOUNS or (after in _DETERMINERS and not self.auxiliary)):
             self.built.marks.add(("time", "past"))
-        passive = (done or low in vocabulary.PARTICIPLES) and self.auxiliary
-        if passive:
-            self.passive = key, frozenset(one.key for one in self.built.words[self.begin :])
+        listed = self.passive is not None and self.before in ("and", "or")  # "is stored in UTC and shown in local time"
+        passive = (done or low in vocabulary.PARTICIPLES) and (self.auxiliary or listed)
+        if passive and not listed:
+            self.passive = key, self._patients()
         # In front of a noun it describes that: "failed jobs".
         finite = not (opening or self.before in _DETERMINERS or self.before in _ROLES or self.before in _OBJECT_NEXT)
+        finite = finite and self.finite in ("", self.before) and not listed
         past = done and finite and (not self.auxiliary or not _WAS.isdisjoint(self.recent))
-        self._append(Word(key, stem, self.role, self.negated, name, past, passive, self._is_thing(low, after)))
+        self._append(Word(key, stem, self.role, self.negated, name, past, passive, self._is_thing(low, after), done))
+
+    def _patients(self) -> frozenset[str]:
+        """What stands before a passive verb, without what only belongs to it: "errors (of the API) are returned"."""
+        words = self.built.words[self.begin :]
+        return frozenset(word.key for word in words if word.role in ("", *_SUBORDINATORS) and word.key not in self.owners)
 
     def _is_thing(self, low: str, after: str) -> bool:
         """Whether a word that may be a verb is a noun here: "rotation", "a limit", "a depth limit", "limit of"."""
