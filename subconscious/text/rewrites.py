@@ -22,23 +22,70 @@ REWRITES = _rewrites(
         "",
     ),
     (r"\b(?:do not|don't|never) (?:forget|fail|neglect|omit|hesitate) to\b", " "),
+    (r"\b(?:the|this|our) (?:project|team|codebase|repo(?:sitory)?) (?=(?:uses?|runs? on)\b)", "we "),
+    (r"^A (?=[a-z])", "a "),  # no name, wherever it is moved to
+    (r"^(?:the user|i) (?:wants?|would like) to (?:see|be shown) ", "show "),
+    (r"^(?:the user|i) (?:wants?|would like) to be (ask|told|inform|warn|notifi)(?:ed)? ", r"\1 "),
+    (r"^(?:the user|i) (?:wants?|would like|expects?) you to (?=[a-z])", ""),
+    (r"^\W*no ([a-z]+(?: [a-z]+){0,2}?) (?:may|can|must|should) (?=[a-z])", r"\1 must not "),
+    (r"\b(?:may|might) not (?:need|require)\b", " _neednot need "),
+    (r"\b(?:gets?|being) (?=[a-z]+ed\b)", "are "),
+    (r"\b((?:is|are) )(?:read|loaded|taken) (?=from\b)", r"\1fetched "),
+    (r"^(?:the user|i) (?:does not|do not|doesn't|don't) (?:want|like) (?!to\b)", "not use "),
+    (r"^(?:the user|i) (?:wants?|would like) (?!to\b|you\b)", "_must need "),
+    (r"\b(?:ask for|request|obtain) (?:an? |the |my |our )?(approval|permission|review)\b", r"get \1"),
+    # What is not to be done without being asked is asked first.
+    (
+        r"^\W*(?:do not|don't|never) ([^,;]+?) without (?:first )?asking( (?:me|us|the [^,;]+?))?(?: first)?\W*$",
+        r"ask\2 before \1",
+    ),
+    (
+        r"^\W*(?:do not|don't|never) ([^,;]+?) without (?:an? |the |my |our )?(approval|permission|review)\W*$",
+        r"get \2 before \1",
+    ),
+    (r"^\W*only ([^,;]+?) (?:if|when|after) (?:you (?:have been|are|were) )?(?:asked|told)(?: to)?\W*$", r"ask before \1"),
+    (r"^\W*(?:do not|don't|never) ([^,;]+?) (?:without being|unless(?: you are)?) (?:asked|told)(?: to)?\W*$", r"ask before \1"),
+    (r"\bbefore you (?=[a-z])", "before "),
+    # What is missing, another thing goes without.
+    (
+        r"\b(?:if|when|whenever|because) (?:(?:there (?:is|are) no)|((?:[^\s,;]+ ){1,4}?)(?:is|are) (?:missing|absent|unset"
+        r"|not (?:set|there|available|running|present|defined)))\b(?! for)",
+        r"without \1",
+    ),
+    (r"\b(?:if|when|whenever|because) (?=(?:[^\s,;]+ ){1,4}(?:isn't|aren't) (?:set|there|available|running|present|defined)\b)", "without "),
+    (r"(?<=without )((?:[^\s,;]+ ){1,4}?)(?:isn't|aren't) (?:set|there|available|running|present|defined)\b", r"\1,"),
+    (r"\b(?:(?:that|which) )(?:lacks?|(?:have|has) no|(?:do not|does not|don't|doesn't) have)\b", "without"),
+    (r"\b(?:lacking|with no)\b", "without"),
+    # Prohibitions.
+    (r"^\W*no (?=[^,;]*$)(?!.*\b(?:is|are|was|were|must|may|should|can|will|has|have|needs?|without|before|unless)\b)", "not use "),
+    (
+        r"^([^,;]{1,60}?) (?:must not|mustn't|should not|shouldn't|may not|(?:do|does) not|don't|doesn't)"
+        r" (?:contain|include|have|use) ([^,;]+?)[.!\s]*$",
+        r"not use \2 in \1",
+    ),
+    (r"^\W*((?:do not|don't|never) add [^,;]+?) to\b", r"\1 in"),
+    (r"\b(?:must|should) not (?:be )?(?:longer|larger|bigger|greater|higher|more|exceed)(?: than)?\b", "maximum"),
     # Modality; what need not be done comes before what must be done.
     (
         r"\b(?:(?:do|does) not|don't|doesn't) (?:need|have) to\b|\bneed not\b|\bneedn't\b|\bno need to\b"
         r"|\b(?:is|are)(?: not|n't) (?:required|obliged) to\b|\bnot necessary to\b",
         " _neednot ",
     ),
-    (r"\b(?:is|are) (?:not allowed|not permitted|forbidden|prohibited|disallowed)(?: to)?\b", " _must not "),
+    (r"\b(?:is|are) (?:not allowed|not permitted|forbidden|prohibited|disallowed|banned)(?: to)?\b(?! by)", " _must not "),
     (r"\b(?:is|are) (?:allowed|permitted|free|able) to\b", " _may "),
     (r"^(.+?) (?:is|are) (?:needed|required|mandatory|necessary) (?:for|by|to)\b (.+?)\W*$", r"\2 needs \1"),
     (r"^\W*(?:always )?(?:ensure|make sure|see to it)(?: that)? (?=(?:the|an?|all|every|each|no|it)\b)", " _must "),
     (r"\b(?:must|should|shall) have\b", "needs"),
+    (r"\b(?:may not|mustn't)\b", " _must not "),
+    (r"\b(?:do|does) not (?:need|require)\b|\b(?:don't|doesn't) (?:need|require)\b|\bneeds? no\b", " _neednot need "),
+    (r"^\W*no ((?:[^\s,;]+ ){1,3}?)(?:is|are) (?:needed|required|necessary)\b", r"_neednot need \1"),
     (r"\bhad better\b|\bgotta\b", " _must "),
     (r"\b(?:(?:have|has) got|have|has|need|needs|ought) to\b", " _must "),
     (r"\b(?:is|are) (?:supposed |required |obliged |expected |meant )?to(?= [a-z])", " _must "),
     (r"\b(?:must|should|shall)\b", " _must "),
     (r"\bcan ?not\b|\bcan't\b", " _may not "),
     (r"\b(?:can|could|(?-i:may)|might)\b", " _may "),  # "May" is a month
+    (r"\b(?:is|are)( only)? (reach|access|edit|configur)(?:able|ible)\b", r"_may\1 be \2"),
     (r"\b(_must )?be avoided\b", r" \1 not "),
     (r"\b(?:refrain from|steer clear of|stay away from)\b", " avoid "),
     (r"\b(?:under no circumstances?|at no time|in no case|not ever)\b", " never "),
@@ -57,14 +104,48 @@ REWRITES = _rewrites(
     (r"(?<=\w)'(?:s|re|m|ve|d)\b", ""),
     # Scope.
     (r"\b(?:nobody|no one|none|nothing) (?:but|except)(?: for)?\b", " only "),
-    (r"\bat least|no (?:less|fewer) than|a minimum of\b", " _atleast "),
-    (r"\bat most|(?:no|not) more than|up to|a maximum of\b", " _atmost "),
+    (r"(?<![\w.])(\d[\w.]*) or (?:newer|later|higher|above|more|greater)\b", r"minimum \1"),
+    (r"\b(?:at least|no (?:less|fewer) than|a minimum of)\b", " minimum "),
+    (r"\b(?:at most|(?:no|not) more than|up to (?=\d|an? |one |two |three |ten )|a maximum of)\b", " maximum "),
+    (r"\b(?:over|above|more than|exceeding|longer than|(?:larger|bigger|greater|higher) than) (?=[~#]?\d)", " larger than "),
+    (r"\b(?:under|below|less than|fewer than|shorter than|(?:smaller|lower) than) (?=[~#]?\d)", " smaller than "),
     (r"\b(?:except for|apart from|other than|excluding)\b", " except "),
     (r"\b(?:exclusively|solely|merely)\b", " only "),
     # Relations.
     (r"^(.{1,60}?) (?:is|are|(?:_must )?be) preferred (?:over|to|rather than|instead of)\b", r"use \1 _instead "),
     (r"^(\S+(?: \S+){0,2}) (?:contains|houses) (?:the |all |our )*([^,;.]+)\W*$", r"\2 are in \1"),
     (r"^(\S+(?: \S+)?) is where ([^,;.]+?) (?:lives?|resides?|belongs?|are|is)\W*$", r"\2 are stored in \1"),
+    (r"^(.{1,40}?) (?:is|are) (?:a )?part of ([^,;]+?)\W*$", r"\2 contains \1"),
+    (r"^([^,;]{1,60}?) receives? (?!.*\bfrom\b)([^,;]+?)\W*$", r"\2 are sent to \1"),
+    (r"\bends? up (?=(?:in|on|at)\b)", "go "),
+    (r"\bgo in\b", "go to"),
+    (
+        r"^([^,;]{1,40}?) and ([^,;]{1,40}?) ((?:must|has to|have to|need to|should|may not|must not) )?"
+        r"(?:be (?:the same|identical|equal|in sync)|(match|agree|collide|conflict|differ))\W*$",
+        r"\1 \3match\4 \2",
+    ),
+    (r"\bmatchmatch\b", "match"),
+    # Causes, each behind what it causes.
+    (r"\b(?:was|were) (?:caused|triggered) by\b|\b(?:came|resulted) from\b(?= (?:an?|the) [^,;]*\W*$)", "happened because"),
+    (r"^([^,;]+?) (?:was|were) the (?:cause|reason) (?:of|for) ([^,;]+?)\W*$", r"\2 happened because \1"),
+    (r"^([^,;]+?) (?:is|are) the (?:cause|reason) (?:of|for) ([^,;]+?)\W*$", r"\2 happens because \1"),
+    (
+        r"^(.+?) (?:made|caused) ((?:the|an?|our|all|every) )?((?:[^\s,;]+ ){1,3}?)(?:to )?"
+        r"(fail|crash|break|hang|stop|time out|run out of [^,;]+?|deadlock|expire|grow|leak|stall)\W*$",
+        r"\2\3 _did \4 because \1",
+    ),
+    (
+        r"^(.+?) (?:makes?|causes?) ((?:the|an?|our|all|every) )?((?:[^\s,;]+ ){1,3}?)(?:to )?"
+        r"(fail|crash|break|hang|stop|time out|run out of [^,;]+?|deadlock|expire|grow|leak|stall|[a-z]+y|slow)\W*$",
+        r"\2\3 \4 because \1",
+    ),
+    (r"^([^,;]+?) caused ((?:the|an?) [^,;]+?)\W*$", r"\2 happened because \1"),
+    (r"^([^,;]+?) causes ((?:the|an?) [^,;]+?)\W*$", r"\2 happens because \1"),
+    (r"\b(?:takes?|needs?|requires?) (?=(?:about |around |only )?(?:\d|(?:an?|one) (?:second|minute|hour|day|week)))", "lasts "),
+    (r"\bat night\b", "nightly"),
+    (r"\b((?:the|an?) )?(`[^`]+`|[\w./-]*[\w/][_./][\w./-]*\w) (?:folder|directory|dir|file)\b", r"\2"),
+    (r"\bafter (?=\d)", "at "),
+    (r"\b(?:if|when) (?:the |an? )?(\w+) (?:has|have) changed\b", r"after changing \1"),
     (r"\b(?:migrat|switch|chang)(e|ed|es|ing)? (?=(?:\S+ ){0,3}?from\b.{1,60}\bto\b)", r"mov\1 "),
     (r"\b(?:goes|go) (?=(?:\w+ )?to\b)", "are sent "),
     (r"\bcomes? (?=(?:\w+ )?from\b)", "are fetched "),
@@ -79,7 +160,7 @@ REWRITES = _rewrites(
     (r"\b(?:when|while|upon) (?=[a-z]{3,}ing\b(?! (?:is|are|was|were|has|_must|_may)\b))", " at "),
     (r"\b(?:when|whenever|while|as long as|in case|provided that)\b", " if "),
     (r"\b(?:during|upon)\b", " at "),
-    (r"\b(by|with|under|after|from|of) their\b", r"\1 the"),
+    (r"\b(by|with|under|after|from|of|in) their\b", r"\1 the"),
     (r"\b(its|their|our|your|my) own\b", r"\1"),
     (r"\b(?:because of|due to|as a result of|thanks to|since(?! \d))(?=\W)", " because "),
     (r"\bstop (?=\w+ing\b)", "not "),

@@ -23,6 +23,9 @@ NEAR_LIGHT = 0.75
 FEWEST = 3
 """Words that must agree where no cosine says that two statements are near."""
 
+FEWEST_ALIKE = 2
+"""Words of two statements that have no others."""
+
 LONGEST = 24
 """Different words of a statement that may be a paraphrase of another; in a longer one too much can hide."""
 
@@ -77,7 +80,7 @@ def _alike(one: Statement, other: Statement, cosine: float, *, may_add: bool, on
         return True
     if cosine < NEAR and not (cosine >= NEAR_LIGHT and len(one.heavy & other.heavy) >= FEWEST and strict):
         # Where all words agree, a cosine says nothing that the words do not say better.
-        return FEWEST <= len(shared) <= LONGEST and one.by_key.keys() == other.by_key.keys()
+        return FEWEST_ALIKE <= len(shared) <= LONGEST and one.by_key.keys() == other.by_key.keys()
     lacking = one.heavy - shared, other.heavy - shared
     if may_add:
         return not all(lacking)
@@ -87,10 +90,16 @@ def _alike(one: Statement, other: Statement, cosine: float, *, may_add: bool, on
 
 def _light_alike(left: Sequence[Word], right: Sequence[Word]) -> bool:
     """Whether the light words that one has and the other lacks can stand for each other."""
+    if {word.key for word in (*left, *right)} & _NEED:
+        left, right = ([word for word in words if word.stem not in _NEEDED] for words in (left, right))
     groups = [[LIGHT[word.stem] for word in words] for words in (left, right)]
     return not any(mine[0] == its[0] and mine != its for mine in groups[0] for its in groups[1])
 
 
+_PRONOUNS = {stem(word) for group in vocabulary.LIGHT[0] for word in group.split()}
+_NEED = {stem("need")}
+_NEEDED = {*_NEED, *map(stem, "add use set write keep put get define prefer".split())}
+"""Verbs of what is needed: "new tables need an owner", "add an owner to new tables"."""
 _OPPOSITES = {
     (stem(left), stem(right))
     for pair in vocabulary.OPPOSITES
@@ -134,7 +143,7 @@ def _in_marks(one: Statement, other: Statement) -> Iterator[str]:
             yield "direction" if sort == "order" else sort
     if _tense(one, other):
         yield "time"
-    if any(word.role == "if" for words in _unmatched(one, other) for word in words):
+    if any(word.role == "if" and word.stem not in _PRONOUNS for words in _unmatched(one, other) for word in words):
         yield "scope"
     if one.only and other.only and "?" not in (one.only, other.only) and one.only != other.only:
         yield "scope"

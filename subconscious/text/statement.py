@@ -97,10 +97,12 @@ _PRONOUNS = frozenset("we i they he she you it".split())
 _DETERMINERS = frozenset("the a an our its this that these those my your".split())
 _OPENERS = _DETERMINERS | _PRONOUNS | {"every", "each", "all", "any", "no"}
 _SUBORDINATORS = frozenset("before after if unless until because".split())
+_FRONTED = frozenset("if unless until before after in on at for with without from by under".split())
 _CONTINUED = (
     _ROLES | _DETERMINERS | _AUXILIARY | {"of", "and", "or", "but", "not", "both", "all", "only", "even", "_instead"}
 )
 """Behind these a determiner goes on with the phrase: "of the", "and the", "all the"."""
+_NO_COMMANDS = _ROLES | _DETERMINERS | _PRONOUNS | _AUXILIARY | vocabulary.FILLERS | {"only", "not", "when", "because"}
 _FINITE = frozenset("do does will _must _may _neednot".split())
 """Beside these a participle describes what it stands before: "does not include generated files"."""
 _OBJECT_NEXT = frozenset("use avoid prefer add write need needs no".split())
@@ -113,7 +115,6 @@ _MARKS: dict[str, Mark] = {
     "optional": ("modality", "need not"),
     "will": ("time", "will"),
     "_nolonger": ("time", "no longer"),
-    "without": ("scope", "without"),
     "still": ("time", "still"),
     "yet": ("time", "yet"),
     "until": ("time", "until"),
@@ -124,14 +125,14 @@ _MARKS: dict[str, Mark] = {
     "unless": ("scope", "unless"),
     "if": ("scope", "if"),
     "except": ("scope", "except"),
-    "_atleast": ("scope", "at least"),
-    "_atmost": ("scope", "at most"),
     **{
         word: ("scope", word)
         for word in "only some most many few partly usually sometimes often rarely almost nearly hardly mostly"
         " mainly partially too".split()
     },
 }
+_NEEDING = frozenset("need needs require requires required mandatory necessary needed".split())
+"""Words for what is a duty, as "must" is, unless a mark before them says that it is none."""
 _UNMARKED = frozenset("every all always each".split())
 """Words that limit a statement only behind "not"."""
 
@@ -162,7 +163,7 @@ def parse(text: str) -> Statement:
     for pattern, instead in REWRITES:
         text = pattern.sub(instead, text)
     negated = False
-    for clause in _parts(text):
+    for clause in _main_first(list(_parts(text))):
         negated = _Clause(clause, built).read(negated)
     words = _in_order(built)
     by_key: dict[str, list[Word]] = {}
@@ -227,6 +228,16 @@ def _parts(text: str) -> Iterator[list[Token]]:
         yield from (clause[begin:end] for begin, end in zip(begins, [*begins[1:], len(clause)], strict=True))
 
 
+def _main_first(parts: list[list[Token]]) -> list[list[Token]]:
+    """The clauses with what the first one puts in front of it behind it: "the tests run in CI", "stop if it is red"."""
+    opens = parts[0][0][0].casefold() if parts[0] and not parts[0][0][1] else ""
+    if len(parts) < 2 or not parts[1] or opens not in _FRONTED or parts[1][0][0].casefold() in ("not", "then"):
+        return parts
+    if opens in _SUBORDINATORS:
+        return [parts[1], parts[0], *parts[2:]]
+    return [parts[1] + parts[0], *parts[2:]]
+
+
 def _main_clause(lowered: list[str]) -> int:
     """Where the main clause begins behind a phrase in front of it: "in CI | the tests", "if it is red | the job"."""
     if not lowered or lowered[0] not in _ROLES - {"to", "because"}:
@@ -249,6 +260,12 @@ def _split(word: str) -> list[Token]:
     if _HYPHENATED.fullmatch(word):
         return [(part, False) for part in word.split("-")]
     return [(word, False)] if word else []
+
+
+def _commands(lowered: list[str]) -> bool:
+    """Whether a clause opens with a verb that no list has: it stands before a determiner, "reference the ticket"."""
+    verb = lowered[0] if len(lowered) > 2 and lowered[1] in _DETERMINERS else ""
+    return verb.isalpha() and verb not in _NO_COMMANDS and not verb.endswith(("s", "ed", "ing", "ly"))
 
 
 class _Clause:
@@ -277,11 +294,11 @@ class _Clause:
         """Add the clause's words; return whether a negation goes on in the next clause."""
         lowered = ["`" if code else word.casefold() for word, code in self.tokens]
         opens = next((word for word in lowered if word not in ("always", "please", "do", "just", "then", "and")), "")
-        imperative = opens in vocabulary.IMPERATIVES or opens in ("not", "never", "avoid", "no")
+        imperative = opens in vocabulary.IMPERATIVES or opens in ("not", "never", "avoid", "no") or _commands(lowered)
         self.built.imperative |= imperative
         self.built.bids |= imperative and not _DETERMINERS.isdisjoint(lowered[1:2])
         # A list goes on as it began ("never log names, mails or keys"); an instruction or a condition begins anew.
-        anew = imperative or "but" in lowered or lowered[:1] == ["if"]
+        anew = imperative or "but" in lowered or (lowered != [] and lowered[0] in _SUBORDINATORS)
         self.negated = (negated and not anew) or self._denied(lowered)
         self.base = self.negated
         self.finite = opens if imperative else "" if _FINITE.isdisjoint(lowered) else "_"
@@ -333,7 +350,7 @@ class _Clause:
             self.negated = False
         elif _NUMBER.fullmatch(low) or low in vocabulary.NUMBERS:
             self.number = vocabulary.NUMBERS.get(low, low.lstrip("#~"))
-        elif low not in _NEGATIONS:
+        elif low not in _NEGATIONS and low != "_did":
             self._word(word, low, after)
         self.built.copula |= low in _COPULA
         self.before = low
@@ -407,6 +424,8 @@ class _Clause:
         if done and (self.before in _PRONOUNS or (after in _DETERMINERS and not self.auxiliary)):
             self.built.marks.add(("time", "past"))
         listed = self.passive is not None and self.before in ("and", "or")  # "is stored in UTC and shown in local time"
+        if low in _NEEDING and ("modality", "need not") not in self.built.marks:
+            self.built.marks.add(("modality", "must"))
         passive = (done or low in vocabulary.PARTICIPLES) and (self.auxiliary or listed)
         if passive and not listed:
             self.passive = key, self._patients()
@@ -414,6 +433,7 @@ class _Clause:
         finite = not (opening or self.before in _DETERMINERS or self.before in _ROLES or self.before in _OBJECT_NEXT)
         finite = finite and self.finite in ("", self.before) and not listed
         past = done and finite and (not self.auxiliary or not _WAS.isdisjoint(self.recent))
+        past |= self.before == "_did"
         self._append(Word(key, stem, self.role, self.negated, name, past, passive, self._is_thing(low, after), done))
 
     def _patients(self) -> frozenset[str]:

@@ -13,7 +13,7 @@ FILLERS = frozenset(
     " of for in on at by as to with via through using about around approximately roughly what how such into onto"
     " all every each any everywhere etc"
     " generally normally typically hence therefore thus thereby indeed obviously clearly kindly respective"
-    " respectively".split()
+    " respectively ever between".split()
 )
 """Words without which a statement says the same; a preposition among them still gives a word its role."""
 
@@ -30,9 +30,11 @@ LIGHT: tuple[tuple[str, ...], ...] = (
         "call invoke",
         "get take",
         "come",
+        "go",
+        "need",
         "set",
     ),
-    ("file entry item value", "code", "time"),
+    ("file entry item value", "code", "time", "length", "one"),
 )
 """Words that may be missing from one of two statements whose other words agree: "run the linter", "lint".
 
@@ -72,8 +74,8 @@ SYNONYMS: tuple[str, ...] = tuple(
     typescript ts
     postgres postgresql pg
     temporary temp tmp
-    maximum max
     minimum min
+    one single
     average avg mean
     message msg
     delete remove erase strip
@@ -141,7 +143,7 @@ SYNONYMS: tuple[str, ...] = tuple(
     direct straight
     convert transform
     calculate compute calc
-    limit restrict cap
+    limit restrict cap maximum max
     discard drop
     notify inform
     monitor watch observe
@@ -304,6 +306,11 @@ IRREGULAR = {
         "manage management,adjust adjustment,move movement,improve improvement,assign assignment,enforce enforcement",
         "encrypt encryption,delete deletion,expire expiration expiry,publish publication,derive derivation",
         "forget forgot forgotten,leave left,think thought,teach taught,catch caught,buy bought,feed fed",
+        "freeze froze frozen,tear tore torn,stick stuck,spend spent,bind bound,sweep swept,deal dealt,meet met,pay paid",
+        "lay laid,spin spun,strike struck,hang hung,win won,sleep slept,shrink shrank shrunk,grow grew grown,blow blown",
+        "steal stole stolen,eat eaten,drive drove driven,shake shaken,undo undone,redo redone,withdraw withdrawn",
+        "understand understood,withhold withheld,stand stood,rise rose risen,wake woke woken,swap swapped,grow growth",
+        "apologize apologies apology,strict strictness",
     )
     for forms in line.split(",")
     for form in forms.split()[1:]
