@@ -31,7 +31,7 @@ REWRITES = _rewrites(
     (r"\b(?:may|might) not (?:need|require)\b", " _neednot need "),
     (r"\b(?:gets?|being) (?=[a-z]+ed\b)", "are "),
     (r"\b((?:is|are) )(?:read|loaded|taken) (?=from\b)", r"\1fetched "),
-    (r"^(?:the user|i) (?:does not|do not|doesn't|don't) (?:want|like) (?!to\b)", "not use "),
+    (r"^(?:the user|i) (?:does not|do not|doesn't|don't) (?:want|like) (?!to\b)", "not need "),
     (r"^(?:the user|i) (?:wants?|would like) (?!to\b|you\b)", "_must need "),
     (r"\b(?:ask for|request|obtain) (?:an? |the |my |our )?(approval|permission|review)\b", r"get \1"),
     # What is not to be done without being asked is asked first.
@@ -57,12 +57,24 @@ REWRITES = _rewrites(
     (r"\b(?:(?:that|which) )(?:lacks?|(?:have|has) no|(?:do not|does not|don't|doesn't) have)\b", "without"),
     (r"\b(?:lacking|with no)\b", "without"),
     # Prohibitions.
-    (r"^\W*no (?=[^,;]*$)(?!.*\b(?:is|are|was|were|must|may|should|can|will|has|have|needs?|without|before|unless)\b)", "not use "),
+    (r"^\W*no (?=[^,;]*$)(?!.*\b(?:is|are|was|were|must|may|should|can|will|has|have|needs?|without|before|unless)\b)", "not need "),
+    (
+        r"^\W*without ([^,]+?),? (?=the |our )([^,;]+?) (?:does not|do not|doesn't|don't) (?:work|run|start)\W*$",
+        r"\2 needs \1",
+    ),
+    (r"^([^,;]+?) (?:does not|do not|doesn't|don't) (?:work|run|start) without ([^,;]+)$", r"\1 needs \2"),
+    (r"^([^,;]+?) only (?:works?|runs?|starts?) with (?!out)([^,;]+)$", r"\1 needs \2"),
     (
         r"^([^,;]{1,60}?) (?:must not|mustn't|should not|shouldn't|may not|(?:do|does) not|don't|doesn't)"
-        r" (?:contain|include|have|use) ([^,;]+?)[.!\s]*$",
+        r" (?:contain|include|have) ([^,;]+?)[.!\s]*$",
+        r"not need \2 in \1",
+    ),
+    (
+        r"^([^,;]{1,60}?) (?:must not|mustn't|should not|shouldn't|may not|(?:do|does) not|don't|doesn't)"
+        r" use ([^,;]+?)[.!\s]*$",
         r"not use \2 in \1",
     ),
+    (r"^([^,;]{1,60}?) (?:is|are) excluded from ([^,;]+?)[.!\s]*$", r"not need \1 in \2"),
     (r"^\W*((?:do not|don't|never) add [^,;]+?) to\b", r"\1 in"),
     (r"\b(?:must|should) not (?:be )?(?:longer|larger|bigger|greater|higher|more|exceed)(?: than)?\b", "maximum"),
     # Modality; what need not be done comes before what must be done.
@@ -117,6 +129,8 @@ REWRITES = _rewrites(
     (r"^(\S+(?: \S+)?) is where ([^,;.]+?) (?:lives?|resides?|belongs?|are|is)\W*$", r"\2 are stored in \1"),
     (r"^(.{1,40}?) (?:is|are) (?:a )?part of ([^,;]+?)\W*$", r"\2 contains \1"),
     (r"^([^,;]{1,60}?) receives? (?!.*\bfrom\b)([^,;]+?)\W*$", r"\2 are sent to \1"),
+    (r"(?<=[a-z] )(?:only|just|exactly) one\b", "one"),
+    (r"\b(must|should|shall) get (?=an?\b)", "needs "),
     (r"\bends? up (?=(?:in|on|at)\b)", "go "),
     (r"\bgo in\b", "go to"),
     (
@@ -130,14 +144,18 @@ REWRITES = _rewrites(
     (r"^([^,;]+?) (?:was|were) the (?:cause|reason) (?:of|for) ([^,;]+?)\W*$", r"\2 happened because \1"),
     (r"^([^,;]+?) (?:is|are) the (?:cause|reason) (?:of|for) ([^,;]+?)\W*$", r"\2 happens because \1"),
     (
-        r"^(.+?) (?:made|caused) ((?:the|an?|our|all|every) )?((?:[^\s,;]+ ){1,3}?)(?:to )?"
+        r"^(.+?) (?:made|caused) ((?:the|an?|our|all|every) )?((?:(?!the |an? )[^\s,;]+ ){1,3}?)(?:to )?"
         r"(fail|crash|break|hang|stop|time out|run out of [^,;]+?|deadlock|expire|grow|leak|stall)\W*$",
         r"\2\3 _did \4 because \1",
     ),
     (
-        r"^(.+?) (?:makes?|causes?) ((?:the|an?|our|all|every) )?((?:[^\s,;]+ ){1,3}?)(?:to )?"
+        r"^(.+?) (?:makes?|causes?) ((?:the|an?|our|all|every) )?((?:(?!the |an? )[^\s,;]+ ){1,3}?)(?:to )?"
         r"(fail|crash|break|hang|stop|time out|run out of [^,;]+?|deadlock|expire|grow|leak|stall|[a-z]+y|slow)\W*$",
         r"\2\3 \4 because \1",
+    ),
+    (
+        r"^([^,;]+?) made ((?:the|an?|our|all|every) (?:[^\s,;]+ ){1,2}?)([^\s,;]+?)\W*$",
+        r"\2was \3 because \1",
     ),
     (r"^([^,;]+?) caused ((?:the|an?) [^,;]+?)\W*$", r"\2 happened because \1"),
     (r"^([^,;]+?) causes ((?:the|an?) [^,;]+?)\W*$", r"\2 happens because \1"),
@@ -151,7 +169,7 @@ REWRITES = _rewrites(
     (r"\bcomes? (?=(?:\w+ )?from\b)", "are fetched "),
     (r"\b((?:is|are) )(?:supplied|provided) by\b", r"\1fetched from"),
     (r"\b((?:is|are) )(?:defined|declared|specified|found) (?=in `?[\w./-]*[./]\w)", r"\1stored "),
-    (r"\bprefer(s|red)? (.{1,60}?) (?:over|to|rather than|instead of)\b", r"use \2 _instead "),
+    (r"\b(?:prefer|favou?r)(?:s|red|ed)? (.{1,60}?) (?:over|to|rather than|instead of)\b", r"use \1 _instead "),
     (r"\b(?:rather than|in place of|instead of|but not)\b", " _instead "),
     (r"\b(?:prior to|ahead of)\b", " before "),
     (r"\bonce (?:an?|per|every) day\b", "daily"),

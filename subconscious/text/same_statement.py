@@ -96,7 +96,6 @@ def _light_alike(left: Sequence[Word], right: Sequence[Word]) -> bool:
     return not any(mine[0] == its[0] and mine != its for mine in groups[0] for its in groups[1])
 
 
-_PRONOUNS = {stem(word) for group in vocabulary.LIGHT[0] for word in group.split()}
 _NEED = {stem("need")}
 _NEEDED = {*_NEED, *map(stem, "add use set write keep put get define prefer".split())}
 """Verbs of what is needed: "new tables need an owner", "add an owner to new tables"."""
@@ -140,10 +139,12 @@ def _in_marks(one: Statement, other: Statement) -> Iterator[str]:
     for sort in ("modality", "scope", "time", "order"):
         mine, its = (_marks_of(side, sort) for side in (one, other))
         if mine != its and not (sort == "modality" and _both_duties(one, other)):
+            if sort == "modality" and _same_limit(one, other):
+                continue
             yield "direction" if sort == "order" else sort
     if _tense(one, other):
         yield "time"
-    if any(word.role == "if" and word.stem not in _PRONOUNS for words in _unmatched(one, other) for word in words):
+    if _unconditional(one, other) or _unconditional(other, one):
         yield "scope"
     if one.only and other.only and "?" not in (one.only, other.only) and one.only != other.only:
         yield "scope"
@@ -155,6 +156,12 @@ _COMPARED_APART = {("scope", "if"), ("time", "past")}
 
 def _marks_of(side: Statement, sort: str) -> set[Mark]:
     return {mark for mark in side.marks if mark[0] == sort and mark not in _COMPARED_APART}
+
+
+def _unconditional(one: Statement, other: Statement) -> bool:
+    """Whether nothing of a condition of one is in the other."""
+    condition = [word.key for word in one.words if word.role == "if"]
+    return bool(condition) and other.by_key.keys().isdisjoint(condition)
 
 
 def _tense(one: Statement, other: Statement) -> bool:
@@ -178,6 +185,16 @@ def _both_duties(one: Statement, other: Statement) -> bool:
     modes = [{value for sort, value in side.marks if sort == "modality"} for side in (one, other)]
     sides = zip(modes, (one, other), (other, one), strict=True)
     return all(mode == {"must"} or (not mode and _instructs(side, its)) for mode, side, its in sides)
+
+
+def _same_limit(one: Statement, other: Statement) -> bool:
+    """Whether both set a bound, so that "must" adds nothing: "at least 12 characters", "the minimum is 12"."""
+    bounded = one.by_key.keys() & other.by_key.keys() & _BOUNDS
+    modes = {value for side in (one, other) for sort, value in side.marks if sort == "modality"}
+    return bool(bounded and one.numbers == other.numbers and one.numbers) and modes == {"must"}
+
+
+_BOUNDS = {parse(word).words[0].key for word in ("minimum", "maximum")}
 
 
 def _instructs(side: Statement, other: Statement) -> bool:
@@ -312,6 +329,11 @@ def _order(side: Statement) -> dict[str, int]:
     return {word.key: place for place, word in enumerate(side.words) if len(found[word.key]) == 1}
 
 
+def _objects(active: Statement, verb: int) -> bool:
+    """Whether something stands behind a verb that it may be done to."""
+    return any(not word.role for word in active.words[verb + 1 :])
+
+
 _TOWARDS = frozenset("from to into onto".split())
 
 
@@ -326,7 +348,7 @@ def _against(done: Passive, active: Statement) -> bool:
     if any(order[key] < verb and active.by_key[key][0].role not in _TOWARDS for key in ends):
         return True  # "rows are sent to the API", "the API sends rows"
     patients = [order[key] for key in done.patients if key in order]
-    if not done.agents and active.by_key[done.verb][0].stem in _MIDDLE:
+    if not done.agents and (active.by_key[done.verb][0].stem in _MIDDLE or not _objects(active, verb)):
         return False
     turned = not agents or any(place > verb for place in agents)
     return turned and any(place < verb for place in patients)

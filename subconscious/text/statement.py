@@ -97,7 +97,7 @@ _PRONOUNS = frozenset("we i they he she you it".split())
 _DETERMINERS = frozenset("the a an our its this that these those my your".split())
 _OPENERS = _DETERMINERS | _PRONOUNS | {"every", "each", "all", "any", "no"}
 _SUBORDINATORS = frozenset("before after if unless until because".split())
-_FRONTED = frozenset("if unless until before after in on at for with without from by under".split())
+_FRONTED = frozenset("because if unless until before after in on at for with without from by under".split())
 _CONTINUED = (
     _ROLES | _DETERMINERS | _AUXILIARY | {"of", "and", "or", "but", "not", "both", "all", "only", "even", "_instead"}
 )
@@ -240,9 +240,11 @@ def _main_first(parts: list[list[Token]]) -> list[list[Token]]:
 
 def _main_clause(lowered: list[str]) -> int:
     """Where the main clause begins behind a phrase in front of it: "in CI | the tests", "if it is red | the job"."""
-    if not lowered or lowered[0] not in _ROLES - {"to", "because"}:
+    if not lowered or lowered[0] not in _ROLES - {"to"}:
         return 0
     subordinate = lowered[0] in _SUBORDINATORS
+    if lowered[0] == "because":
+        return next((place for place, word in enumerate(lowered) if place > 1 and word in _PRONOUNS), 0)
     for place in range(2, len(lowered) - 1):
         ends = not subordinate or not _BE.isdisjoint(lowered[max(place - 3, 0) : place - 1])
         if lowered[place] in _OPENERS and ends and _ends_phrase(lowered[place - 1]):
@@ -373,7 +375,8 @@ class _Clause:
     def _word(self, word: str, low: str, after: str) -> None:
         if low == "then" and ("scope", "if") in self.built.marks:
             return
-        if low in _MARKS and self.role != "because" and not (word.isupper() and len(word) > 1):
+        untimed = self.role == "because" and _MARKS.get(low, ("",))[0] in ("time", "order")
+        if low in _MARKS and not untimed and not (word.isupper() and len(word) > 1):
             self.built.marks.add(_MARKS[low])
             if low == "only":
                 self.built.only, self.only = "?", after not in _BE and after not in _ROLES
@@ -431,6 +434,7 @@ class _Clause:
             self.passive = key, self._patients()
         # In front of a noun it describes that: "failed jobs".
         finite = not (opening or self.before in _DETERMINERS or self.before in _ROLES or self.before in _OBJECT_NEXT)
+        finite = finite and self.before not in _OPENERS | {"only", "some"} - _PRONOUNS
         finite = finite and self.finite in ("", self.before) and not listed
         past = done and finite and (not self.auxiliary or not _WAS.isdisjoint(self.recent))
         past |= self.before == "_did"

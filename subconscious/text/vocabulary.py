@@ -310,7 +310,7 @@ IRREGULAR = {
         "lay laid,spin spun,strike struck,hang hung,win won,sleep slept,shrink shrank shrunk,grow grew grown,blow blown",
         "steal stole stolen,eat eaten,drive drove driven,shake shaken,undo undone,redo redone,withdraw withdrawn",
         "understand understood,withhold withheld,stand stood,rise rose risen,wake woke woken,swap swapped,grow growth",
-        "apologize apologies apology,strict strictness",
+        "apologize apologies apology,forbid forbade forbidden,strict strictness",
     )
     for forms in line.split(",")
     for form in forms.split()[1:]
