@@ -28,7 +28,7 @@ REWRITES = _rewrites(
     (r"^(?:the user|i) (?:wants?|would like) to be (ask|told|inform|warn|notifi)(?:ed)? ", r"\1 "),
     (r"^(?:the user|i) (?:wants?|would like|expects?) you to (?=[a-z])", ""),
     (r"^\W*no ([a-z]+(?: [a-z]+){0,2}?) (?:may|can|must|should) (?=[a-z])", r"\1 must not "),
-    (r"\b(?:may|might) not (?:need|require)\b", " _neednot need "),
+    (r"\b(?:may|might) not (?:be (?=needed\b|required\b|necessary\b)|(?=need\b|require\b))", " _neednot "),
     (r"\b(?:gets?|being) (?=[a-z]+ed\b)", "are "),
     (r"\b((?:is|are) )(?:read|loaded|taken) (?=from\b)", r"\1fetched "),
     (r"^(?:the user|i) (?:does not|do not|doesn't|don't) (?:want|like) (?!to\b)", "not need "),
@@ -56,6 +56,7 @@ REWRITES = _rewrites(
     (r"(?<=without )((?:[^\s,;]+ ){1,4}?)(?:isn't|aren't) (?:set|there|available|running|present|defined)\b", r"\1,"),
     (r"\b(?:(?:that|which) )(?:lacks?|(?:have|has) no|(?:do not|does not|don't|doesn't) have)\b", "without"),
     (r"\b(?:lacking|with no)\b", "without"),
+    (r"\blacks?\b", "has no"),
     # Prohibitions.
     (r"^\W*no (?=[^,;]*$)(?!.*\b(?:is|are|was|were|must|may|should|can|will|has|have|needs?|without|before|unless)\b)", "not need "),
     (
@@ -76,7 +77,7 @@ REWRITES = _rewrites(
     ),
     (r"^([^,;]{1,60}?) (?:is|are) excluded from ([^,;]+?)[.!\s]*$", r"not need \1 in \2"),
     (r"^\W*((?:do not|don't|never) add [^,;]+?) to\b", r"\1 in"),
-    (r"\b(?:must|should) not (?:be )?(?:longer|larger|bigger|greater|higher|more|exceed)(?: than)?\b", "maximum"),
+    (r"\b(?:must|should|may|can) ?not (?:be )?(?:longer|larger|bigger|greater|higher|more|exceed)(?: than)?\b", "maximum"),
     # Modality; what need not be done comes before what must be done.
     (
         r"\b(?:(?:do|does) not|don't|doesn't) (?:need|have) to\b|\bneed not\b|\bneedn't\b|\bno need to\b"
@@ -159,7 +160,7 @@ REWRITES = _rewrites(
     ),
     (r"^([^,;]+?) caused ((?:the|an?) [^,;]+?)\W*$", r"\2 happened because \1"),
     (r"^([^,;]+?) causes ((?:the|an?) [^,;]+?)\W*$", r"\2 happens because \1"),
-    (r"\b(?:takes?|needs?|requires?) (?=(?:about |around |only )?(?:\d|(?:an?|one) (?:second|minute|hour|day|week)))", "lasts "),
+    (r"\b(?:takes?|needs?|requires?) (?=(?:about |around |only )?(?:\d|(?:an?|[a-z]{3,6}) (?:second|minute|hour|day|week)s?))", "lasts "),
     (r"\bat night\b", "nightly"),
     (r"\b((?:the|an?) )?(`[^`]+`|[\w./-]*[\w/][_./][\w./-]*\w) (?:folder|directory|dir|file)\b", r"\2"),
     (r"\bafter (?=\d)", "at "),

@@ -146,6 +146,8 @@ def _in_marks(one: Statement, other: Statement) -> Iterator[str]:
         yield "time"
     if _unconditional(one, other) or _unconditional(other, one):
         yield "scope"
+    if _marks_of(one, "join") != _marks_of(other, "join") and (("scope", "if") in one.marks ^ other.marks):
+        yield "scope"
     if one.only and other.only and "?" not in (one.only, other.only) and one.only != other.only:
         yield "scope"
 
@@ -233,7 +235,7 @@ def _agents_swapped(one: Statement, other: Statement) -> bool:
     if _turned_about(one, other) or _turned_about(other, one):
         return False
     if _gives_reason(one) != _gives_reason(other):
-        return False  # "it broke because of the lock", "the lock broke it"
+        return _effect_first(one, other) if _gives_reason(one) else _effect_first(other, one)
     order = _order(one), _order(other)
     shared = sorted(order[0].keys() & order[1].keys(), key=lambda key: order[0][key])[:LONGEST]
     parts = [[key for key in shared if (one.by_key[key][0].role in _SUBORDINATE) is part] for part in (False, True)]
@@ -242,6 +244,13 @@ def _agents_swapped(one: Statement, other: Statement) -> bool:
         for part in parts
         for left, middle, right in combinations(part, 3)
     )
+
+
+def _effect_first(reasoned: Statement, told: Statement) -> bool:
+    """Whether a statement begins with what is the effect in another: "the lock broke it", "it broke the lock"."""
+    shared = [word.key for word in told.words if not word.role and word.key in reasoned.by_key]
+    causes = {word.key for word in reasoned.words if word.role == "because"}
+    return bool(shared) and shared[0] not in causes and not causes.isdisjoint(shared)
 
 
 def _turned_about(one: Statement, other: Statement) -> bool:

@@ -375,7 +375,7 @@ class _Clause:
     def _word(self, word: str, low: str, after: str) -> None:
         if low == "then" and ("scope", "if") in self.built.marks:
             return
-        untimed = self.role == "because" and _MARKS.get(low, ("",))[0] in ("time", "order")
+        untimed = self.role in _SUBORDINATORS and _MARKS.get(low, ("",))[0] in ("time", "order")
         if low in _MARKS and not untimed and not (word.isupper() and len(word) > 1):
             self.built.marks.add(_MARKS[low])
             if low == "only":
@@ -390,6 +390,8 @@ class _Clause:
             self.role = self.role if self.role == "because" or self.then else low
         if low == "then":
             self.role, self.then = "before", True
+        if low == "and":
+            self.built.marks.add(("join", "and"))
         if low == "or" and not self.negated:
             self.built.marks.add(("scope", "or"))
         marks_alone = low in _MARKS and low not in vocabulary.IRREGULAR  # "chose" is a word and a past tense
@@ -423,7 +425,7 @@ class _Clause:
             low = plural[1].casefold()
         stem = _stem(low, doing=True) if low.isalpha() else low
         key = _key(stem)
-        done = _is_done(low) and self.role != "because"
+        done = _is_done(low) and self.role not in _SUBORDINATORS
         if done and (self.before in _PRONOUNS or (after in _DETERMINERS and not self.auxiliary)):
             self.built.marks.add(("time", "past"))
         listed = self.passive is not None and self.before in ("and", "or")  # "is stored in UTC and shown in local time"

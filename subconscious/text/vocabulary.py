@@ -146,6 +146,7 @@ SYNONYMS: tuple[str, ...] = tuple(
     limit restrict cap maximum max
     discard drop
     notify inform
+    match equal
     monitor watch observe
     evaluate eval assess
     initialize initialise init
