@@ -248,6 +248,8 @@ def _agents_swapped(one: Statement, other: Statement) -> bool:
 
 def _effect_first(reasoned: Statement, told: Statement) -> bool:
     """Whether a statement begins with what is the effect in another: "the lock broke it", "it broke the lock"."""
+    if told.imperative:
+        return False
     shared = [word.key for word in told.words if not word.role and word.key in reasoned.by_key]
     causes = {word.key for word in reasoned.words if word.role == "because"}
     return bool(shared) and shared[0] not in causes and not causes.isdisjoint(shared)
@@ -335,12 +337,14 @@ def _gives_reason(side: Statement) -> bool:
 def _order(side: Statement) -> dict[str, int]:
     """Where the words stand that stand in one place."""
     found = side.by_key
-    return {word.key: place for place, word in enumerate(side.words) if len(found[word.key]) == 1}
+    return {
+        word.key: place for place, word in enumerate(side.words) if len(found[word.key]) == 1 and not word.adverb
+    }
 
 
 def _objects(active: Statement, verb: int) -> bool:
     """Whether something stands behind a verb that it may be done to."""
-    return any(not word.role for word in active.words[verb + 1 :])
+    return any(not word.role and not word.adverb for word in active.words[verb + 1 :])
 
 
 _TOWARDS = frozenset("from to into onto".split())

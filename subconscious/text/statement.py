@@ -31,6 +31,7 @@ class Word:
     past: bool = False
     participle: bool = False
     noun: bool = False
+    adverb: bool = False
     done: bool = False
     """Whether it is written as a past tense or a participle: "failed", "chosen"."""
 
@@ -105,6 +106,7 @@ _CONTINUED = (
 _NO_COMMANDS = _ROLES | _DETERMINERS | _PRONOUNS | _AUXILIARY | vocabulary.FILLERS | {"only", "not", "when", "because"}
 _FINITE = frozenset("do does will _must _may _neednot".split())
 """Beside these a participle describes what it stands before: "does not include generated files"."""
+_BEFORE_VERB = frozenset("always please do just then and".split())
 _OBJECT_NEXT = frozenset("use avoid prefer add write need needs no".split())
 """Behind these stands a thing, so that a participle describes it: "use structured logging"."""
 
@@ -295,7 +297,7 @@ class _Clause:
     def read(self, negated: bool) -> bool:
         """Add the clause's words; return whether a negation goes on in the next clause."""
         lowered = ["`" if code else word.casefold() for word, code in self.tokens]
-        opens = next((word for word in lowered if word not in ("always", "please", "do", "just", "then", "and")), "")
+        opens = next((word for word in lowered if word not in _BEFORE_VERB and not word.endswith("ly")), "")
         imperative = opens in vocabulary.IMPERATIVES or opens in ("not", "never", "avoid", "no") or _commands(lowered)
         self.built.imperative |= imperative
         self.built.bids |= imperative and not _DETERMINERS.isdisjoint(lowered[1:2])
@@ -440,7 +442,7 @@ class _Clause:
         finite = finite and self.finite in ("", self.before) and not listed
         past = done and finite and (not self.auxiliary or not _WAS.isdisjoint(self.recent))
         past |= self.before == "_did"
-        self._append(Word(key, stem, self.role, self.negated, name, past, passive, self._is_thing(low, after), done))
+        self._append(Word(key, stem, self.role, self.negated, name, past, passive, self._is_thing(low, after), low.endswith("ly"), done))
 
     def _patients(self) -> frozenset[str]:
         """What stands before a passive verb, without what only belongs to it: "errors (of the API) are returned"."""

@@ -21,7 +21,7 @@ LIGHT: tuple[tuple[str, ...], ...] = (
     ("i me", "we", "you", "they them"),
     (
         "use run perform do happen exist occur prefer favour favor",
-        "store save persist live reside locate belong put express",
+        "store save persist live reside locate belong put express sit",
         "keep stay remain",
         "add",
         "make",
@@ -34,7 +34,7 @@ LIGHT: tuple[tuple[str, ...], ...] = (
         "need",
         "set",
     ),
-    ("file entry item value", "code", "time", "length", "one"),
+    ("file entry item value everything", "code", "time", "length", "one"),
 )
 """Words that may be missing from one of two statements whose other words agree: "run the linter", "lint".
 
@@ -49,7 +49,7 @@ SYNONYMS: tuple[str, ...] = tuple(
     use utilise utilize employ
     run execute exec
     perform happen occur
-    fix repair correct mend
+    fix repair correct mend solve
     folder directory dir
     repository repo
     config configuration configure cfg conf
@@ -163,7 +163,7 @@ SYNONYMS: tuple[str, ...] = tuple(
     safe secure
     separate distinct
     immediate immediately instant instantly
-    concurrent simultaneous
+    concurrent simultaneous parallel
     slow sluggish
     flaky unreliable
     issue problem
@@ -195,6 +195,49 @@ SYNONYMS: tuple[str, ...] = tuple(
     performance perf
     language lang
     picture photo
+    amount quantity
+    developer programmer
+    attempt try
+    detect discover notice spot
+    collect gather
+    delay defer postpone
+    pause suspend
+    quit exit
+    restore recover
+    revert undo
+    recommend suggest advise
+    assist help
+    hide conceal
+    improve enhance
+    provide supply offer
+    retain preserve
+    mention cite
+    inspect examine
+    important crucial
+    extra additional further
+    redundant superfluous
+    several multiple
+    similar alike
+    result outcome
+    comment remark
+    colleague teammate
+    plugin addon
+    example sample
+    option choice
+    website site
+    truncate shorten
+    cleanup tidy
+    swallow suppress
+    newest latest
+    prevent avert
+    pagination paging paginate
+    adhere follow
+    rare seldom
+    speed pace
+    expect assume
+    terminate kill
+    await wait
+    inactive idle
     """.strip().splitlines()
 )
 """Words that stand for each other, the first one for all. Each word is in one group only."""
