@@ -34,6 +34,11 @@ REWRITES = _rewrites(
     (r"\b(?:as well as|along with|together with)\b", "and"),
     (r"\bout of date\b", "outdated"),
     (r"\bmost recent\b", "latest"),
+    (r"\b(?:turn|switch)(?:s|ed|es|ing)? off\b", "disabled"),
+    (r"\b(?:turn|switch)(?:s|ed|es|ing)? on\b(?= (?:the|an?|all|in|for|by|at)\b|\W*$)", "enabled"),
+    (r"^\W*(?:always )?keep ([^,;]+?) out of\b", r"not put \1 in"),
+    (r"^([^,;]+?) (?:is|are) missing (?:from|in) ([^,;]+?)[.!\s]*$", r"\2 has no \1"),
+    (r"\b(?:leads? to|results? in)\b", "causes"),
     (r"\btak(e|es|ing) place\b", "happens"),
     (r"\bdefaults? to\b", "default is"),
     (r"\b(?:(?:is|are) responsible for|(?:is|are) in charge of|takes? care of)\b", "does"),
@@ -148,6 +153,7 @@ REWRITES = _rewrites(
     # Relations.
     (r"^(.{1,60}?) (?:is|are|(?:_must )?be) preferred (?:over|to|rather than|instead of)\b", r"use \1 _instead "),
     (r"^(\S+(?: \S+){0,2}) (?:contains|houses) (?:the |all |our )*([^,;.]+)\W*$", r"\2 are in \1"),
+    (r"^(\S*\w[./]\S+) (?:holds|has) (?:the |all |our )*([^,;.]+)\W*$", r"\2 are in \1"),
     (r"^(\S+(?: \S+)?) is where ([^,;.]+?) (?:lives?|resides?|belongs?|are|is)\W*$", r"\2 are stored in \1"),
     (r"^(.{1,40}?) (?:is|are) (?:a )?part of ([^,;]+?)\W*$", r"\2 contains \1"),
     (r"^([^,;]{1,60}?) receives? (?!.*\bfrom\b)([^,;]+?)\W*$", r"\2 are sent to \1"),
@@ -236,7 +242,7 @@ REWRITES = _rewrites(
     (r"\b(?:an?|one) (?=(?:second|minute|hour|day|week|month|year)s?\b)", "1 "),
     (r"\b(?:inside|within)(?= [a-z`])", "in"),
     (r"\btwice\b", "2 times"),
-    (r"\b(?:every|each) (?=\d|two\b|three\b|four\b|five\b|six\b|other\b)", " _every "),
+    (r"\b(?:every|each) (?=\d|two\b|three\b|four\b|five\b|six\b|ten\b|twelve\b|other\b)", " _every "),
     (r"(?<=\d),(?=\d{3}\b)", ""),
     (r"\b(\d+)(ms|us|s|sec|min|h|hr|d|[kmgt]i?b|px|%)(?!\w)", r"\1 \2"),
 )

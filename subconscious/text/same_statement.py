@@ -71,7 +71,7 @@ def _differences(one: Statement, other: Statement) -> frozenset[str]:
 def _alike(one: Statement, other: Statement, cosine: float, *, may_add: bool, one_quote: bool) -> bool:
     """Whether the statements have enough words in common."""
     strict = not (may_add or one_quote)
-    if strict and not (one.heavy <= other.by_key.keys() and other.heavy <= one.by_key.keys()):
+    if strict and max(len(one.heavy - other.by_key.keys()), len(other.heavy - one.by_key.keys())) > 1:
         return False
     shared = one.by_key.keys() & other.by_key.keys()
     if not shared and not one.numbers & other.numbers:
@@ -85,7 +85,35 @@ def _alike(one: Statement, other: Statement, cosine: float, *, may_add: bool, on
     if may_add:
         return not all(lacking)
     short = max(len(one.by_key), len(other.by_key)) <= LONGEST
-    return short and not any(lacking) and _light_alike(*_unmatched(one, other))
+    left, right = _unmatched(one, other)
+    if any(lacking) and not _turned(one, other):
+        left, right = _without_near(left, right)
+    return short and not any(map(weighs, (*left, *right))) and _light_alike(left, right)
+
+
+def _turned(one: Statement, other: Statement) -> bool:
+    """Whether two statements of who does what begin with another of their common words."""
+    if one.passives or other.passives or one.imperative or other.imperative:
+        return False
+    firsts = [next((word.key for word in side.words if word.key in its.by_key), "") for side, its in
+              ((one, other), (other, one))]
+    return firsts[0] != firsts[1]
+
+
+def _without_near(left: list[Word], right: list[Word]) -> tuple[list[Word], list[Word]]:
+    """The words without the first two that may stand for each other in otherwise equal statements."""
+    for mine in left:
+        for its in right:
+            if frozenset((mine.key, its.key)) in _NEAR_WORDS:
+                return [word for word in left if word is not mine], [word for word in right if word is not its]
+    return left, right
+
+
+_NEAR_WORDS = {
+    frozenset((parse(one).words[0].key, parse(other).words[0].key))
+    for group in vocabulary.NEAR
+    for one, other in combinations(sorted(group), 2)
+}
 
 
 def _light_alike(left: Sequence[Word], right: Sequence[Word]) -> bool:
@@ -309,7 +337,7 @@ def _acts_upon_it(one: Statement, other: Statement) -> bool:
     )
 
 
-_UPON = ({"", "on"}, {"", "with"})
+_UPON = ({"", "on"}, {"", "with"}, {"", "against"})
 
 
 def _identity_turned(one: Statement, other: Statement) -> bool:

@@ -92,7 +92,7 @@ _COPULA = frozenset("is are was were be".split())
 _WAS = frozenset(("was", "were"))
 _ROLES = frozenset(
     "to from into onto as over under than in on at for with by via through before after until unless if because except"
-    " without".split()
+    " without against".split()
 )
 _PRONOUNS = frozenset("we i they he she you it".split())
 _DETERMINERS = frozenset("the a an our its this that these those my your".split())

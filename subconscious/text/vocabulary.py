@@ -13,7 +13,7 @@ FILLERS = frozenset(
     " of for in on at by as to with via through using about around approximately roughly what how such into onto"
     " all every each any everywhere etc"
     " generally normally typically hence therefore thus thereby indeed obviously clearly kindly respective"
-    " respectively ever between".split()
+    " respectively ever between against".split()
 )
 """Words without which a statement says the same; a preposition among them still gives a word its role."""
 
@@ -32,6 +32,7 @@ LIGHT: tuple[tuple[str, ...], ...] = (
         "come",
         "go",
         "need",
+        "pass",
         "set",
     ),
     ("file entry item value everything", "code", "time", "length", "one"),
@@ -92,7 +93,7 @@ SYNONYMS: tuple[str, ...] = tuple(
     edit modify change alter touch adjust
     create generate produce
     build compile
-    store save keep persist live reside belong put locate
+    store save keep retain preserve persist live reside belong put locate
     send transmit deliver ship
     return answer respond reply
     show display
@@ -137,7 +138,7 @@ SYNONYMS: tuple[str, ...] = tuple(
     repeat duplicate
     cause trigger
     bug defect
-    fail break broken defective
+    fail break broken defective choke
     read load
     define declare specify
     direct straight
@@ -210,7 +211,6 @@ SYNONYMS: tuple[str, ...] = tuple(
     hide conceal
     improve enhance
     provide supply offer
-    retain preserve
     mention cite
     inspect examine
     important crucial
@@ -241,6 +241,92 @@ SYNONYMS: tuple[str, ...] = tuple(
     """.strip().splitlines()
 )
 """Words that stand for each other, the first one for all. Each word is in one group only."""
+
+NEAR: tuple[frozenset[str], ...] = tuple(
+    frozenset(group.split())
+    for group in """
+    exit finish end complete
+    kill stop terminate shutdown
+    handle support
+    support accept
+    support work
+    manage handle control
+    depend use
+    call talk contact query hit
+    contain hold
+    work run function
+    forward send relay
+    create open
+    create add introduce
+    clear flush purge wipe
+    clear delete
+    reset clear
+    record log
+    record document
+    inspect review
+    get receive
+    update refresh
+    bump upgrade
+    bump increase
+    set configure
+    set define
+    apply run
+    apply use
+    boot start
+    publish release
+    pin lock
+    pin freeze
+    gzip compress
+    accept allow
+    tolerate allow
+    reject deny
+    reject block
+    go belong put
+    own maintain
+    ask consult
+    tell inform
+    want need
+    want prefer
+    trigger start run
+    start run
+    error exception
+    ticket issue
+    approval signoff
+    request call
+    endpoint route
+    column field
+    row record
+    flag option switch
+    image picture
+    page screen view
+    price cost
+    speed performance
+    rule convention guideline
+    vendor provider supplier
+    fresh new
+    own separate dedicated
+    real actual
+    main primary
+    happen wrap run
+    wrap use
+    track use
+    manage use
+    handle use
+    host machine
+    look check
+    squash combine
+    folder path
+    reach access
+    connect access
+    test check
+    time duration
+    notice see
+    """.strip().splitlines()
+)
+"""Words of which one may stand for the other where all others agree: each by itself, not for all of its group.
+
+They are too unlike to be synonyms anywhere, but one of them in the place of the other makes no other statement.
+"""
 
 OPPOSITES: tuple[frozenset[str], ...] = tuple(
     frozenset(pair.split())
