@@ -34,8 +34,8 @@ REWRITES = _rewrites(
     (r"\b(?:as well as|along with|together with)\b", "and"),
     (r"\bout of date\b", "outdated"),
     (r"\bmost recent\b", "latest"),
-    (r"\b(?:turn|switch)(?:s|ed|es|ing)? off\b", "disabled"),
-    (r"\b(?:turn|switch)(?:s|ed|es|ing)? on\b(?= (?:the|an?|all|in|for|by|at)\b|\W*$)", "enabled"),
+    (r"\b(?:turn|switch)(?:es)?(s|ed|ing)? off\b", r"disabl\1"),
+    (r"\b(?:turn|switch)(?:es)?(s|ed|ing)? on\b(?= (?:the|an?|all|in|for|by|at)\b|\W*$)", r"enabl\1"),
     (r"^\W*(?:always )?keep ([^,;]+?) out of\b", r"not put \1 in"),
     (r"^([^,;]+?) (?:is|are) missing (?:from|in) ([^,;]+?)[.!\s]*$", r"\2 has no \1"),
     (r"\b(?:leads? to|results? in)\b", "causes"),
@@ -102,6 +102,12 @@ REWRITES = _rewrites(
     (r"^([^,;]{1,60}?) (?:is|are) excluded from ([^,;]+?)[.!\s]*$", r"not need \1 in \2"),
     (r"^\W*((?:do not|don't|never) add [^,;]+?) to\b", r"\1 in"),
     (r"\b(?:must|should|may|can) ?not (?:be )?(?:longer|larger|bigger|greater|higher|more|exceed)(?: than)?\b", "maximum"),
+    (
+        r"\b(?:must|should|has to|have to|needs? to) (?:be|stay|remain|have) (?:(?:smaller|less|fewer|shorter|lower) than"
+        r"|under|below)(?= \d)",
+        "maximum",
+    ),
+    (r"^(?:use |only )?one ([a-z]+(?: [a-z]+)?) per ([a-z ]+?)[.!\s]*$", r"each \2 needs one \1"),
     # Modality; what need not be done comes before what must be done.
     (
         r"\b(?:(?:do|does) not|don't|doesn't) (?:need|have) to\b|\bneed not\b|\bneedn't\b|\bno need to\b"

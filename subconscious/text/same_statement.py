@@ -88,6 +88,7 @@ def _alike(one: Statement, other: Statement, cosine: float, *, may_add: bool, on
     left, right = _unmatched(one, other)
     if any(lacking) and not _turned(one, other):
         left, right = _without_near(left, right)
+        left, right = _without_weak(left, right)
     return short and not any(map(weighs, (*left, *right))) and _light_alike(left, right)
 
 
@@ -109,6 +110,15 @@ def _without_near(left: list[Word], right: list[Word]) -> tuple[list[Word], list
     return left, right
 
 
+def _without_weak(left: list[Word], right: list[Word]) -> tuple[list[Word], list[Word]]:
+    """The words without what adds nothing, where only one side has words that weigh."""
+    heavy = [any(map(weighs, words)) for words in (left, right)]
+    if all(heavy):
+        return left, right
+    return [word for word in left if word.stem not in _WEAK], [word for word in right if word.stem not in _WEAK]
+
+
+_WEAK = {parse(word).words[0].stem for word in vocabulary.WEAK}
 _NEAR_WORDS = {
     frozenset((parse(one).words[0].key, parse(other).words[0].key))
     for group in vocabulary.NEAR
@@ -164,12 +174,13 @@ def _denied(ones: Sequence[Word], others: Sequence[Word]) -> bool:
 
 
 def _in_marks(one: Statement, other: Statement) -> Iterator[str]:
-    for sort in ("modality", "scope", "time", "order"):
-        mine, its = (_marks_of(side, sort) for side in (one, other))
-        if mine != its and not (sort == "modality" and _both_duties(one, other)):
-            if sort == "modality" and _same_limit(one, other):
-                continue
-            yield "direction" if sort == "order" else sort
+    for sort in ("scope", "time"):
+        if _marks_of(one, sort) != _marks_of(other, sort):
+            yield sort
+    if _marks_of(one, "modality") != _marks_of(other, "modality") and not _same_duty(one, other):
+        yield "modality"
+    if bool(_marks_of(one, "order")) != bool(_marks_of(other, "order")) and not _follows(one, other):
+        yield "direction"
     if _tense(one, other):
         yield "time"
     if _unconditional(one, other) or _unconditional(other, one):
@@ -217,14 +228,43 @@ def _both_duties(one: Statement, other: Statement) -> bool:
     return all(mode == {"must"} or (not mode and _instructs(side, its)) for mode, side, its in sides)
 
 
+def _same_duty(one: Statement, other: Statement) -> bool:
+    """Whether both lay down the same, though only one says "must"."""
+    return _both_duties(one, other) or _same_limit(one, other) or _holds_for_all(one, other)
+
+
+def _holds_for_all(one: Statement, other: Statement) -> bool:
+    """Whether one says "must", and the other that all do: "every service must expose it", "each service exposes it"."""
+    modes = [{value for _, value in _marks_of(side, "modality")} for side in (one, other)]
+    told = one if not modes[0] else other
+    return {"must"} in modes and set() in modes and ("all", "") in told.marks and not told.by_key.keys() & _OUTCOMES
+
+
+_OUTCOMES = {parse(word).words[0].key for word in "pass fail work run succeed".split()}
+"""Verbs of how something turns out: that all tests pass is no rule."""
+
+
+def _follows(one: Statement, other: Statement) -> bool:
+    """Whether one says after what something happens, and the other at what, or what makes it happen."""
+    after, its = (one, other) if _marks_of(one, "order") else (other, one)
+    if _marks_of(after, "order") != {("order", "after")}:
+        return False
+    shared = [word for word in its.words if word.key in after.by_key]
+    cause = {word.key for word in after.words if not word.role}
+    conditions = {word.key for word in shared if word.role == "if"}
+    if conditions:
+        return conditions <= cause
+    return bool(shared) and not its.imperative and not shared[0].role and shared[0].key in cause
+
+
 def _same_limit(one: Statement, other: Statement) -> bool:
     """Whether both set a bound, so that "must" adds nothing: "at least 12 characters", "the minimum is 12"."""
     bounded = one.by_key.keys() & other.by_key.keys() & _BOUNDS
     modes = {value for side in (one, other) for sort, value in side.marks if sort == "modality"}
-    return bool(bounded and one.numbers == other.numbers and one.numbers) and modes == {"must"}
+    return bool(bounded and one.numbers == other.numbers and one.numbers) and modes <= {"must", "may"}
 
 
-_BOUNDS = {parse(word).words[0].key for word in ("minimum", "maximum")}
+_BOUNDS = {parse(word).words[0].key for word in ("minimum", "maximum", "smaller", "larger")}
 
 
 def _instructs(side: Statement, other: Statement) -> bool:

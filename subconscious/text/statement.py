@@ -121,9 +121,9 @@ _MARKS: dict[str, Mark] = {
     "yet": ("time", "yet"),
     "until": ("time", "until"),
     **dict.fromkeys(vocabulary.PAST, ("time", "past")),
-    "before": ("order", ""),
-    "then": ("order", ""),
-    "after": ("order", ""),
+    "before": ("order", "before"),
+    "then": ("order", "before"),
+    "after": ("order", "after"),
     "unless": ("scope", "unless"),
     "if": ("scope", "if"),
     "except": ("scope", "except"),
@@ -394,6 +394,8 @@ class _Clause:
             self.role, self.then = "before", True
         if low == "and":
             self.built.marks.add(("join", "and"))
+        if low in ("every", "all", "each"):
+            self.built.marks.add(("all", ""))
         if low == "or" and not self.negated:
             self.built.marks.add(("scope", "or"))
         marks_alone = low in _MARKS and low not in vocabulary.IRREGULAR  # "chose" is a word and a past tense

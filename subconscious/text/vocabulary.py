@@ -13,7 +13,7 @@ FILLERS = frozenset(
     " of for in on at by as to with via through using about around approximately roughly what how such into onto"
     " all every each any everywhere etc"
     " generally normally typically hence therefore thus thereby indeed obviously clearly kindly respective"
-    " respectively ever between against".split()
+    " respectively ever between against yourself ourselves themselves itself".split()
 )
 """Words without which a statement says the same; a preposition among them still gives a word its role."""
 
@@ -321,12 +321,26 @@ NEAR: tuple[frozenset[str], ...] = tuple(
     test check
     time duration
     notice see
+    smaller limit
+    inherit extend
+    inherit derive
+    config settings
+    go send
+    hit use
+    appear happen
+    matter important
     """.strip().splitlines()
 )
 """Words of which one may stand for the other where all others agree: each by itself, not for all of its group.
 
 They are too unlike to be synonyms anywhere, but one of them in the place of the other makes no other statement.
 """
+
+WEAK = frozenset(
+    "environment work request appear occur step process system instance access logic mechanism functionality handling"
+    " section suite project raise module package library tool command folder flag pattern".split()
+)
+"""Words that one of two statements may have besides, where all others agree: "staging" is "the staging environment"."""
 
 OPPOSITES: tuple[frozenset[str], ...] = tuple(
     frozenset(pair.split())
