@@ -7,13 +7,98 @@ with an underscore are marks for what comes after, such as ``_must`` for a duty.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 
-def _rewrites(*pairs: tuple[str, str]) -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in pairs)
+def rewrite(text: str) -> str:
+    """Return a statement with its phrases put one way."""
+    lowered = text.lower()
+    for needed, pattern, instead in _REWRITES:
+        if not needed or any(literal in lowered for literal in needed):
+            rewritten = pattern.sub(instead, text)
+            if rewritten != text:
+                text, lowered = rewritten, rewritten.lower()
+    return text
 
 
-REWRITES = _rewrites(
+def _rewrites(*pairs: tuple[str, str]) -> tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]:
+    return tuple((required(pattern), re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in pairs)
+
+
+def required(pattern: str) -> tuple[str, ...]:
+    """Literals of which one is in each text that a pattern matches, in lower case; none if that can't be told.
+
+    Most patterns match hardly ever: looking for a literal first is several times faster than trying each of them.
+    """
+    branches = _branches(pattern)
+    if len(branches) > 1:
+        found = [required(branch) for branch in branches]
+        return tuple(literal for literals in found for literal in literals) if all(found) else ()
+    candidates = [literals for literals in _in_sequence(pattern) if min(map(len, literals)) > 1]
+    return max(candidates, key=lambda literals: min(map(len, literals)), default=())
+
+
+def _in_sequence(pattern: str) -> Iterator[tuple[str, ...]]:
+    """For each part of a pattern without branches that must match: the literals of which it has one."""
+    run = ""
+    for found in _PART.finditer(_without_groups(pattern)):
+        if found["plain"] and not found["times"]:
+            run += found["plain"].lower()
+            continue
+        if run:
+            yield (run,)
+        run = ""
+    if run:
+        yield (run,)
+    for body, optional in _groups(pattern):
+        if not optional and (literals := required(body)):
+            yield literals
+
+
+_PART = re.compile(
+    r"(?:\\.|\[(?:\\.|[^\]\\])*\]|(?P<plain>[^\\\[\](){}.^$*+?|\0])|.)(?P<times>[*?+]|\{[^}]*\})?\??", re.DOTALL
+)
+"""A part of a pattern: an escape, a class, a plain character or a sign, with how many times it comes."""
+
+
+def _spans(pattern: str) -> Iterator[tuple[int, int]]:
+    """Where the outermost groups of a pattern begin and end."""
+    depth = begin = 0
+    for found in re.finditer(r"\\.|\[(?:\\.|[^\]\\])*\]|[()]", pattern):
+        if found[0] == "(":
+            begin, depth = (begin if depth else found.start()), depth + 1
+        elif found[0] == ")":
+            depth -= 1
+            if not depth:
+                yield begin, found.end()
+
+
+def _groups(pattern: str) -> Iterator[tuple[str, bool]]:
+    """The outermost groups: what is in each, and whether a match can do without it."""
+    for begin, end in _spans(pattern):
+        head = re.match(r"\((?:\?(?P<kind>-i:|[:=]|<?[=!]))?", pattern[begin:end])
+        assert head is not None
+        optional = pattern[end : end + 1] in ("?", "*") or pattern.startswith("{0", end) or "!" in (head["kind"] or "")
+        yield pattern[begin + head.end() : end - 1], optional
+
+
+def _without_groups(pattern: str) -> str:
+    for begin, end in reversed(list(_spans(pattern))):
+        pattern = f"{pattern[:begin]}\0{pattern[end:]}"
+    return pattern
+
+
+def _branches(pattern: str) -> list[str]:
+    """The pattern split at its outermost bars."""
+    groups = list(_spans(pattern))
+    bars = [found.start() for found in re.finditer(r"\\.|\[(?:\\.|[^\]\\])*\]|\|", pattern) if found[0] == "|"]
+    outer = [bar for bar in bars if not any(begin < bar < end for begin, end in groups)]
+    return [
+        pattern[begin:end] for begin, end in zip([0, *(bar + 1 for bar in outer)], [*outer, len(pattern)], strict=True)
+    ]
+
+
+_REWRITES = _rewrites(
     ("[\u2018\u2019]", "'"),
     (
         r"^\W*(?:(?:please|fyi|going forward|from now on)\b[,:]?\s*(?:that\b|to\b)?\s*|"
@@ -67,8 +152,14 @@ REWRITES = _rewrites(
         r"^\W*(?:do not|don't|never) ([^,;]+?) without (?:an? |the |my |our )?(approval|permission|review)\W*$",
         r"get \2 before \1",
     ),
-    (r"^\W*only ([^,;]+?) (?:if|when|after) (?:you (?:have been|are|were) )?(?:asked|told)(?: to)?\W*$", r"ask before \1"),
-    (r"^\W*(?:do not|don't|never) ([^,;]+?) (?:without being|unless(?: you are)?) (?:asked|told)(?: to)?\W*$", r"ask before \1"),
+    (
+        r"^\W*only ([^,;]+?) (?:if|when|after) (?:you (?:have been|are|were) )?(?:asked|told)(?: to)?\W*$",
+        r"ask before \1",
+    ),
+    (
+        r"^\W*(?:do not|don't|never) ([^,;]+?) (?:without being|unless(?: you are)?) (?:asked|told)(?: to)?\W*$",
+        r"ask before \1",
+    ),
     (r"\bbefore you (?=[a-z])", "before "),
     # What is missing, another thing goes without.
     (
@@ -76,13 +167,19 @@ REWRITES = _rewrites(
         r"|not (?:set|there|available|running|present|defined)))\b(?! for)",
         r"without \1",
     ),
-    (r"\b(?:if|when|whenever|because) (?=(?:[^\s,;]+ ){1,4}(?:isn't|aren't) (?:set|there|available|running|present|defined)\b)", "without "),
+    (
+        r"\b(?:if|when|whenever|because) (?=(?:[^\s,;]+ ){1,4}(?:isn't|aren't) (?:set|there|available|running|present|defined)\b)",
+        "without ",
+    ),
     (r"(?<=without )((?:[^\s,;]+ ){1,4}?)(?:isn't|aren't) (?:set|there|available|running|present|defined)\b", r"\1,"),
     (r"\b(?:(?:that|which) )(?:lacks?|(?:have|has) no|(?:do not|does not|don't|doesn't) have)\b", "without"),
     (r"\b(?:lacking|with no)\b", "without"),
     (r"\blacks?\b", "has no"),
     # Prohibitions.
-    (r"^\W*no (?=[^,;]*$)(?!.*\b(?:is|are|was|were|must|may|should|can|will|has|have|needs?|without|before|unless)\b)", "not need "),
+    (
+        r"^\W*no (?=[^,;]*$)(?!.*\b(?:is|are|was|were|must|may|should|can|will|has|have|needs?|without|before|unless)\b)",
+        "not need ",
+    ),
     (
         r"^\W*without ([^,]+?),? (?=the |our )([^,;]+?) (?:does not|do not|doesn't|don't) (?:work|run|start)\W*$",
         r"\2 needs \1",
@@ -101,7 +198,10 @@ REWRITES = _rewrites(
     ),
     (r"^([^,;]{1,60}?) (?:is|are) excluded from ([^,;]+?)[.!\s]*$", r"not need \1 in \2"),
     (r"^\W*((?:do not|don't|never) add [^,;]+?) to\b", r"\1 in"),
-    (r"\b(?:must|should|may|can) ?not (?:be )?(?:longer|larger|bigger|greater|higher|more|exceed)(?: than)?\b", "maximum"),
+    (
+        r"\b(?:must|should|may|can) ?not (?:be )?(?:longer|larger|bigger|greater|higher|more|exceed)(?: than)?\b",
+        "maximum",
+    ),
     (
         r"\b(?:must|should|has to|have to|needs? to) (?:be|stay|remain|have) (?:(?:smaller|less|fewer|shorter|lower) than"
         r"|under|below)(?= \d)",
@@ -114,7 +214,10 @@ REWRITES = _rewrites(
         r"|\b(?:is|are)(?: not|n't) (?:required|obliged) to\b|\bnot necessary to\b",
         " _neednot ",
     ),
-    (r"\b(?:is|are) (?:not allowed|not permitted|forbidden|prohibited|disallowed|banned)(?: to)?\b(?! by)", " _must not "),
+    (
+        r"\b(?:is|are) (?:not allowed|not permitted|forbidden|prohibited|disallowed|banned)(?: to)?\b(?! by)",
+        " _must not ",
+    ),
     (r"\b(?:is|are) (?:allowed|permitted|free|able) to\b", " _may "),
     (r"^(.+?) (?:is|are) (?:needed|required|mandatory|necessary) (?:for|by|to)\b (.+?)\W*$", r"\2 needs \1"),
     (r"^\W*(?:always )?(?:ensure|make sure|see to it)(?: that)? (?=(?:the|an?|all|every|each|no|it)\b)", " _must "),
@@ -152,7 +255,10 @@ REWRITES = _rewrites(
     (r"(?<![\w.])(\d[\w.]*) or (?:newer|later|higher|above|more|greater)\b", r"minimum \1"),
     (r"\b(?:at least|no (?:less|fewer) than|a minimum of)\b", " minimum "),
     (r"\b(?:at most|(?:no|not) more than|up to (?=\d|an? |one |two |three |ten )|a maximum of)\b", " maximum "),
-    (r"\b(?:over|above|more than|exceeding|longer than|(?:larger|bigger|greater|higher) than) (?=[~#]?\d)", " larger than "),
+    (
+        r"\b(?:over|above|more than|exceeding|longer than|(?:larger|bigger|greater|higher) than) (?=[~#]?\d)",
+        " larger than ",
+    ),
     (r"\b(?:under|below|less than|fewer than|shorter than|(?:smaller|lower) than) (?=[~#]?\d)", " smaller than "),
     (r"\b(?:except for|apart from|other than|excluding)\b", " except "),
     (r"\b(?:exclusively|solely|merely)\b", " only "),
@@ -175,7 +281,10 @@ REWRITES = _rewrites(
     ),
     (r"\bmatchmatch\b", "match"),
     # Causes, each behind what it causes.
-    (r"\b(?:was|were) (?:caused|triggered) by\b|\b(?:came|resulted) from\b(?= (?:an?|the) [^,;]*\W*$)", "happened because"),
+    (
+        r"\b(?:was|were) (?:caused|triggered) by\b|\b(?:came|resulted) from\b(?= (?:an?|the) [^,;]*\W*$)",
+        "happened because",
+    ),
     (r"^([^,;]+?) (?:was|were) the (?:cause|reason) (?:of|for) ([^,;]+?)\W*$", r"\2 happened because \1"),
     (r"^([^,;]+?) (?:is|are) the (?:cause|reason) (?:of|for) ([^,;]+?)\W*$", r"\2 happens because \1"),
     (
@@ -194,7 +303,10 @@ REWRITES = _rewrites(
     ),
     (r"^([^,;]+?) caused ((?:the|an?) [^,;]+?)\W*$", r"\2 happened because \1"),
     (r"^([^,;]+?) causes ((?:the|an?) [^,;]+?)\W*$", r"\2 happens because \1"),
-    (r"\b(?:takes?|needs?|requires?) (?=(?:about |around |only )?(?:\d|(?:an?|[a-z]{3,6}) (?:second|minute|hour|day|week)s?))", "lasts "),
+    (
+        r"\b(?:takes?|needs?|requires?) (?=(?:about |around |only )?(?:\d|(?:an?|[a-z]{3,6}) (?:second|minute|hour|day|week)s?))",
+        "lasts ",
+    ),
     (r"\bat night\b", "nightly"),
     (r"\b((?:the|an?) )?(`[^`]+`|[\w./-]*[\w/][_./][\w./-]*\w) (?:folder|directory|dir|file)\b", r"\2"),
     (r"\bafter (?=\d)", "at "),

@@ -71,24 +71,26 @@ def _differences(one: Statement, other: Statement) -> frozenset[str]:
 def _alike(one: Statement, other: Statement, cosine: float, *, may_add: bool, one_quote: bool) -> bool:
     """Whether the statements have enough words in common."""
     strict = not (may_add or one_quote)
-    if strict and max(len(one.heavy - other.by_key.keys()), len(other.heavy - one.by_key.keys())) > 1:
+    if strict and (len(one.heavy - other.keys) > 1 or len(other.heavy - one.keys) > 1):
         return False
-    shared = one.by_key.keys() & other.by_key.keys()
+    shared = one.keys & other.keys
     if not shared and not one.numbers & other.numbers:
         return False
     if one_quote and len(shared) >= OF_ONE_QUOTE * min(len(one.by_key), len(other.by_key)):
         return True
     if cosine < NEAR and not (cosine >= NEAR_LIGHT and len(one.heavy & other.heavy) >= FEWEST and strict):
         # Where all words agree, a cosine says nothing that the words do not say better.
-        return FEWEST_ALIKE <= len(shared) <= LONGEST and one.by_key.keys() == other.by_key.keys()
+        fewest = FEWEST_ALIKE if cosine >= NEAR_LIGHT else FEWEST
+        return fewest <= len(shared) <= LONGEST and one.keys == other.keys
     lacking = one.heavy - shared, other.heavy - shared
     if may_add:
         return not all(lacking)
     short = max(len(one.by_key), len(other.by_key)) <= LONGEST
     left, right = _unmatched(one, other)
     if any(lacking) and not _turned(one, other):
-        left, right = _without_near(left, right)
-        left, right = _without_weak(left, right)
+        left, right = _without_near(left, right, framed=_frame(one) == _frame(other))
+    if any(lacking) and cosine >= NEAR:
+        left, right = _without_weak(left, right, one, other)
     return short and not any(map(weighs, (*left, *right))) and _light_alike(left, right)
 
 
@@ -96,26 +98,53 @@ def _turned(one: Statement, other: Statement) -> bool:
     """Whether two statements of who does what begin with another of their common words."""
     if one.passives or other.passives or one.imperative or other.imperative:
         return False
-    firsts = [next((word.key for word in side.words if word.key in its.by_key), "") for side, its in
-              ((one, other), (other, one))]
+    firsts = [
+        next((word.key for word in side.words if word.key in its.by_key), "")
+        for side, its in ((one, other), (other, one))
+    ]
     return firsts[0] != firsts[1]
 
 
-def _without_near(left: list[Word], right: list[Word]) -> tuple[list[Word], list[Word]]:
-    """The words without the first two that may stand for each other in otherwise equal statements."""
+def _frame(side: Statement) -> tuple[bool, bool]:
+    return side.imperative, bool(side.passives)
+
+
+def _without_near(left: list[Word], right: list[Word], *, framed: bool) -> tuple[list[Word], list[Word]]:
+    """The words without the first two that may stand for each other in otherwise equal statements.
+
+    ``framed``: both say who does it, or neither. Then to use something is not what else is done with it: "the parser
+    follows redirects" is not "uses redirects", as "use the standard for messages" is "messages follow the standard".
+    """
     for mine in left:
         for its in right:
-            if frozenset((mine.key, its.key)) in _NEAR_WORDS:
+            pair = frozenset((mine.key, its.key))
+            if pair in _NEAR_WORDS and not (framed and _USE in pair):
                 return [word for word in left if word is not mine], [word for word in right if word is not its]
     return left, right
 
 
-def _without_weak(left: list[Word], right: list[Word]) -> tuple[list[Word], list[Word]]:
+_USE = stem("use")
+
+
+def _without_weak(
+    left: list[Word], right: list[Word], one: Statement, other: Statement
+) -> tuple[list[Word], list[Word]]:
     """The words without what adds nothing, where only one side has words that weigh."""
-    heavy = [any(map(weighs, words)) for words in (left, right)]
-    if all(heavy):
+    if any(map(weighs, left)) and any(map(weighs, right)):
         return left, right
-    return [word for word in left if word.stem not in _WEAK], [word for word in right if word.stem not in _WEAK]
+    return (
+        [word for word in left if word.stem not in _WEAK and not _left_out(word, one, other)],
+        [word for word in right if word.stem not in _WEAK and not _left_out(word, other, one)],
+    )
+
+
+def _left_out(word: Word, active: Statement, passive: Statement) -> bool:
+    """Whether a word says who does what is only done in the other: "CI retries the jobs", "the jobs are retried"."""
+    done = [one.verb for one in passive.passives if not one.agents]
+    order = _order(active)
+    if active.passives or active.imperative or word.role or word.negated or not done or done[0] not in order:
+        return False
+    return active.words[0] is word and order[done[0]] == 1
 
 
 _WEAK = {parse(word).words[0].stem for word in vocabulary.WEAK}
@@ -230,7 +259,14 @@ def _both_duties(one: Statement, other: Statement) -> bool:
 
 def _same_duty(one: Statement, other: Statement) -> bool:
     """Whether both lay down the same, though only one says "must"."""
-    return _both_duties(one, other) or _same_limit(one, other) or _holds_for_all(one, other)
+    return any(same(one, other) for same in (_both_duties, _same_limit, _holds_for_all, _both_done))
+
+
+def _both_done(one: Statement, other: Statement) -> bool:
+    """Whether one says that something must be done, and the other that it is: a convention is put either way."""
+    verbs = [[passive.verb for passive in side.passives] for side in (one, other)]
+    modes = [{value for _, value in _marks_of(side, "modality")} for side in (one, other)]
+    return verbs[0] == verbs[1] != [] and set() in modes and {"must"} in modes
 
 
 def _holds_for_all(one: Statement, other: Statement) -> bool:
@@ -405,9 +441,7 @@ def _gives_reason(side: Statement) -> bool:
 def _order(side: Statement) -> dict[str, int]:
     """Where the words stand that stand in one place."""
     found = side.by_key
-    return {
-        word.key: place for place, word in enumerate(side.words) if len(found[word.key]) == 1 and not word.adverb
-    }
+    return {word.key: place for place, word in enumerate(side.words) if len(found[word.key]) == 1 and not word.adverb}
 
 
 def _objects(active: Statement, verb: int) -> bool:

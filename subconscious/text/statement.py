@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from subconscious.text import vocabulary
-from subconscious.text.rewrites import REWRITES
+from subconscious.text.rewrites import rewrite
 from subconscious.text.words import is_name
 
 Mark = tuple[str, str]
@@ -64,6 +64,7 @@ class Statement:
     by_key: Mapping[str, Sequence[Word]]
     heavy: frozenset[str]
     """Keys of the words that may not be missing from a paraphrase."""
+    keys: frozenset[str]
 
 
 _TOKEN = re.compile(
@@ -162,8 +163,7 @@ def parse(text: str) -> Statement:
         built.marks.add(("modality", "question"))
     if text.isupper() and " " in text.strip():
         text = text.casefold()  # all in capitals, nothing is a name for having some
-    for pattern, instead in REWRITES:
-        text = pattern.sub(instead, text)
+    text = rewrite(text)
     negated = False
     for clause in _main_first(list(_parts(text))):
         negated = _Clause(clause, built).read(negated)
@@ -183,6 +183,7 @@ def parse(text: str) -> Statement:
         frozenset(built.of),
         by_key,
         frozenset(key for key, of_key in by_key.items() if weighs(of_key[0])),
+        frozenset(by_key),
     )
 
 
@@ -444,12 +445,27 @@ class _Clause:
         finite = finite and self.finite in ("", self.before) and not listed
         past = done and finite and (not self.auxiliary or not _WAS.isdisjoint(self.recent))
         past |= self.before == "_did"
-        self._append(Word(key, stem, self.role, self.negated, name, past, passive, self._is_thing(low, after), low.endswith("ly"), done))
+        self._append(
+            Word(
+                key,
+                stem,
+                self.role,
+                self.negated,
+                name,
+                past,
+                passive,
+                self._is_thing(low, after),
+                low.endswith("ly"),
+                done,
+            )
+        )
 
     def _patients(self) -> frozenset[str]:
         """What stands before a passive verb, without what only belongs to it: "errors (of the API) are returned"."""
         words = self.built.words[self.begin :]
-        return frozenset(word.key for word in words if word.role in ("", *_SUBORDINATORS) and word.key not in self.owners)
+        return frozenset(
+            word.key for word in words if word.role in ("", *_SUBORDINATORS) and word.key not in self.owners
+        )
 
     def _is_thing(self, low: str, after: str) -> bool:
         """Whether a word that may be a verb is a noun here: "rotation", "a limit", "a depth limit", "limit of"."""

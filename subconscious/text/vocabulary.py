@@ -327,6 +327,9 @@ NEAR: tuple[frozenset[str], ...] = tuple(
     config settings
     go send
     hit use
+    follow use
+    adhere use
+    build use
     appear happen
     matter important
     """.strip().splitlines()
@@ -337,8 +340,8 @@ They are too unlike to be synonyms anywhere, but one of them in the place of the
 """
 
 WEAK = frozenset(
-    "environment work request appear occur step process system instance access logic mechanism functionality handling"
-    " section suite project raise module package library tool command folder flag pattern".split()
+    "environment work request appear occur step process system instance access logic mechanism functionality"
+    " section suite project module package library tool command folder flag pattern".split()
 )
 """Words that one of two statements may have besides, where all others agree: "staging" is "the staging environment"."""
 
@@ -450,8 +453,8 @@ IRREGULAR = {
         "manage management,adjust adjustment,move movement,improve improvement,assign assignment,enforce enforcement",
         "encrypt encryption,delete deletion,expire expiration expiry,publish publication,derive derivation",
         "forget forgot forgotten,leave left,think thought,teach taught,catch caught,buy bought,feed fed",
-        "freeze froze frozen,tear tore torn,stick stuck,spend spent,bind bound,sweep swept,deal dealt,meet met,pay paid",
-        "lay laid,spin spun,strike struck,hang hung,win won,sleep slept,shrink shrank shrunk,grow grew grown,blow blown",
+        "freeze froze frozen,tear tore torn,stick stuck,spend spent,bind bound,deal dealt,meet met,pay paid",
+        "lay laid,spin spun,strike struck,hang hung,win won,shrink shrank shrunk,grow grew grown,blow blown",
         "steal stole stolen,eat eaten,drive drove driven,shake shaken,undo undone,redo redone,withdraw withdrawn",
         "understand understood,withhold withheld,stand stood,rise rose risen,wake woke woken,swap swapped,grow growth",
         "apologize apologies apology,forbid forbade forbidden,strict strictness",
