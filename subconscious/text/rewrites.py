@@ -76,10 +76,12 @@ def _spans(pattern: str) -> Iterator[tuple[int, int]]:
 def _groups(pattern: str) -> Iterator[tuple[str, bool]]:
     """The outermost groups: what is in each, and whether a match can do without it."""
     for begin, end in _spans(pattern):
-        head = re.match(r"\((?:\?(?P<kind>-i:|[:=]|<?[=!]))?", pattern[begin:end])
-        assert head is not None
-        optional = pattern[end : end + 1] in ("?", "*") or pattern.startswith("{0", end) or "!" in (head["kind"] or "")
-        yield pattern[begin + head.end() : end - 1], optional
+        body = _HEAD.sub("", pattern[begin : end - 1])
+        denied = pattern.startswith(("(?!", "(?<!"), begin)
+        yield body, denied or pattern.startswith(("?", "*", "{0"), end)
+
+
+_HEAD = re.compile(r"^\((?:\?(?:-i:|[:=!]|<[=!]))?")
 
 
 def _without_groups(pattern: str) -> str:
@@ -163,12 +165,13 @@ _REWRITES = _rewrites(
     (r"\bbefore you (?=[a-z])", "before "),
     # What is missing, another thing goes without.
     (
-        r"\b(?:if|when|whenever|because) (?:(?:there (?:is|are) no)|((?:[^\s,;]+ ){1,4}?)(?:is|are) (?:missing|absent|unset"
-        r"|not (?:set|there|available|running|present|defined)))\b(?! for)",
+        r"\b(?:if|when|whenever|because) (?:(?:there (?:is|are) no)|((?:[^\s,;]+ ){1,4}?)(?:is|are)"
+        r" (?:missing|absent|unset|not (?:set|there|available|running|present|defined)))\b(?! for)",
         r"without \1",
     ),
     (
-        r"\b(?:if|when|whenever|because) (?=(?:[^\s,;]+ ){1,4}(?:isn't|aren't) (?:set|there|available|running|present|defined)\b)",
+        r"\b(?:if|when|whenever|because) (?=(?:[^\s,;]+ ){1,4}(?:isn't|aren't)"
+        r" (?:set|there|available|running|present|defined)\b)",
         "without ",
     ),
     (r"(?<=without )((?:[^\s,;]+ ){1,4}?)(?:isn't|aren't) (?:set|there|available|running|present|defined)\b", r"\1,"),
@@ -177,7 +180,8 @@ _REWRITES = _rewrites(
     (r"\blacks?\b", "has no"),
     # Prohibitions.
     (
-        r"^\W*no (?=[^,;]*$)(?!.*\b(?:is|are|was|were|must|may|should|can|will|has|have|needs?|without|before|unless)\b)",
+        r"^\W*no (?=[^,;]*$)"
+        r"(?!.*\b(?:is|are|was|were|must|may|should|can|will|has|have|needs?|without|before|unless)\b)",
         "not need ",
     ),
     (
@@ -203,8 +207,8 @@ _REWRITES = _rewrites(
         "maximum",
     ),
     (
-        r"\b(?:must|should|has to|have to|needs? to) (?:be|stay|remain|have) (?:(?:smaller|less|fewer|shorter|lower) than"
-        r"|under|below)(?= \d)",
+        r"\b(?:must|should|has to|have to|needs? to) (?:be|stay|remain|have)"
+        r" (?:(?:smaller|less|fewer|shorter|lower) than|under|below)(?= \d)",
         "maximum",
     ),
     (r"^(?:use |only )?one ([a-z]+(?: [a-z]+)?) per ([a-z ]+?)[.!\s]*$", r"each \2 needs one \1"),
@@ -272,6 +276,8 @@ _REWRITES = _rewrites(
     (r"(?<=[a-z] )(?:only|just|exactly) one\b", "one"),
     (r"\b_must +get (?=an?\b)", "needs "),
     (r"(_must +[a-z]+) their (?!own\b)", r"\1 the "),
+    (r"^([^,;]+?) slows? (?:down ([^,;]+?)|([^,;]+?) down)[.!\s]*$", r"\2\3 slow because \1"),
+    (r"\b(?:gets?|becomes?) slow(?:er)?\b", "are slow"),
     (r"\bends? up (?=(?:in|on|at)\b)", "go "),
     (r"\bgo in\b", "go to"),
     (

@@ -26,6 +26,9 @@ FEWEST = 3
 FEWEST_ALIKE = 2
 """Words of two statements that have no others."""
 
+FEWEST_ORDERED = 9
+"""Different words from which a statement is more than what is the same as what."""
+
 LONGEST = 24
 """Different words of a statement that may be a paraphrase of another; in a longer one too much can hide."""
 
@@ -340,6 +343,8 @@ def _agents_swapped(one: Statement, other: Statement) -> bool:
         return False
     if _gives_reason(one) != _gives_reason(other):
         return _effect_first(one, other) if _gives_reason(one) else _effect_first(other, one)
+    if len(one.keys) < FEWEST_ORDERED and not one.keys.isdisjoint(_SYMMETRIC):
+        return False
     order = _order(one), _order(other)
     shared = sorted(order[0].keys() & order[1].keys(), key=lambda key: order[0][key])[:LONGEST]
     parts = [[key for key in shared if (one.by_key[key][0].role in _SUBORDINATE) is part] for part in (False, True)]
@@ -348,6 +353,10 @@ def _agents_swapped(one: Statement, other: Statement) -> bool:
         for part in parts
         for left, middle, right in combinations(part, 3)
     )
+
+
+_SYMMETRIC = {stem(word) for word in ("match", "differ", "conflict", "collide")}
+"""Verbs that hold in both directions."""
 
 
 def _effect_first(reasoned: Statement, told: Statement) -> bool:
@@ -463,7 +472,9 @@ def _against(done: Passive, active: Statement) -> bool:
     if any(order[key] < verb and active.by_key[key][0].role not in _TOWARDS for key in ends):
         return True  # "rows are sent to the API", "the API sends rows"
     patients = [order[key] for key in done.patients if key in order]
-    if not done.agents and (active.by_key[done.verb][0].stem in _MIDDLE or not _objects(active, verb)):
+    if not done.agents and active.by_key[done.verb][0].stem in _MIDDLE:
         return False
+    if not done.by and not _objects(active, verb):
+        return False  # "it is run on a deploy", "it runs on a deploy"
     turned = not agents or any(place > verb for place in agents)
     return turned and any(place < verb for place in patients)

@@ -44,6 +44,8 @@ class Passive:
     patients: frozenset[str]
     agents: frozenset[str]
     ends: frozenset[str]
+    by: bool
+    """Whether "by" tells who does it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,7 +490,11 @@ class _Clause:
         words = self.built.words[self.begin :]
         agents = {one.key for one in words if one.role in _AGENTS}
         ends = {one.key for one in words if one.role in _ENDS and weighs(one)}
-        self.built.passives.append(Passive(verb, patients, frozenset(agents - patients), frozenset(ends)))
+        self.built.passives.append(
+            Passive(
+                verb, patients, frozenset(agents - patients), frozenset(ends), any(one.role == "by" for one in words)
+            )
+        )
 
 
 _ARTICLES = (("a",), ("an",), ("the",))
