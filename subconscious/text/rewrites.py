@@ -310,7 +310,8 @@ _REWRITES = _rewrites(
     (r"^([^,;]+?) caused ((?:the|an?) [^,;]+?)\W*$", r"\2 happened because \1"),
     (r"^([^,;]+?) causes ((?:the|an?) [^,;]+?)\W*$", r"\2 happens because \1"),
     (
-        r"\b(?:takes?|needs?|requires?) (?=(?:about |around |only )?(?:\d|(?:an?|[a-z]{3,6}) (?:second|minute|hour|day|week)s?))",
+        r"\b(?:takes?|needs?|requires?) "
+        r"(?=(?:about |around |only )?(?:\d|(?:an?|[a-z]{3,6}) (?:second|minute|hour|day|week)s?))",
         "lasts ",
     ),
     (r"\bat night\b", "nightly"),

@@ -136,6 +136,10 @@ _MARKS: dict[str, Mark] = {
         " mainly partially too".split()
     },
 }
+_JOINS: dict[str, tuple[Mark, ...]] = {
+    "and": (("join", "and"),),
+    **dict.fromkeys(("every", "all", "each"), (("all", ""),)),
+}
 _NEEDING = frozenset("need needs require requires required mandatory necessary needed".split())
 """Words for what is a duty, as "must" is, unless a mark before them says that it is none."""
 _UNMARKED = frozenset("every all always each".split())
@@ -290,10 +294,10 @@ class _Clause:
         self.recent: tuple[str, ...] = ()
         self.passive: tuple[str, frozenset[str]] | None = None
         self.begin = len(built.words)
-        self.filled = False
-        self.base = False
+        self.filled = False  # whether the phrase has a word
+        self.base = False  # whether the clause as a whole is negated
         self.without = False
-        self.finite = ""
+        self.finite = ""  # the verb of an instruction, or "_" beside an auxiliary
         self.of_phrase = False
         self.owners: set[str] = set()
 
@@ -380,6 +384,15 @@ class _Clause:
     def _word(self, word: str, low: str, after: str) -> None:
         if low == "then" and ("scope", "if") in self.built.marks:
             return
+        self._mark(word, low, after)
+        self._set_role(low)
+        marks_alone = low in _MARKS and low not in vocabulary.IRREGULAR  # "chose" is a word and a past tense
+        if marks_alone or low in _ROLES or (low in vocabulary.FILLERS and not self._is_acronym(word)):
+            return
+        self._plain(word, low, after)
+
+    def _mark(self, word: str, low: str, after: str) -> None:
+        """Add what a word says of the statement as a whole."""
         untimed = self.role in _SUBORDINATORS and _MARKS.get(low, ("",))[0] in ("time", "order")
         if low in _MARKS and not untimed and not (word.isupper() and len(word) > 1):
             self.built.marks.add(_MARKS[low])
@@ -387,6 +400,12 @@ class _Clause:
                 self.built.only, self.only = "?", after not in _BE and after not in _ROLES
         elif low in _UNMARKED and self.negated and self.before in _NEGATIONS:
             self.built.marks.add(("scope", "not all"))
+        if low == "or" and not self.negated:
+            self.built.marks.add(("scope", "or"))
+        self.built.marks.update(_JOINS.get(low, ()))
+
+    def _set_role(self, low: str) -> None:
+        """Begin a phrase at its preposition or conjunction."""
         if low == "of" and len(self.built.words) > self.begin:
             self.owned = self.built.words[-1].key
             self.of_phrase, self.filled = True, False
@@ -395,16 +414,6 @@ class _Clause:
             self.role = self.role if self.role == "because" or self.then else low
         if low == "then":
             self.role, self.then = "before", True
-        if low == "and":
-            self.built.marks.add(("join", "and"))
-        if low in ("every", "all", "each"):
-            self.built.marks.add(("all", ""))
-        if low == "or" and not self.negated:
-            self.built.marks.add(("scope", "or"))
-        marks_alone = low in _MARKS and low not in vocabulary.IRREGULAR  # "chose" is a word and a past tense
-        if marks_alone or low in _ROLES or (low in vocabulary.FILLERS and not self._is_acronym(word)):
-            return
-        self._plain(word, low, after)
 
     def _append(self, word: Word) -> None:
         """Add a word, with what it is said of by "only" or "of"."""
