@@ -34,7 +34,7 @@ def look_alikes(stage: Stage) -> None:
 SAID_AGAIN = (
     ("Remember: the tests fail without a running Redis.", "Remember: without a running Redis the tests fail."),
     ("Remember: commit messages must not contain emojis.", "Remember: no emojis in commit messages."),
-    ("Remember: never run migrations by hand in CI.", "Remember: in CI, migrations must not be run manually."),
+    ("Remember: the mailer crashes if REDIS_URL is missing.", "Remember: without REDIS_URL the mailer crashes."),
 )
 
 
