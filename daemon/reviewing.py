@@ -180,7 +180,7 @@ async def _look(mind: Mind, capture: dict[str, Any], sources: Sequence[int]) -> 
     similar = review.similar_to(capture["content"], ((hit.memory, hit.cosine) for hit in hits))
     # That a summing up says what its sources say is no reason to reject it.
     similar = [known for known in similar if known.id not in (capture["memory_id"], *sources)]
-    worth = mind.calibration.at(capture["extractor"], capture["raw_confidence"])
+    worth = mind.calibration.at(capture["extractor"], capture["raw_confidence"], capture["kind"])
     return capture | {
         "context": await asyncio.to_thread(review.excerpt, capture, clean),
         "parts": review.parts(capture, worth),

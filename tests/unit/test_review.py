@@ -229,3 +229,40 @@ async def test_a_daemons_deed_is_not_undone(database: Database, project: Project
 def test_what_holds_elsewhere_or_binds_otherwise_is_no_duplicate(one: str, other: str) -> None:
     assert review.propose(capture(one), [known(other, 0.99)]).sort != "duplicate"
     assert review.propose(capture(one), [known(one.rstrip("."), 0.99)]).sort == "duplicate"
+
+
+async def forget(database: Database, project: Project, names: list[str], reason: str, age_days: float = 0.0) -> None:
+    """Capture statements, and let a person forget them all at once."""
+    numbers = [await judged(database, project, Decision.AUTO, name, raw_confidence=0.92) for name in names]
+    for number in numbers:
+        await memory_of(database, number)
+    async with database.write() as tx:
+        await tx.execute("UPDATE implicit_captures SET created_at = created_at - ?", (age_days * DAY,))
+        for number in numbers:
+            held = await memories.held(tx, (await captures.held(tx, number))["memory_id"])
+            await memories.archive(tx, held, "user", reason)
+
+
+async def worth(database: Database) -> float:
+    return (await calibrate(database, Settings())).at("offline", 0.92, "decision")
+
+
+@pytest.mark.parametrize("reason", ["", "wrong"])
+async def test_neither_one_forget_nor_a_bulk_one_ends_automatic_capture(
+    database: Database, project: Project, reason: str
+) -> None:
+    await forget(database, project, [f"statement {place}" for place in range(30)], reason)
+    assert len(await outcomes.rows(database)) == 30
+    assert 0.9 <= await worth(database) < 0.92
+
+
+async def test_forgetting_what_is_outdated_or_old_teaches_little(database: Database, project: Project) -> None:
+    for place in range(20):
+        await forget(database, project, [f"outdated {place}"], "outdated")
+    assert await worth(database) == 0.92
+    for place in range(20):
+        await forget(database, project, [f"old {place}"], "", age_days=1.0)
+    assert await worth(database) >= 0.85
+    for place in range(20):
+        await forget(database, project, [f"wrong {place}"], "that is wrong")
+    assert await worth(database) < 0.7
