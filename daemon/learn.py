@@ -115,7 +115,7 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
     reading, doubtful = await _read_and_doubted(core, source, place, final)
     if reading.offset == place.position and not reading.turns:
         return Gain(reading)
-    meanings = await _meanings(core, reading.turns)
+    meanings = await meanings_of(core, reading.turns)
     judged = await asyncio.to_thread(judge, reading.turns, mind.settings, mind.calibration, meanings)
     judged = waiting([hold(one, LATE) for one in judged] if source.late else judged, doubtful)
     heard = _heard(source, reading, doubtful)
@@ -252,7 +252,7 @@ def _read(path: str, place: sessions.Position, final: bool) -> Reading:
         return read_turns(Path(path), place.position, state, clean=clean, final=final)
 
 
-async def _meanings(core: Core, turns: Sequence[Turn]) -> Meanings:
+async def meanings_of(core: Core, turns: Sequence[Turn]) -> Meanings:
     """What was typed after an interrupt, as the local model sees it; nothing where that is not at hand."""
     sense = core.embedding.sense
     if sense.model != LocalEmbedder.name:
