@@ -60,11 +60,14 @@ def _tell_session(answer: dict[str, Any]) -> None:
 
 def _tell(speaker: str, sentence: str, rows: Sequence[Sentence]) -> None:
     print(f"\n{screen.wrapped(screen.line(sentence), INDENT, f'{SPEAKERS[speaker]}:')}")
-    for row in rows:
-        if row["seen"]:
-            print(screen.paint(screen.wrapped(_seen(row), INDENT), "dim"))
-        told = screen.wrapped(screen.line(row["told"]), INDENT)
-        print(screen.paint(told, STYLES.get(row["fate"], "dim")))
+    best = max(rows, key=lambda row: (row["fate"] in STYLES, row["confidence"]))
+    if best["seen"]:
+        print(screen.paint(screen.wrapped(_seen(best), INDENT), "dim"))
+    told = screen.wrapped(screen.line(best["told"]), INDENT)
+    print(screen.paint(told, STYLES.get(best["fate"], "dim")))
+    if len(rows) > 1:
+        more = screen.counted(len(rows) - 1, "weaker reading")
+        print(screen.paint(screen.wrapped(f"{more} of it (--json shows them)", INDENT), "dim"))
 
 
 def _seen(row: Sentence) -> str:

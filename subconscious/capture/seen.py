@@ -19,6 +19,18 @@ from subconscious.model import Candidate, Origin, Turn
 LOWERED = "; lowered: "
 """What an extractor's reason puts between what it saw and what speaks against it."""
 
+SORTS = {
+    "sentence": "a statement of the assistant's",
+    "point": "a point of a list",
+    "passage": "a passage",
+    "plan": "a plan of the assistant's",
+    "finding": "a finding",
+    "mended": "a fault and its fix",
+    "resolved": "a fault and its fix, told apart",
+    "reply": "an answer to a question",
+}
+"""What the extractors call a statement whose reason is only where it comes from."""
+
 NO_CUE = "none of the words by which rules, decisions, preferences and facts are recognised"
 NOT_TYPED = "nothing that is recognised as a decision, a finding, a fix or a lesson"
 SAID_BEFORE = "says the same as another sentence of this session"
@@ -82,7 +94,12 @@ def is_about(content: str, quote: str, text: str, place: range) -> bool:
 def _candidate(sentence: str, turn: Turn, found: Candidate) -> Seen:
     what, _, lowered = found.reason.partition(LOWERED)
     reasons = tuple(lowered.split(", ")) if lowered else ()
-    return Seen(sentence, turn, turn.origin, what or found.kind, found.raw_confidence, reasons, found)
+    return Seen(sentence, turn, turn.origin, _readable(what) or found.kind, found.raw_confidence, reasons, found)
+
+
+def _readable(reason: str) -> str:
+    sort, comma, rest = reason.partition(",")
+    return f"{SORTS.get(sort, sort)}{comma}{rest}"
 
 
 def _why_not(sentence: str, turn: Turn, worded: set[str]) -> str:

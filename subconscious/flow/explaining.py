@@ -10,7 +10,7 @@ import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from subconscious.capture.offline import NO_MEANINGS, Meanings
@@ -18,13 +18,16 @@ from subconscious.capture.seen import Seen, is_about, seen
 from subconscious.flow import merging
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Judged, Provenance, last_word, weigh
-from subconscious.model import Admission, Candidate, Decision, Memory, Origin, Turn
+from subconscious.model import Admission, Candidate, Decision, Level, Memory, Origin, Turn
 from subconscious.store import captures, memories, merges
 from subconscious.store.capture_rows import QUARANTINED
 from subconscious.text.words import content_words
 
 MOST = 10_000
 """Captures of one session that are looked at."""
+
+LEAST = 0.005
+"""A difference of confidences that is worth telling."""
 
 NEVER = "never a candidate"
 SAYS = re.compile(r"says what (?P<what>memory|capture) (?P<number>\d+) says")
@@ -132,7 +135,7 @@ async def _last_word(mind: Mind, judged: Judged, where: Provenance, repeats: mer
 
 
 def _said_again(admission: Admission, reason: str) -> Admission:
-    return Admission(Decision.DISCARD, admission.confidence, reason, admission.verdict)
+    return replace(admission, decision=Decision.DISCARD, reason=reason)
 
 
 def _rests_on(capture: Capture, one: Seen) -> bool:
@@ -147,12 +150,25 @@ def _rests_on(capture: Capture, one: Seen) -> bool:
 
 
 def _recorded(one: Seen, capture: Capture, known: Recorded) -> Explained:
-    fate, told, number = fate_of(capture, known)
-    reason = str(capture["reason"])
-    what, lowered = one.what, one.reasons if one.candidate is not None else ()
+    reason = _short(str(capture["reason"]), one)
+    fate = fate_of(capture | {"reason": reason}, known)
     if one.candidate is None:
-        what = reason if fate in ("stored", "waiting") else "a candidate when it was read"
-    return _explained(one, what, capture["raw_confidence"], lowered, (fate, told, number), capture["kind"])
+        return _explained(one, "a candidate when it was read", capture["raw_confidence"], (), fate, capture["kind"])
+    lowered = _lowered(one, capture["raw_confidence"] - capture["confidence"], Level(capture["level"]))
+    return _explained(one, one.what, capture["raw_confidence"], lowered, fate, capture["kind"])
+
+
+def _lowered(one: Seen, by: float, level: Level) -> tuple[str, ...]:
+    """What lowered a confidence: the extractor's own reasons, and what was taken off after it."""
+    if by < LEAST:
+        return one.reasons
+    why = "it looks slightly suspicious" if level is Level.LOW else "you often decided against what was as sure"
+    return (*one.reasons, f"{why} (-{by:.2f})")
+
+
+def _short(reason: str, one: Seen) -> str:
+    """A gate's reason without what the extractor saw, which is told beside it."""
+    return reason.removesuffix(f": {one.candidate.reason}") if one.candidate is not None else reason
 
 
 def fate_of(capture: Capture, known: Recorded) -> tuple[str, str, int | None]:
@@ -201,13 +217,16 @@ def _never(one: Seen) -> Explained:
 def _unrecorded(one: Seen, admission: Admission, *, read: bool) -> Explained:
     """A candidate of which the store has no record."""
     if not read:
-        return _judged(one, admission, "not read yet; ")
+        return _judged(one, admission)
     return _judged(one, admission, "no candidate when it was read, or purged since; read today, ")
 
 
 def _judged(one: Seen, admission: Admission, before: str = "") -> Explained:
     kind = one.candidate.kind if one.candidate is not None else ""
-    return _explained(one, one.what, one.confidence, one.reasons, _would(admission, before), kind)
+    admission = replace(admission, reason=_short(admission.reason, one))
+    level = admission.verdict.level if admission.verdict is not None else Level.NONE
+    lowered = _lowered(one, one.confidence - admission.confidence, level)
+    return _explained(one, one.what, one.confidence, lowered, _would(admission, before), kind)
 
 
 def _would(admission: Admission, before: str) -> tuple[str, str, int | None]:
