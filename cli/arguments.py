@@ -164,7 +164,7 @@ def _add_review(verbs: Verbs) -> None:
     verb.add_argument("--session", help="of one session")
     verb.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     verb.add_argument("--list", action="store_true", help="print them, instead of asking for each")
-    verb.add_argument("--limit", type=positive, default=100, help="at most so many (100)")
+    verb.add_argument("--limit", type=positive, help="at most so many (3 that wait, 100 others)")
     choices = verb.add_subparsers(title="decide", metavar="DECISION")
     _add_approve(choices)
     reject = add_verb(choices, "reject", "review:reject", "don't store it", listing=True)

@@ -211,7 +211,7 @@ async def admit_memory(
     known = await memories.same_wording(tx, memory) if mind.settings.dedupe else None
     known = known or await merging.known_as(tx, *judged, memory, found)
     if known is None:
-        known = await memories.insert(tx, memory, where.actor)
+        known = await memories.insert(tx, memory, where.actor, number=capture_id)
         await merging.take_place(tx, *judged, known, found)
     else:
         await memories.recur(tx, known, memory.said_at, memory.session_id, memory.origin)

@@ -1,0 +1,69 @@
+"""Migration 0024: what waits gets a number that no memory has, and keeps what refers to it."""
+
+from __future__ import annotations
+
+from subconscious.home import Home
+from subconscious.store.connect import Database, open_database
+from subconscious.store.migrate import migrate, migrations
+from subconscious.store.numbers import next_number
+
+CAPTURE = (
+    "INSERT INTO implicit_captures (id, capture_key, project_id, status, decision, memory_id, scope, kind, summary,"
+    " content, content_hash, evidence, turn_id, transcript, byte_start, byte_end, origin, strength, raw_confidence,"
+    " confidence, extractor, said_at, created_at) VALUES (?, ?, 'p', ?, 'review', ?, 'project', 'decision', 's', 'c',"
+    " 'h', 'e', 't', '', 0, 0, 'user', 'explicit', 0.9, 0.9, 'x', 0, 0)"
+)
+MEMORY = (
+    "INSERT INTO memories (id, project_id, scope, kind, category, summary, content, origin, confidence, raw_confidence,"
+    " extractor, created_at, said_at, content_hash) VALUES (?, 'p', 'project', 'decision', 'semantic', 's', 'c',"
+    " 'user', 1, 1, 'x', 0, 0, 'h')"
+)
+
+
+async def before(home: Home) -> Database:
+    """A store with two memories and captures whose numbers overlap with theirs."""
+    database = await open_database(home.database)
+    await migrate(database, [migration for migration in migrations() if migration.version < 24])
+    async with database.write() as tx:
+        await tx.execute("INSERT INTO projects (id, name, root, created_at) VALUES ('p', 'p', '/p', 0)")
+        for number in (1, 2):
+            await tx.execute(MEMORY, (number,))
+        rows = [(1, "discarded", None), (2, "captured", 1), (3, "review", None), (4, "captured", 2)]
+        for number, status, memory in rows:
+            await tx.execute(CAPTURE, (number, f"key {number}", status, memory))
+        await tx.execute("INSERT INTO consolidations (capture_id, memory_id, content_hash) VALUES (3, 1, 'h')")
+        await tx.execute(
+            "INSERT INTO poison_lessons (capture_id, prints, threat, created_at) VALUES (1, '[]', 'social', 0)"
+        )
+        await tx.execute(
+            "INSERT INTO events (at, actor, action, subject, subject_id) VALUES (0, 'daemon', 'create', 'capture', '3')"
+        )
+    return database
+
+
+async def test_what_waits_gets_a_number_of_its_own(home: Home) -> None:
+    database = await before(home)
+    await migrate(database)
+    rows = await database.rows("SELECT capture_key, id, memory_id, shown_at FROM implicit_captures ORDER BY 1")
+    assert [tuple(row) for row in rows] == [
+        ("key 1", 6, None, None),
+        ("key 2", 2, 1, None),
+        ("key 3", 5, None, None),
+        ("key 4", 4, 2, None),
+    ]
+    assert [row[0] for row in await database.rows("SELECT capture_id FROM consolidations")] == [5]
+    assert [row[0] for row in await database.rows("SELECT capture_id FROM poison_lessons")] == [6]
+    told = await database.rows("SELECT action, subject_id FROM events WHERE subject = 'capture' ORDER BY id")
+    assert [tuple(row) for row in told] == [("create", "3"), ("renumbered", "5")]
+    assert await database.rows("PRAGMA foreign_key_check") == []
+    async with database.write() as tx:
+        assert await next_number(tx) == 7
+    await database.close()
+
+
+async def test_an_empty_store_begins_with_one(home: Home) -> None:
+    database = await open_database(home.database)
+    await migrate(database)
+    async with database.write() as tx:
+        assert await next_number(tx) == 1
+    await database.close()
