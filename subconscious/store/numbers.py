@@ -8,6 +8,18 @@ from __future__ import annotations
 
 import aiosqlite
 
+from subconscious.store import events
+
+_CLASHING = """
+SELECT c.id FROM implicit_captures AS c JOIN memories AS m ON m.id = c.id
+ WHERE c.memory_id IS NULL AND (c.status = 'review' OR c.quarantined)
+   AND (m.turn_id, m.evidence) <> (c.turn_id, c.evidence) ORDER BY c.id
+"""
+"""Captures that wait under a number that another memory has: those of versions that numbered the two apart."""
+
+_REFERRING = ("consolidations", "poison_lessons")
+"""Tables that name a capture, in the column `capture_id`."""
+
 _NEXT = "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name IN ('memories', 'implicit_captures')"
 
 
@@ -23,3 +35,22 @@ async def free_number(tx: aiosqlite.Connection, table: str, wanted: int | None) 
     ):
         return wanted
     return await next_number(tx)
+
+
+async def renumber_clashing(tx: aiosqlite.Connection) -> int:
+    """Give captures new numbers that wait under another memory's; return how many. Later starts find none.
+
+    Their older events keep the old number; one more event says which that was.
+    """
+    found = [row[0] for row in await tx.execute_fetchall(_CLASHING)]
+    if found:
+        await tx.execute("PRAGMA defer_foreign_keys = ON")  # until the rows that name them follow
+    for old in found:
+        new = await next_number(tx)
+        await tx.execute("UPDATE implicit_captures SET id = ? WHERE id = ?", (new, old))
+        for table in _REFERRING:
+            await tx.execute(f"UPDATE {table} SET capture_id = ? WHERE capture_id = ?", (new, old))  # noqa: S608
+        # An UPDATE does not raise the sequence as an INSERT does.
+        await tx.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'implicit_captures'", (new,))
+        await events.record(tx, "renumbered", "capture", new, before={"id": old}, after={"id": new})
+    return len(found)

@@ -130,7 +130,7 @@ async def _former(database: Database, subject: str, numbers: Sequence[int]) -> s
 
 
 async def _old_numbers(database: Database, subject: str, numbers: Sequence[int]) -> list[int]:
-    """The numbers that these had before a migration gave them others: their older events have them still."""
+    """The numbers that these had before they were given others: their older events have them still."""
     found: list[int] = []
     for portion in _portions([str(number) for number in numbers]):
         rows = await database.rows(

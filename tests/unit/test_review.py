@@ -16,7 +16,7 @@ from subconscious.flow.remembering import calibrate
 from subconscious.model import Admission, Decision, Surface
 from subconscious.review import Likeness
 from subconscious.settings import Settings
-from subconscious.store import captures, decisions, memories, outcomes, stats, surfaces
+from subconscious.store import captures, decisions, memories, outcomes, queue, stats, surfaces
 from subconscious.store.capture_rows import Place
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
@@ -201,6 +201,7 @@ async def test_stats_count_by_status_kind_and_extractor(database: Database, proj
 async def test_an_expired_capture_is_no_outcome_and_can_be_restored(database: Database, project: Project) -> None:
     number = await judged(database, project, Decision.REVIEW, "a")
     async with database.write() as tx:
+        await queue.note_shown(tx, [number], time(), 7)  # own words don't expire unseen
         assert await decisions.expire(tx, time() + 8 * DAY) == 1
         assert (await captures.held(tx, number))["status"] == "expired"
         await review.restore(tx, number, 7, "after the holidays")
@@ -213,6 +214,7 @@ async def test_an_expired_capture_is_no_outcome_and_can_be_restored(database: Da
 async def test_a_daemons_deed_is_not_undone(database: Database, project: Project) -> None:
     number = await judged(database, project, Decision.REVIEW, "a")
     async with database.write() as tx:
+        await queue.note_shown(tx, [number], time(), 7)
         await decisions.expire(tx, time() + 8 * DAY)
         assert await review.undo(tx, number, 7) == review.Undone()
         assert (await captures.held(tx, number))["status"] == "expired"
