@@ -435,14 +435,14 @@ def _memory(created_at: float) -> str:
 
 CAPTURED = (
     "INSERT INTO implicit_captures (capture_key, project_id, session_id, status, decision, scope, kind, summary,"
-    " content, content_hash, evidence, turn_id, transcript, byte_start, byte_end, origin, strength, raw_confidence, confidence,"
-    " extractor, said_at, created_at, level) VALUES ('{key}', 'p', '{session}', '{status}', '{decision}', 'project',"
+    " content, content_hash, evidence, turn_id, transcript, byte_start, byte_end, origin, strength, raw_confidence,"
+    " confidence, extractor, said_at, created_at, level) VALUES ('{key}', 'p', '{session}', '{status}', '{decision}', 'project',"
     " 'decision', 's', 'c', 'h', 'e', 't', 'f', 0, 1, '{origin}', 'explicit', {stated}, {worth}, 'offline-1', 1, 1,"
     " '{level}')"
 )
 
 
-async def _captured(home: Home, sessions: int = 10, **changes: object) -> None:
+async def _captured(home: Home, changes: dict[str, object], sessions: int = 10) -> None:
     """Sessions that each brought one candidate."""
     database = await open_database(home.database)
     await migrate(database)
@@ -472,7 +472,7 @@ def _capture_finding(home: Home) -> Finding:
 async def test_that_automatic_capture_has_stopped_is_told_with_the_reason(
     home: Home, changes: dict[str, object], config: str, why: str
 ) -> None:
-    await _captured(home, **changes)
+    await _captured(home, changes)
     (home.root / "config.toml").write_text(config)
     found = _capture_finding(home)
     assert not found.ok
@@ -482,7 +482,7 @@ async def test_that_automatic_capture_has_stopped_is_told_with_the_reason(
 
 
 async def test_automatic_capture_that_works_is_no_fault(home: Home) -> None:
-    await _captured(home, sessions=9, worth=0.6)
+    await _captured(home, {"worth": 0.6}, sessions=9)
     assert _capture_finding(home).ok  # too few sessions to tell
     _sql(
         home,
