@@ -436,9 +436,9 @@ def _memory(created_at: float) -> str:
 CAPTURED = (
     "INSERT INTO implicit_captures (capture_key, project_id, session_id, status, decision, scope, kind, summary,"
     " content, content_hash, evidence, turn_id, transcript, byte_start, byte_end, origin, strength, raw_confidence,"
-    " confidence, extractor, said_at, created_at, level) VALUES ('{key}', 'p', '{session}', '{status}', '{decision}', 'project',"
-    " 'decision', 's', 'c', 'h', 'e', 't', 'f', 0, 1, '{origin}', 'explicit', {stated}, {worth}, 'offline-1', 1, 1,"
-    " '{level}')"
+    " confidence, extractor, said_at, created_at, level) VALUES ('{key}', 'p', '{session}', '{status}',"
+    " '{decision}', 'project', 'decision', 's', 'c', 'h', 'e', 't', 'f', 0, 1, '{origin}', 'explicit',"
+    " {stated}, {worth}, 'offline-1', 1, 1, '{level}')"
 )
 
 
