@@ -157,5 +157,5 @@ def _state(capture: dict[str, Any]) -> str:
     waits = states.get(capture["status"], f"is {capture['status']}")
     number, memory = capture["id"], capture["memory_id"]
     if memory == number:
-        return f"{number} {waits}, as memory {number}"
-    return f"{number} {waits}, said already by memory {memory}" if memory else f"{number} {waits}"
+        return f"capture {number} {waits}, as memory {number}"
+    return f"capture {number} {waits}" + (f", said already by memory {memory}" if memory else "")

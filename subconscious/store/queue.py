@@ -21,8 +21,8 @@ OFFERED = 3
 LEFT_SECONDS = DAY
 """Seconds after which an item that was shown and left undecided steps behind those that were not."""
 
-MAY_EXPIRE = f"(origin <> '{Origin.USER.value}' OR shown_at IS NOT NULL)"
-"""SQL: whether an item that waits may expire."""
+MAY_EXPIRE = f"(origin <> '{Origin.USER.value}' OR kind = 'meta' OR shown_at IS NOT NULL)"
+"""SQL: whether an item that waits may expire. What sums up memories is nobody's own words."""
 
 
 async def offered(database: Database, project_id: str | None, now: float, limit: int = OFFERED) -> list[dict[str, Any]]:
