@@ -46,6 +46,9 @@ CATCH_UP = 0.3
 TEACHING = ("UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
 """The events whose jobs may bring memories."""
 
+REMINDER_SECONDS = 7 * 86_400.0
+"""Seconds between two reminders of a project's queue."""
+
 COMPACT_CATCH_UP = 0.5
 """Seconds a compaction waits for the reading of what it is about to shorten."""
 
@@ -144,8 +147,10 @@ class Answers:
             self._core.awaited -= 1
 
     async def _waiting(self, project: Project) -> str:
-        """One line for the person, once for every batch of captures that came since the last one."""
+        """One line for the person on captures that came since the last one; once a week at most."""
         since = await events.last(self._core.database, "told", "project", project.id)
+        if time() - since < REMINDER_SECONDS:
+            return ""
         fresh = await captures.waiting(self._core.database, project.id, since)
         apart = await captures.quarantined(self._core.database, project.id, since)
         if not fresh and not apart:

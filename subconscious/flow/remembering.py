@@ -11,6 +11,7 @@ import aiosqlite
 
 from subconscious.capture.budget import Entry, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
+from subconscious.capture.decided import weight_against
 from subconscious.capture.gate import admit
 from subconscious.capture.offline import NO_MEANINGS, Meanings, extract
 from subconscious.claude_files.told import Told
@@ -95,7 +96,7 @@ def weigh(
     judged = []
     for candidate in traced(candidates, confirmed):
         verdict = screen(candidate) if settings.poisoning else Verdict()
-        worth = calibration.at(candidate.extractor, candidate.raw_confidence)
+        worth = calibration.at(candidate.extractor, candidate.raw_confidence, candidate.kind)
         worth *= settings.poisoning_low if verdict.level is Level.LOW else 1.0
         quoted = heard.get(candidate.evidence.turn_id, "")
         admission = admit(candidate, settings, heard=quoted, confidence=worth)
@@ -104,17 +105,30 @@ def weigh(
 
 
 async def calibrate(database: Database, settings: Settings) -> Calibration:
-    """Learn from all that was decided so far what stated confidences are worth (SPEC N3)."""
+    """Learn from all that was decided so far what stated confidences are worth."""
     if not settings.calibration:
         return UNCALIBRATED
     now = time()
-    return fit([_outcome(row, settings, now) for row in await outcomes.rows(database)], settings.calibration_prior)
+    found = [_outcome(row, settings, now) for row in await outcomes.rows(database)]
+    thresholds = (settings.review_threshold, settings.auto_threshold)
+    return fit([one for one in found if one.weight > 0.0], settings.calibration_prior, thresholds)
 
 
 def _outcome(row: outcomes.Row, settings: Settings, now: float) -> Outcome:
     """An old decision counts less, so that a tenth that was once judged badly gets another chance."""
-    weight = 0.5 ** (max(0.0, now - row.at) / (settings.calibration_days * DAY))
-    return Outcome(row.extractor, row.stated, row.right, weight * (settings.calibration_silence if row.silent else 1.0))
+    faded = 0.5 ** (max(0.0, now - row.at) / (settings.calibration_days * DAY))
+    return Outcome(row.extractor, row.stated, row.right, faded * _weight(row, settings), row.kind, _act(row))
+
+
+def _weight(row: outcomes.Row, settings: Settings) -> float:
+    if row.silent:
+        return settings.calibration_silence
+    return 1.0 if row.right else weight_against(row.reason, None if row.age is None else row.age / DAY)
+
+
+def _act(row: outcomes.Row) -> str:
+    """What was decided together; events of old versions don't name their act, so there the second does."""
+    return row.act or ("" if row.silent else f"at {int(row.at)}")
 
 
 async def keep(
@@ -213,7 +227,7 @@ async def admit_memory(
     known = await memories.same_wording(tx, memory) if mind.settings.dedupe else None
     known = known or await merging.known_as(tx, *judged, memory, found)
     if known is None:
-        known = await memories.insert(tx, memory, where.actor)
+        known = await memories.insert(tx, memory, where.actor, number=capture_id)
         await merging.take_place(tx, *judged, known, found)
     else:
         await memories.recur(tx, known, memory.said_at, memory.session_id, memory.origin)

@@ -16,22 +16,51 @@ from subconscious.model import Memory, Origin
 from subconscious.store import events, full_text
 from subconscious.store.connect import Database
 from subconscious.store.filters import NO_NOTE, Filter, each_scope, where
+from subconscious.store.numbers import free_number
 from subconscious.store.rows import alter, insertion, marks, memory_from, stored
 
 NEIGHBOURS = 2000
 """Memories that are looked at around one query's hits."""
 
 
-async def insert(tx: aiosqlite.Connection, memory: Memory, actor: str = "daemon", act: str = "") -> Memory:
-    """Store a memory, its full text and its event; ``memory.id`` is ignored, the stored one is returned."""
-    values = stored(memory)
-    del values["id"]
-    cursor = await tx.execute(*insertion("memories", values))
-    kept = replace(memory, id=int(cursor.lastrowid or 0))
+async def insert(
+    tx: aiosqlite.Connection, memory: Memory, actor: str = "daemon", act: str = "", number: int | None = None
+) -> Memory:
+    """Store a memory, its full text and its event; ``memory.id`` is ignored, the stored one is returned.
+
+    ``number`` is that of the capture that it is made of: the memory has the same.
+    """
+    kept = replace(memory, id=await free_number(tx, "memories", number))
+    await tx.execute(*insertion("memories", stored(kept)))
     await full_text.reindex(tx, kept)
     await events.record(
         tx, "create", "memory", kept.id, actor=actor, session_id=kept.session_id, after=stored(kept), act=act
     )
+    return kept
+
+
+WORDED = (
+    *("kind", "category", "summary", "content", "content_hash", "rationale", "confidence", "origin", "verified"),
+    *("tags", "files", "project_id", "scope"),
+)
+"""What a memory that is made anew of the same capture takes from it."""
+
+
+async def revive(tx: aiosqlite.Connection, memory: Memory, number: int, actor: str, reason: str) -> Memory | None:
+    """Bring the archived memory of this number back, worded as ``memory``; None unless both are of one statement.
+
+    An approval that was undone and made again gives the same memory, under the same number.
+    """
+    known = await found(tx, number)
+    place = (memory.turn_id, memory.evidence)
+    if known is None or known.archived_at is None or (known.turn_id, known.evidence) != place:
+        return None
+    worded = {name: value for name, value in stored(memory).items() if name in WORDED}
+    values = worded | {"archived_at": None, "embedding_status": "pending"}
+    before, after = await alter(tx, "memories", number, values)
+    await events.record(tx, "unarchive", "memory", number, actor=actor, reason=reason, before=before, after=after)
+    kept = await held(tx, number)
+    await full_text.reindex(tx, kept)
     return kept
 
 
