@@ -1,4 +1,4 @@
-"""Train the model that tells a correction from what opens a session: `python -m bench.correction_train CORPORA [HELD ...]`.
+"""Train what tells a correction from an opening: `python -m bench.correction_train CORPORA [HELD ...]`.
 
 From what people typed after an interrupt or a refused tool, and what opened sessions; texts of sessions that lie in one
 of the folders HELD are left out, for figures are taken on these. Two

@@ -45,7 +45,7 @@ def shipped() -> Embed:
 
     embedder = local.LocalEmbedder.__new__(local.LocalEmbedder)
     embedder._tokens = bert_uncased()
-    embedder._session = local._session(local._packaged())
+    embedder._session = local.open_session(local._packaged())
     return embedder.embed
 
 

@@ -64,10 +64,11 @@ def _widened(stored: dict[str, numpy.ndarray], makers: dict[str, Any], name: str
     turned = node.op_type == "Transpose"
     product = makers[node.input[0]] if turned else node
     values = stored[makers[product.input[0]].input[0]].astype(numpy.float32) * stored[product.input[1]]
-    return values.T if turned else values
+    widened: numpy.ndarray = values.T if turned else values
+    return widened
 
 
-class Layer(nn.Module):
+class Layer(nn.Module):  # type: ignore[misc]
     """One layer of the encoder, as BERT has it."""
 
     def __init__(self, weights: dict[str, numpy.ndarray], place: int) -> None:
@@ -107,7 +108,7 @@ class Layer(nn.Module):
         return self._normal("output", values + self._dropped(self._linear("output_dense", wide)))
 
 
-class Upper(nn.Module):
+class Upper(nn.Module):  # type: ignore[misc]
     """The upper layers and a head that reads a weighted and a plain mean of their tokens."""
 
     def __init__(self, weights: dict[str, numpy.ndarray]) -> None:
@@ -130,7 +131,7 @@ class Upper(nn.Module):
         return score
 
 
-class Alone(nn.Module):
+class Alone(nn.Module):  # type: ignore[misc]
     """The same for a single sentence without padding: what is shipped."""
 
     def __init__(self, upper: Upper) -> None:
@@ -183,7 +184,8 @@ def train(middle: Sequence[numpy.ndarray], truth: numpy.ndarray, rows: Sequence[
             nn.utils.clip_grad_norm_(upper.parameters(), 1.0)
             solver.step()
             pace.step()
-    return upper.eval()
+    upper.eval()
+    return upper
 
 
 def scores(upper: Upper, middle: Sequence[numpy.ndarray], rows: Sequence[int]) -> dict[int, float]:

@@ -208,7 +208,7 @@ def main() -> None:
     for name, those in (("joint", held & ~answers), ("answer", held & answers)):
         written[f"{name}_scale"] = numpy.array(scale(joint[those], truth[those]))
     written["share"] = numpy.array(SHARE)
-    numpy.savez_compressed(WEIGHTS, **written)
+    numpy.savez_compressed(WEIGHTS, **written)  # type: ignore[arg-type]
     print(f"{WEIGHTS.name}: {WEIGHTS.stat().st_size / 1e6:.1f} MB")
 
 

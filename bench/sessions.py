@@ -27,7 +27,9 @@ class Speaker:
         self.project = project
         self.transcript = project / f"{self.id}.jsonl"
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
-        self.environment = kept | {"SUBCONSCIOUS_HOME": str(home), "CLAUDE_PROJECT_DIR": str(project)}
+        # A folder of the client's own that is not there: what the person who runs this has in theirs is left alone.
+        client_folder = {"CLAUDE_CONFIG_DIR": str(home / "client")}
+        self.environment = kept | client_folder | {"SUBCONSCIOUS_HOME": str(home), "CLAUDE_PROJECT_DIR": str(project)}
 
     def say(self, text: str, role: str = "user", prompt_id: str = "") -> None:
         """Append one line to the transcript."""
@@ -83,7 +85,8 @@ class Speaker:
             if name.startswith(OPTION)
         )
         now = time.time_ns()
-        header = f"subconscious 1\t{event}\t{now}\t{self.project}\t\t0.1.0\t{options}\n"
+        config = self.environment["CLAUDE_CONFIG_DIR"]
+        header = f"subconscious 1\t{event}\t{now}\t{self.project}\t{config}\t0.1.0\t{options}\n"
         entry = header.encode() + self.payload(event, **own)
         home = Home(Path(self.environment["SUBCONSCIOUS_HOME"]))
         name = f"{now:020d}-{os.getpid()}-{uuid4().hex[:8]}.entry"

@@ -133,6 +133,14 @@ def _add_tracing(verbs: Verbs) -> None:
     verb.add_argument("id", metavar="ID", nargs="?", help="tell one in full; its first letters will do")
     verb.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     verb.add_argument("--limit", type=positive, default=20, help="at most so many (20)")
+    verb = add_verb(verbs, "explain", "explaining:explain", "what became of each sentence, and why", listing=True)
+    verb.add_argument(
+        "what",
+        metavar="SESSION|TRANSCRIPT|SENTENCE",
+        nargs="*",
+        help="a session's id (its first letters will do), a .jsonl file, or a sentence; else the last session",
+    )
+    verb.add_argument("--all", action="store_true", help="also what Claude said that is no candidate")
     verb = add_verb(
         verbs,
         "why-surfaced",
@@ -156,7 +164,7 @@ def _add_review(verbs: Verbs) -> None:
     verb.add_argument("--session", help="of one session")
     verb.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     verb.add_argument("--list", action="store_true", help="print them, instead of asking for each")
-    verb.add_argument("--limit", type=positive, default=100, help="at most so many (100)")
+    verb.add_argument("--limit", type=positive, help="at most so many (3 that wait, 100 others)")
     choices = verb.add_subparsers(title="decide", metavar="DECISION")
     _add_approve(choices)
     reject = add_verb(choices, "reject", "review:reject", "don't store it", listing=True)

@@ -23,14 +23,15 @@ HELD_KEYS = "l let out  r reject  t teach  s skip  u undo  q quit"
 Capture = dict[str, Any]
 
 
-def sit(captures: list[Capture]) -> None:
-    """Go through captures until all are seen or the person leaves."""
-    _Desk(captures).work()
+def sit(captures: list[Capture], waiting: int = 0) -> None:
+    """Go through captures until all are seen or the person leaves; ``waiting`` is how many wait in all."""
+    _Desk(captures, waiting).work()
 
 
 class _Desk:
-    def __init__(self, captures: list[Capture]) -> None:
+    def __init__(self, captures: list[Capture], waiting: int) -> None:
         self._captures = captures
+        self._more = max(0, waiting - len(captures))
         self._place = 0
         self._done: list[tuple[int, str]] = []
         self._waiting = False
@@ -143,8 +144,7 @@ class _Desk:
 
     def _decide(self, cmd: str, capture: Capture, **args: Any) -> None:
         (now,) = ask(cmd, ids=[capture["id"]], origin="user", **args)["captures"]
-        memory = f", memory {now['memory_id']}" if now["memory_id"] else ""
-        print(screen.paint(f"{now['id']} is {now['status']}{memory}.", "green"))
+        print(screen.paint(f"{review.decided(now)}.", "green"))
         self._done.append((self._place, now["status"]))
         self._place += 1
 
@@ -152,7 +152,7 @@ class _Desk:
         statuses = [status for _, status in self._done]
         counts = [f"{statuses.count(status)} {status}" for status in sorted(set(statuses))]
         left = len(self._captures) - len(self._done)
-        print(f"\n{screen.listed([*counts, f'{left} left'])}.")
+        print(f"\n{screen.listed([*counts, f'{left + self._more} left'])}.")
 
 
 def _rows(capture: Capture) -> list[tuple[str, object]]:

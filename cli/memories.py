@@ -140,8 +140,7 @@ def card(memory: dict[str, Any], *more: str) -> None:
         memory["kind"],
         screen.when(memory["said_at"]),
         f"said by {speaker(memory)}",
-        *more,
-        *_marks(memory),
+        *dict.fromkeys((*more, *_marks(memory))),
     ]
     print(screen.paint(screen.wrapped(screen.listed(told), 6), "dim"))
 
@@ -164,6 +163,7 @@ def doubts(memory: dict[str, Any]) -> Iterable[str]:
 
 def _marks(memory: dict[str, Any]) -> Iterable[str]:
     marks = {
+        "a note of Claude's own": memory.get("extractor") == "claude-note",
         "all projects": memory["scope"] == "user",
         "pinned": memory["pinned"],
         "verified": memory["verified"],

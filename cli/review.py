@@ -12,6 +12,10 @@ from .memories import speaker
 from .origin import inside_client, origin, require_person
 
 QUARANTINED = "quarantined"
+OFFERED = 3
+"""Captures that are offered at a time, unless --limit says otherwise."""
+
+LISTED = 100
 LONGEST_EVIDENCE = 240
 """Characters of the evidence where a capture is told in a few lines."""
 
@@ -22,22 +26,33 @@ def waiting(options: Namespace) -> None:
     What no person has approved is not for the model to read, so inside the client nothing is listed.
     """
     require_person("read what waits for review")
-    captures = ask(
+    offers = options.status == "review" and not options.session and not options.json
+    answer = ask(
         "captures",
         cwd=here(),
         status=options.status,
         session_id=options.session,
         everywhere=options.everywhere or None,
-        limit=options.limit,
+        limit=options.limit or (OFFERED if offers else LISTED),
         details=options.status in ("review", QUARANTINED) or None,
+        offered=offers or None,
         origin=origin(),
-    )["captures"]
+    )
+    captures = answer["captures"]
     if options.json:
         screen.as_json(captures)
     elif captures and options.status in ("review", QUARANTINED) and not options.list and _can_press_keys():
-        desk.sit(captures)
+        desk.sit(captures, answer.get("waiting", 0))
     else:
         _print(captures, options.status)
+        _tell_more(answer.get("waiting", 0) - len(captures))
+
+
+def _tell_more(number: int) -> None:
+    """Say how many more wait than were shown."""
+    if number > 0:
+        waits = "waits" if number == 1 else "wait"
+        print(f"{number} more {waits}: decide on these, then run subconscious review again (--limit 20 shows more)")
 
 
 def _can_press_keys() -> bool:
@@ -162,6 +177,15 @@ def undo(options: Namespace) -> None:
     _decide(options, "undo", ids=options.ids)
 
 
+def decided(capture: dict[str, Any]) -> str:
+    """What a capture is now; a memory has its number, unless another one said the same already."""
+    state = "waiting" if capture["status"] == "review" else capture["status"]
+    number, memory = capture["id"], capture["memory_id"]
+    if memory in (None, number):
+        return f"{number} is {state}{f', memory {number}' if memory else ''}"
+    return f"{number} is {state}, memory {memory} says it"
+
+
 def _decide(options: Namespace, cmd: str, **args: Any) -> None:
     require_person(f"{cmd} what waits for review")
     captures = ask(cmd, reason=options.reason, origin="user", **args)["captures"]
@@ -170,9 +194,7 @@ def _decide(options: Namespace, cmd: str, **args: Any) -> None:
         return
     for capture in captures:
         # Its status, not the wish: what was decided before stays as it is.
-        memory = f", memory {capture['memory_id']}" if capture["memory_id"] else ""
-        state = "waiting" if capture["status"] == "review" else capture["status"]
-        said = f"{capture['id']} is {state}{memory}: {screen.line(capture['summary'])}"
+        said = f"{decided(capture)}: {screen.line(capture['summary'])}"
         print(screen.wrapped(said, 2)[2:])
     if not captures:
         print("Nothing waits for review.")

@@ -28,6 +28,7 @@ from subconscious.model import (
 from subconscious.search.sections import sections
 from subconscious.store import captures, consolidations, fading, memories, merges
 from subconscious.store.capture_rows import capture_key
+from subconscious.text.words import cut as cut
 
 from .core import Core
 
@@ -136,10 +137,3 @@ async def refuse_held(core: Core, ids: Sequence[int]) -> None:
         held = await captures.in_quarantine(tx, ids)
     if held:
         raise HeldError(min(held))
-
-
-def cut(text: str, length: int) -> str:
-    """At most ``length`` characters, cut at a word."""
-    if len(text) <= length:
-        return text
-    return text[: length - 1].rsplit(" ", 1)[0].rstrip(",;:") + "\u2026"

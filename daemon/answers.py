@@ -10,6 +10,7 @@ from time import time
 
 from subconscious import surfacing
 from subconscious.flow.giving import Start, surface_start
+from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import clean
 from subconscious.flow.unasked import (
     FAILED,
@@ -44,6 +45,9 @@ CATCH_UP = 0.3
 
 TEACHING = ("UserPromptSubmit", "PreCompact", "Stop", "SessionEnd")
 """The events whose jobs may bring memories."""
+
+REMINDER_SECONDS = 7 * 86_400.0
+"""Seconds between two reminders of a project's queue."""
 
 COMPACT_CATCH_UP = 0.5
 """Seconds a compaction waits for the reading of what it is about to shorten."""
@@ -81,6 +85,7 @@ class Answers:
             return b""
         project = await self._core.project_of(entry.folder)
         self._core.standings.want(project.id, entry.folder)
+        await self._core.notes.know(entry, project.id)
         return await compose(self, entry, project, doubt)
 
     async def _start(self, entry: Entry, project: Project, doubt: str) -> bytes:
@@ -120,7 +125,11 @@ class Answers:
             extra=_broken_off(before) if source in ("startup", "late") else (),
             late=late,
         )
-        return (await surface_start(self._core.mind(entry.options), start)).text
+        return (await surface_start(await self._mind(entry), start)).text
+
+    async def _mind(self, entry: Entry) -> Mind:
+        """The mind for what a session is given: it repeats nothing that the client tells the session itself."""
+        return await self._core.notes.told(self._core.mind(entry.options), entry)
 
     async def _catch_up(self, project: Project, session_id: str) -> None:
         """Let what was said a moment ago, in a session that has just ended, be known to the one that begins."""
@@ -138,8 +147,10 @@ class Answers:
             self._core.awaited -= 1
 
     async def _waiting(self, project: Project) -> str:
-        """One line for the person, once for every batch of captures that came since the last one."""
+        """One line for the person on captures that came since the last one; once a week at most."""
         since = await events.last(self._core.database, "told", "project", project.id)
+        if time() - since < REMINDER_SECONDS:
+            return ""
         fresh = await captures.waiting(self._core.database, project.id, since)
         apart = await captures.quarantined(self._core.database, project.id, since)
         if not fresh and not apart:
@@ -199,7 +210,7 @@ class Answers:
 
     async def _fitting(self, entry: Entry, project: Project) -> str:
         """What the prompt is about, as far as it is remembered; a command is about nothing."""
-        mind = self._core.mind(entry.options)
+        mind = await self._mind(entry)
         if not mind.settings.surface_prompts:
             return ""
         # Cleaned before it is cut: of a secret or a private span that is cut in two, a half would pass for words.
@@ -228,7 +239,7 @@ class Answers:
         if not path:
             return b""
         touched = Touched(path, root, payload.words)
-        context = await surface_file(mind, await _occasion(entry, project, TOUCHED), touched)
+        context = await surface_file(await self._mind(entry), await _occasion(entry, project, TOUCHED), touched)
         return output(entry.event, self._told(payload.session_id, TOUCHED, context), "")
 
     async def _error(self, entry: Entry, project: Project, doubt: str) -> bytes:
@@ -237,7 +248,7 @@ class Answers:
         mind, payload = self._core.mind(entry.options), entry.payload
         if not payload.error or payload.agent_id or not (mind.settings.surface and mind.settings.surface_errors):
             return b""
-        context = await surface_error(mind, await _occasion(entry, project, FAILED), payload.error)
+        context = await surface_error(await self._mind(entry), await _occasion(entry, project, FAILED), payload.error)
         return output(entry.event, self._told(payload.session_id, FAILED, context), "")
 
     async def _parent_of_fork(self, entry: Entry, project: Project) -> str:
@@ -278,7 +289,7 @@ class Answers:
     async def _learn_now(self, entry: Entry, project: Project, source: Source) -> None:
         async with self._core.database.write() as tx:
             await note(tx, entry, project)
-        await learn(self._core, self._core.mind(entry.options), source)
+        await learn(self._core, await self._mind(entry), source)
 
 
 ANSWERS: dict[str, Callable[[Answers, Entry, Project, str], Awaitable[bytes]]] = {

@@ -27,6 +27,7 @@ from subconscious.store.connect import Database
 from subconscious.store.projects import Project, project_at, settle
 
 from .accepted import refused, with_tuples
+from .claude_notes import ClaudeNotes
 from .damage import Damage
 from .disk import Disk
 from .embedding import Embedding
@@ -87,6 +88,8 @@ class Core:
     withheld: Withheld = field(default_factory=Withheld)
     # What is known of the files and branches that memories are bound to; looked at beside the hooks, never in them.
     standings: Standings = field(default_factory=Standings)
+    # Claude Code's own notes, and what it tells sessions by itself.
+    notes: ClaudeNotes = field(default_factory=ClaudeNotes)
     # Two readers of one transcript would both start at the saved offset: the job of a Stop hook and, say, the closing
     # of a silent session. They take turns, by path.
     reading: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))

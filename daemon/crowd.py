@@ -28,7 +28,7 @@ BRIEF = 8
 """Commands that are carried out at once: a flood of them leaves room for the hooks."""
 
 LENGTHY = 2
-LENGTHY_COMMANDS = frozenset({"capture", "import_file", "import_plan"})
+LENGTHY_COMMANDS = frozenset({"capture", "explain", "import_file", "import_plan"})
 """Commands that may take minutes, and a thread."""
 
 WAITING = 16

@@ -24,6 +24,7 @@ async def started(work: Work) -> None:
     """A session began, was resumed, cleared or compacted: make it and its project known."""
     identity = await asyncio.to_thread(identify, work.entry.folder, CALM_LOOK)
     project = await confirm(work.core.database, identity, work.entry.folder)
+    await work.core.notes.know(work.entry, project.id)
     session_id = work.entry.payload.session_id
     async with work.commit() as tx:
         await note(tx, work.entry, project)
@@ -77,7 +78,8 @@ async def read(work: Work) -> None:
 async def ended(work: Work) -> None:
     """The session is over by its own word: read to the end and close it."""
     project = await _known(work)
-    mind, source = work.core.mind(work.entry.options), _source(work, project)
+    mind = await work.core.notes.told(work.core.mind(work.entry.options), work.entry)
+    source = _source(work, project)
     failure = await _learn(work, source, final=True)
     await learn_unwritten(work.core, mind, source)
     await judge(mind, source.session_id, source.path, final=True)
@@ -106,6 +108,7 @@ EVENTS: dict[str, Callable[[Work], Awaitable[None]]] = {
 async def _known(work: Work) -> Project:
     """The session's project, with the session on record before anything refers to it."""
     project = await work.core.project_of(work.entry.folder)
+    await work.core.notes.know(work.entry, project.id)
     async with work.core.database.write() as tx:
         await note(tx, work.entry, project)
     return project
@@ -114,7 +117,8 @@ async def _known(work: Work) -> Project:
 async def _learn(work: Work, source: Source, *, final: bool = False) -> UnreadableTranscriptError | None:
     """Learn from a session's transcript; return why it can never be read, so that the rest of the job is done first."""
     try:
-        await learn(work.core, work.core.mind(work.entry.options), source, final=final)
+        mind = await work.core.notes.told(work.core.mind(work.entry.options), work.entry)
+        await learn(work.core, mind, source, final=final)
     except UnreadableTranscriptError as error:
         return error
     return None

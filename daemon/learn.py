@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic, time
 from typing import NamedTuple
 
+from subconscious.capture.examined import examined_text
 from subconscious.capture.judge import opinions as judged_with
+from subconscious.capture.sentences import sentences
 from subconscious.capture.typed import Opinions, spoken
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.errors import UnreadableTranscriptError
@@ -23,7 +27,7 @@ from subconscious.projects import head
 from subconscious.redaction import ledger
 from subconscious.safe_files import NotRegularError, require_regular
 from subconscious.sources import AGENT_FILE
-from subconscious.store import fading, sessions
+from subconscious.store import captures, fading, sessions
 from subconscious.store.capture_rows import Place
 from subconscious.summaries import Sketch, read_deeds, tell
 from subconscious.transcripts import Reading, State, read_turns
@@ -32,6 +36,8 @@ from . import refining
 from .core import Core
 from .fading import touched
 from .forgery import HOOK_SECONDS, doubted, fresh, hold, vouching_began, waiting
+
+log = logging.getLogger("subconscious.daemon")
 
 LATE = "it was written when its session was over"
 """Why words wait that anybody could have added to a transcript."""
@@ -104,11 +110,12 @@ async def learn_batch(core: Core, mind: Mind, source: Source, *, final: bool = F
 
 
 async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> Gain:
+    began = monotonic()
     place = await sessions.position(mind.database, source.path, source.session_id)
     reading, doubtful = await _read_and_doubted(core, source, place, final)
     if reading.offset == place.position and not reading.turns:
         return Gain(reading)
-    opinions = await _opinions(core, reading.turns)
+    opinions = await opinions_of(core, reading.turns)
     judged = await asyncio.to_thread(judge, reading.turns, mind.settings, mind.calibration, opinions)
     judged = waiting([hold(one, LATE) for one in judged] if source.late else judged, doubtful)
     heard = _heard(source, reading, doubtful)
@@ -131,7 +138,32 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         if source.watched:
             await refining.gather(mind, tx, source.project_id, place, reading)
     await core.embedding.refresh(repeats.gone)
-    return Gain(reading, tuple(capture_id for capture_id, _ in kept), len(judged) - len(kept))
+    gain = Gain(reading, tuple(capture_id for capture_id, _ in kept), len(judged) - len(kept))
+    await _log_batch(mind, source, gain, began)
+    return gain
+
+
+async def _log_batch(mind: Mind, source: Source, gain: Gain, began: float) -> None:
+    """Write one line about a batch to the log: counts and seconds, and nothing of what was said."""
+    turns = gain.reading.turns
+    if not turns:
+        return
+    said = await asyncio.to_thread(lambda: sum(1 for turn in turns for _ in sentences(examined_text(turn.text))))
+    status = Counter(capture["status"] for capture in await captures.many(mind.database, gain.new))
+    log.info(
+        "session %s: read %d turns with %d sentences; %d new candidates (%d stored, %d waiting, %d quarantined,"
+        " %d discarded), %d known before; %.1f s",
+        source.session_id,
+        len(turns),
+        said,
+        len(gain.new),
+        status["captured"],
+        status["review"],
+        status["quarantined"],
+        status["discarded"],
+        gain.known,
+        monotonic() - began,
+    )
 
 
 async def _read_and_doubted(
@@ -220,7 +252,7 @@ def _read(path: str, place: sessions.Position, final: bool) -> Reading:
         return read_turns(Path(path), place.position, state, clean=clean, final=final)
 
 
-async def _opinions(core: Core, turns: Sequence[Turn]) -> Opinions:
+async def opinions_of(core: Core, turns: Sequence[Turn]) -> Opinions:
     """What the judge thinks of what was typed; where the local model is not at hand, it goes by the words."""
     embedder = core.embedding.sense.embedder
     said = dict.fromkeys(one for turn in turns for one in spoken(turn))

@@ -23,6 +23,7 @@ from subconscious.safe_files import replace_file
 from subconscious.settings import Settings
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
+from subconscious.store.numbers import renumber_clashing
 from subconscious.store.presence import as_damage
 
 from . import consolidating, damage, import_model, link_model, maintenance, recovery, redacting, rendering
@@ -99,6 +100,8 @@ async def opened(home: Home, settings: Settings) -> AsyncIterator[Core]:
     database = await open_database(home.database)
     try:
         await migrate(database)
+        async with database.write() as tx:
+            await renumber_clashing(tx)
         held = await accepted(database, settings)
         in_force = settings.model_copy(update=with_tuples({name: held[name] for name in refused(settings, held)}))
         account = Account(Spending(database, in_force), in_force.embedder_base_url)
@@ -167,6 +170,7 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
         reader.run,
         linking.run,
         lambda: core.standings.run(core),
+        lambda: core.notes.run(core),
         lambda: maintenance.run(core),
         lambda: rendering.run(core),
         lambda: recovery.run(core, spool),

@@ -91,7 +91,8 @@ async def read_tails(core: Core) -> int:
 async def _read_on(core: Core, session: Session) -> bool:
     source = Source(session.id, session.project_id, session.transcript, session.cwd, watched=True)
     try:
-        await learn(core, core.mind(json.loads(session.options)), source)
+        mind = await core.notes.told_in(core.mind(json.loads(session.options)), session)
+        await learn(core, mind, source)
     except Exception as error:
         if core.disk.note(error):
             raise

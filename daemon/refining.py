@@ -190,7 +190,8 @@ class Refining:
     async def _mind(self, session_id: str) -> Mind:
         """The settings that hold for a session, as when it was read offline."""
         session = await sessions.get(self._core.database, session_id)
-        return self._core.mind(json.loads(session.options) if session else None)
+        mind = self._core.mind(json.loads(session.options) if session else None)
+        return await self._core.notes.told_in(mind, session)
 
     async def _close(self, span: Span, reason: str) -> None:
         if reason:

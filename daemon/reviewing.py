@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from time import time
 from typing import Any
 
 import aiosqlite
@@ -16,7 +17,7 @@ from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
 from subconscious.flow.remembering import Provenance, clean, memory_of
 from subconscious.model import Admission, Decision, Memory
-from subconscious.store import captures, consolidations, events, memories, merges, spend
+from subconscious.store import captures, consolidations, events, memories, merges, queue, spend
 from subconscious.store import stats as counts
 from subconscious.store.capture_rows import QUARANTINED, Place, candidate_of
 
@@ -161,6 +162,17 @@ async def looked_at(core: Core, found: Sequence[dict[str, Any]]) -> list[dict[st
     return [await _look(mind, capture, rests.get(capture["id"], [])) for capture in found]
 
 
+async def offered(core: Core, project_id: str | None, limit: int = queue.OFFERED) -> list[dict[str, Any]]:
+    """The most useful captures that wait, with what a decision needs. They count as shown from now on."""
+    now = time()
+    found = await queue.offered(core.database, project_id, now, limit)
+    ids = [capture["id"] for capture in found]
+    async with core.database.write() as tx:
+        await queue.note_shown(tx, ids, now, core.settings.review_expiry_days)
+    known = {capture["id"]: capture for capture in await captures.many(core.database, ids)}
+    return await looked_at(core, [known[number] for number in ids if number in known])
+
+
 APART = "(in quarantine)"
 WITHHELD = ("summary", "content", "evidence", "rationale", "context", "reason")
 
@@ -180,7 +192,7 @@ async def _look(mind: Mind, capture: dict[str, Any], sources: Sequence[int]) -> 
     similar = review.similar_to(capture["content"], ((hit.memory, hit.cosine) for hit in hits))
     # That a summing up says what its sources say is no reason to reject it.
     similar = [known for known in similar if known.id not in (capture["memory_id"], *sources)]
-    worth = mind.calibration.at(capture["extractor"], capture["raw_confidence"])
+    worth = mind.calibration.at(capture["extractor"], capture["raw_confidence"], capture["kind"])
     return capture | {
         "context": await asyncio.to_thread(review.excerpt, capture, clean),
         "parts": review.parts(capture, worth),

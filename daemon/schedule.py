@@ -90,7 +90,7 @@ class Schedule:
 
     async def _close(self, session: Session) -> None:
         source = Source(session.id, session.project_id, session.transcript, session.cwd, watched=True)
-        mind = self._core.mind(json.loads(session.options))
+        mind = await self._core.notes.told_in(self._core.mind(json.loads(session.options)), session)
         try:
             await learn(self._core, mind, source, final=True)
         except TranscriptError as error:

@@ -135,6 +135,7 @@ async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
         return "Subconscious was asked to recall, but not what. Usage: /subconscious:recall WORDS"
     mind = core.mind(entry.options, asked=True, hurried=True)
     meant = understand(text, Filter(), datetime.now().astimezone())
+    await core.notes.refresh(core, project.id)
     hits = await recall(mind, meant, project.id, RECALL_LIMIT, mind.wanted(text))
     if not hits:
         return f"Subconscious has no memory of: {within_quotes(text, 200)}"

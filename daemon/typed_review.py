@@ -20,13 +20,13 @@ from subconscious.store.projects import Project
 
 from .core import Core
 from .entry import Entry
-from .reviewing import Wish, carry_out, looked_at
+from .reviewing import Wish, carry_out, looked_at, offered
 from .vouching import is_a_persons
 
 log = logging.getLogger("subconscious.daemon")
 
 SHOWN = 10
-"""Captures of one list: a screen of them."""
+"""Captures in quarantine of one list: a screen of them."""
 
 DECISION = re.compile(
     r"(?P<deed>approve|reject|teach|release|edit|restore|undo)\b\s*(?P<rest>.*)", re.DOTALL | re.IGNORECASE
@@ -83,14 +83,16 @@ async def _listing(core: Core, project: Project) -> Said:
     apart = f" {held} are in quarantine (/subconscious:review quarantine)." if held else ""
     if not waits:
         return Said(f"Subconscious: nothing of this project waits for review.{apart}")
-    found = await captures.listing(core.database, project_id=project.id, status="review", limit=SHOWN)
-    lines = [line for capture in await looked_at(core, found) for line in _lines(capture)]
+    found = await offered(core, project.id)
+    lines = [line for capture in found for line in _lines(capture)]
     first = (
         f"Subconscious: {waits} captured statement{'' if waits == 1 else 's'} of this project for your review.{apart}"
     )
+    rest = waits - len(found)
+    more = [f"{rest} more wait: decide on these, then /subconscious:review shows the next."] if rest > 0 else []
     return Said(
-        f"Subconscious has shown the user, and only the user, the {waits} captures that wait for review.",
-        "\n".join([first, *lines, USAGE]),
+        f"Subconscious has shown the user, and only the user, {len(found)} of {waits} captures that wait for review.",
+        "\n".join([first, *lines, *more, USAGE]),
     )
 
 
@@ -153,5 +155,7 @@ def _told(wish: Wish, changed: list[dict[str, Any]]) -> str:
 def _state(capture: dict[str, Any]) -> str:
     states = {"review": "waits for review", QUARANTINED: "is in quarantine"}
     waits = states.get(capture["status"], f"is {capture['status']}")
-    memory = f", as memory {capture['memory_id']}" if capture["memory_id"] else ""
-    return f"capture {capture['id']} {waits}{memory}"
+    number, memory = capture["id"], capture["memory_id"]
+    if memory == number:
+        return f"capture {number} {waits}, as memory {number}"
+    return f"capture {number} {waits}" + (f", said already by memory {memory}" if memory else "")

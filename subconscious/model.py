@@ -27,6 +27,10 @@ class Origin(StrEnum):
         return max(origins, key=lambda origin: origin.distrust)
 
 
+CLAUDE_NOTE = "claude-note"
+"""The extractor of memories that are copies of Claude Code's own notes; SQL compares it by its text."""
+
+
 class Role(StrEnum):
     """The speaker of a turn, as the transcript has it."""
 
@@ -263,6 +267,11 @@ class Memory:
     embedding_status: str = "pending"
     tags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+
+    @property
+    def is_claude_note(self) -> bool:
+        """Whether it is the searchable copy of one of Claude Code's own notes, which follows that file."""
+        return self.extractor == CLAUDE_NOTE
 
 
 @dataclass(frozen=True, slots=True)

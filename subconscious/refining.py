@@ -193,7 +193,9 @@ def _says_same(candidate: Candidate, capture: Capture, cosine: float) -> bool:
 
 
 async def _same_memory(mind: Mind, candidate: Candidate, project_id: str) -> Memory | None:
-    hits = await recall(mind, Wanted(candidate.content, Filter(kinds=(candidate.kind,))), project_id, NEIGHBOURS)
+    hits = await recall(
+        mind, Wanted(candidate.content, Filter(kinds=(candidate.kind,), notes=False)), project_id, NEIGHBOURS
+    )
     for hit in hits:
         same = same_statement(candidate.content, hit.memory.content, hit.cosine, may_add=True)
         if same and hit.memory.scope is candidate.scope:

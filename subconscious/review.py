@@ -170,7 +170,8 @@ async def approve(tx: aiosqlite.Connection, capture_id: int, memory: Memory, rea
             after={name: getattr(memory, name) for name in worded},
         )
     known = await memories.same_wording(tx, memory)
-    kept = known or await memories.insert(tx, memory, actor="user")
+    kept = known or await memories.revive(tx, memory, capture_id, "user", "approved again")
+    kept = kept or await memories.insert(tx, memory, actor="user", number=capture_id)
     counted = known is not None and await memories.recur(tx, known, memory.said_at, memory.session_id, memory.origin)
     await captures.bind(tx, capture_id, kept.id)
     await consolidations.link(tx, capture_id, kept.id, "user")

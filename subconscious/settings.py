@@ -37,6 +37,9 @@ class Settings(BaseSettings):
 
     off: bool = Field(default=False, description="turn everything off; hooks read it from the environment alone")
     capture: bool = Field(default=True, description="learn from sessions")
+    claude_notes: bool = Field(
+        default=True, description="find Claude Code's own notes too, and repeat nothing that it loads itself"
+    )
     summaries: bool = Field(default=True, description="tell what each session was about (E2)")
     surface: bool = Field(default=True, description="give memories to sessions")
     mcp: bool = Field(default=True, description="offer the model tools to look into its memory (B21)")

@@ -64,6 +64,8 @@ async def _facts(database: Database, found: Sequence[Memory]) -> dict[int, Facts
 def _flaw(memory: Memory, said: Said, level: Level, *, superseded: bool) -> str:
     """Why a memory may not be promoted; "" where nothing speaks against it."""
     worst = max(level, said.level, key=lambda one: one.rank)
+    if memory.is_claude_note:
+        return "a note of Claude's own"
     if said.held:
         return "in quarantine"
     if trust_of(memory, level=worst) is Trust.SUSPECT:

@@ -75,6 +75,7 @@ def within(one: Note, room: int) -> Note:
 
 def _marks(memory: Mapping[str, Any]) -> list[str]:
     marks = {
+        "a note of Claude's own": memory.get("extractor") == "claude-note",
         "verified": memory["verified"],
         "pinned": memory["pinned"],
         "archived": memory["archived_at"],

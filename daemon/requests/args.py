@@ -60,6 +60,7 @@ class Args(BaseModel):
     version: Name = ""
     all: bool = False
     details: bool = False
+    offered: bool = False
     check: bool = False
     digest: str = Field(default="", max_length=64)
     teach: bool = False

@@ -25,6 +25,8 @@ class Deciding(Room):
     async def cmd_captures(self, args: Args) -> dict[str, Any]:
         """What was judged, and what waits for a person."""
         project = (await self.here(args)).id if args.cwd and not args.everywhere else None
+        if args.offered and args.origin is Origin.USER:
+            return await self._offered(project, args.limit)
         found = await captures.listing(
             self.core.database,
             project_id=project,
@@ -34,6 +36,11 @@ class Deciding(Room):
         )
         told = await reviewing.looked_at(self.core, found) if args.details else found
         return {"captures": told if args.origin is Origin.USER else [reviewing.withheld(capture) for capture in told]}
+
+    async def _offered(self, project_id: str | None, limit: int) -> dict[str, Any]:
+        """What a person is offered of the queue, and how much waits in all."""
+        found = await reviewing.offered(self.core, project_id, limit)
+        return {"captures": found, "waiting": await captures.waiting(self.core.database, project_id)}
 
     async def cmd_approve(self, args: Args) -> dict[str, Any]:
         """A person says yes to waiting captures, or to all that wait."""

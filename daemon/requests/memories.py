@@ -119,6 +119,7 @@ class Memories(Room):
     async def _found(self, mind: Mind, args: Search, wanted: Selection, *, everywhere: bool) -> list[Hit]:
         AWAITED.set(True)  # of this connection's own task
         which = await self._which(args, everywhere=everywhere)
+        await self.core.notes.refresh(self.core, which.project_id)
         meant = understand(args.query, which, datetime.now().astimezone())
         meant = replace(meant, lent=await self.core.rewording.lend(meant.text, args.session_id or ""))
         return await recall(mind, meant, which.project_id, args.limit, wanted)
@@ -131,6 +132,7 @@ class Memories(Room):
     async def cmd_list(self, args: Search) -> dict[str, Any]:
         """Page through memories."""
         which = await self._which(args, everywhere=args.everywhere)
+        await self.core.notes.refresh(self.core, which.project_id)
         if args.archived:  # then it is asked since when they are gone
             which = replace(which, since=None, gone_since=which.since)
         found, total = await memories.listing(self.core.database, which, args.limit, args.offset)

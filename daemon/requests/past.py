@@ -14,7 +14,7 @@ from subconscious.errors import RequestError
 from subconscious.model import Origin, Surface
 from subconscious.store import captures, memories, sessions, surfaces
 
-from .. import import_model, importing, reviewing
+from .. import explaining, import_model, importing, reviewing
 from .args import Args
 from .room import Room, refuse_forgery
 
@@ -45,6 +45,25 @@ class Past(Room):
             "turns": session.turns if session else 0,
             "captures": await captures.many(self.core.database, new),
         }
+
+    async def cmd_explain(self, args: Args) -> dict[str, Any]:
+        """Say what became of each sentence of a session or transcript, or would of one that is typed; changes nothing.
+
+        A person's request: the answer has the words of what no person has approved.
+        """
+        if args.origin is not Origin.USER:
+            message = "a person asks for this, not the assistant: it shows what nobody has approved yet"
+            raise RequestError(message, "run `subconscious explain` in a terminal outside of Claude Code")
+        if args.text:
+            return await explaining.explain_sentence(self.core, await self.here(args), args.text)
+        if args.transcript:
+            return await explaining.explain_transcript(self.core, Path(args.transcript), everything=args.all)
+        session = (
+            await explaining.session_named(self.core, args.session_id)
+            if args.session_id
+            else await explaining.last_of(self.core, await self.here(args))
+        )
+        return await explaining.explain_session(self.core, session, everything=args.all)
 
     async def cmd_import_plan(self, args: Args) -> dict[str, Any]:
         """Say what an import would read, changing nothing."""

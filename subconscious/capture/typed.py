@@ -141,7 +141,9 @@ def _kind(turn: Turn, opinion: judge.Opinion, cue: Candidate | None) -> str:
 
 
 def _reason(opinion: judge.Opinion, cue: Candidate | None) -> str:
-    return "; ".join([f"reads like a {opinion.kind} ({opinion.chance:.2f})", *([cue.reason] if cue is not None else [])])
+    return "; ".join(
+        [f"reads like a {opinion.kind} ({opinion.chance:.2f})", *([cue.reason] if cue is not None else [])]
+    )
 
 
 def _corrects(turn: Turn) -> bool:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from time import time
 
-from subconscious.doctor import folder, installation, machine, running, stored
+from subconscious.doctor import capturing, folder, installation, machine, running, stored
 from subconscious.doctor.findings import Check, Finding, Patient, fault, sh
 from subconscious.home import find_home
 
@@ -48,7 +48,9 @@ CHECKS: tuple[Check, ...] = (
     running.word,
     stored.database,
     stored.upkeep,
+    capturing.automatic,
     stored.lost,
+    stored.claude_notes,
     stored.spool,
     machine.vectors,
     running.provider,

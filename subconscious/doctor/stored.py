@@ -9,6 +9,7 @@ from contextlib import suppress
 from subconscious.doctor.findings import DRAIN, FIX, WAITING, Finding, Patient, fault, fine, settings_of, sh
 from subconscious.errors import StoreError
 from subconscious.safe_files import is_missing, read_end
+from subconscious.store import claude_notes as notes
 from subconscious.store import losses, postponed
 from subconscious.store.backups import altered, listing, reference
 from subconscious.store.check import Health, check, reading
@@ -21,6 +22,9 @@ UPKEEP = {
     "decay": "{affected} of {total} memories would be archived at once",
     "review": "{affected} of {total} captures that wait for review would expire at once",
 }
+
+MOST_FOLDERS = 3
+"""Folders of notes that are named, and notes that can't be used."""
 
 LAST_BYTES = 4096
 """Bytes at the end of a note in which its last line is looked for."""
@@ -130,6 +134,34 @@ def lost(patient: Patient) -> Iterator[Finding]:
     for loss in found:
         remedy = f"df -h {sh(patient.home.root)}" if loss.action == losses.FULL else f"{DRAIN} # or raise spool_max_mb"
         yield fault("lost", f"{loss.told}; told once more when the next session starts", remedy)
+
+
+def claude_notes(patient: Patient) -> Iterator[Finding]:
+    """Which of Claude Code's own notes are read, when last, and which can't be used."""
+    if not patient.home.database.exists():
+        return
+    try:
+        with reading(patient.home.database) as connection:
+            found = notes.report(connection)
+    except (sqlite3.Error, OSError):
+        return  # that the database can't be read is told already, and one of before has no such table
+    if not settings_of(patient.home).claude_notes:
+        yield fine("notes", "Claude Code's own are not read: claude_notes is off")
+    elif found:
+        yield _read_notes(patient, found)
+
+
+def _read_notes(patient: Patient, found: list[notes.Folder]) -> Finding:
+    """Tell what was read; a note that is not used is one for the user to look at, since Claude loads it itself."""
+    minutes = max(0.0, patient.now - found[0].looked_at) / 60
+    detail = f"Claude Code's own: {sum(folder.notes for folder in found)} in use, looked at {minutes:.0f} minutes ago, "
+    detail += f"from {', '.join(folder.path for folder in found[:MOST_FOLDERS])}"
+    detail += f" and {len(found) - MOST_FOLDERS} more folders" if len(found) > MOST_FOLDERS else ""
+    unusable = [one for folder in found for one in folder.unusable]
+    if not unusable:
+        return fine("notes", detail)
+    told = "; ".join(f"{path}: {problem}" for path, problem in unusable[:MOST_FOLDERS])
+    return fault("notes", f"{detail}; not used: {len(unusable)} ({told})", f"less {sh(unusable[0][0])}")
 
 
 def spool(patient: Patient) -> Iterator[Finding]:

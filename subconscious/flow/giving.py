@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import time
 
 from subconscious import repute, surfacing
+from subconscious.claude_files.told import NOTHING
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import fade, heeded, priorities, recall, superseded
 from subconscious.model import (
@@ -15,6 +17,7 @@ from subconscious.model import (
     Memory,
     Surface,
 )
+from subconscious.search.understanding import Wanted
 from subconscious.store import (
     corrections,
     memories,
@@ -22,6 +25,7 @@ from subconscious.store import (
     surfaces,
     triggers,
 )
+from subconscious.store.filters import Filter
 from subconscious.store.triggers import Due
 from subconscious.surfacing.marks import lean, marks_of
 
@@ -75,9 +79,21 @@ async def compose_start(mind: Mind, start: Start, without: Collection[int] = ())
         and hit.memory.id not in without
         and not (start.late and hit.memory.session_id == start.session_id)
     ]
+    known_elsewhere = await told_elsewhere(mind, ranked)
+    ranked = [hit for hit in ranked if hit.memory.id not in known_elsewhere]
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
     ranked = await repute.of_hits(mind.database, ranked, chosen, time(), start.project_id)
     return surfacing.compose(ranked, budget, start.branch, start.extra, marks_for(mind, start))
+
+
+async def told_elsewhere(mind: Mind, hits: Sequence[Hit]) -> dict[int, str]:
+    """The memories among hits that the client itself tells every session, each with the file that says so."""
+    if mind.elsewhere is NOTHING or not hits:
+        return {}
+    sources = await asyncio.to_thread(
+        lambda: {hit.memory.id: mind.elsewhere.source(hit.memory.content, loaded=True) for hit in hits}
+    )
+    return {number: source for number, source in sources.items() if source}
 
 
 async def due_now(mind: Mind, project_id: str) -> dict[int, Due]:
@@ -132,7 +148,7 @@ async def _ranked(mind: Mind, start: Start) -> list[Hit]:
     """Pinned and lessons first, then what is due and fits the branch and the latest words, then what is recent."""
     limit = 2 * mind.settings.start_memories  # twice what is given: some are known to the session, some too long
     now = time()
-    found = {hit.memory.id: hit for hit in await recall(mind, start.hints, start.project_id, limit)}
+    found = {hit.memory.id: hit for hit in await recall(mind, unasked(start.hints), start.project_id, limit)}
     recent = await memories.recent(mind.database, start.project_id, limit)
     first = await memories.core(mind.database, start.project_id, mind.settings.start_memories)
     gone = await superseded(mind, [*recent, *first], start.project_id)
@@ -152,6 +168,11 @@ async def _ranked(mind: Mind, start: Start) -> list[Hit]:
     tail = [replace(hit, priority=weights.get(hit.memory.id, 0.0)) for hit in found.values()]
     tail.sort(key=lambda hit: (-_worth(mind, hit, start.branch), -hit.memory.id))
     return head + tail
+
+
+def unasked(text: str) -> Wanted:
+    """What is looked for when nobody asked: not Claude's own notes, which the client loads itself."""
+    return Wanted(text, Filter(notes=False))
 
 
 async def due_hits(mind: Mind, due: Mapping[int, Due]) -> list[Hit]:

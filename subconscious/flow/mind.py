@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from subconscious.capture.calibration import Calibration
+from subconscious.claude_files.told import NOTHING, Told
 from subconscious.search.context import Around
 from subconscious.search.depths import DEPTHS, Depth
 from subconscious.search.found import Found
@@ -42,6 +43,7 @@ class Mind:
 
     ``standing`` is what is known at the moment of the files and branches that memories are bound to. ``at_hand`` embeds
     what is about to be stored, if it takes no call and no waiting. ``found`` is what the index's engines answered last.
+    ``elsewhere`` is what the client itself tells the session that this is about.
     """
 
     database: Database
@@ -52,6 +54,7 @@ class Mind:
     standing: Standing = UNKNOWN
     at_hand: Embed = nothing_at_hand
     found: Found = field(default_factory=Found)
+    elsewhere: Told = NOTHING
 
     @property
     def around(self) -> Around:

@@ -214,9 +214,13 @@ def _about(memory: Memory) -> str:
 
 
 def fade(mind: Mind, memory: Memory, now: float, gone: Collection[int] = ()) -> float:
-    """The ranking's decay of a memory under the current settings; ``gone`` are those whose place another has taken."""
+    """The ranking's decay of a memory under the current settings; ``gone`` are those whose place another has taken.
+
+    A note of Claude's holds as long as its file is there.
+    """
     chosen = mind.settings
-    faded = decay.ranking_decay(memory, now, chosen.ranking_decay, chosen.stale_days, chosen.stale_factor)
+    aged = decay.ranking_decay(memory, now, chosen.ranking_decay, chosen.stale_days, chosen.stale_factor)
+    faded = 1.0 if memory.is_claude_note else aged
     return faded * (chosen.superseded_factor if memory.id in gone else 1.0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import time
@@ -10,9 +11,11 @@ import aiosqlite
 
 from subconscious.capture.budget import Entry, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
+from subconscious.capture.decided import weight_against
 from subconscious.capture.gate import admit
 from subconscious.capture.offline import extract
 from subconscious.capture.typed import NO_OPINIONS, Opinions
+from subconscious.claude_files.told import Told
 from subconscious.flow import merging
 from subconscious.flow.merging import ECHO, Repeats
 from subconscious.flow.mind import UNCALIBRATED, Mind
@@ -94,7 +97,7 @@ def weigh(
     judged = []
     for candidate in traced(candidates, confirmed):
         verdict = screen(candidate) if settings.poisoning else Verdict()
-        worth = calibration.at(candidate.extractor, candidate.raw_confidence)
+        worth = calibration.at(candidate.extractor, candidate.raw_confidence, candidate.kind)
         worth *= settings.poisoning_low if verdict.level is Level.LOW else 1.0
         quoted = heard.get(candidate.evidence.turn_id, "")
         admission = admit(candidate, settings, heard=quoted, confidence=worth)
@@ -103,17 +106,30 @@ def weigh(
 
 
 async def calibrate(database: Database, settings: Settings) -> Calibration:
-    """Learn from all that was decided so far what stated confidences are worth (SPEC N3)."""
+    """Learn from all that was decided so far what stated confidences are worth."""
     if not settings.calibration:
         return UNCALIBRATED
     now = time()
-    return fit([_outcome(row, settings, now) for row in await outcomes.rows(database)], settings.calibration_prior)
+    found = [_outcome(row, settings, now) for row in await outcomes.rows(database)]
+    thresholds = (settings.review_threshold, settings.auto_threshold)
+    return fit([one for one in found if one.weight > 0.0], settings.calibration_prior, thresholds)
 
 
 def _outcome(row: outcomes.Row, settings: Settings, now: float) -> Outcome:
     """An old decision counts less, so that a tenth that was once judged badly gets another chance."""
-    weight = 0.5 ** (max(0.0, now - row.at) / (settings.calibration_days * DAY))
-    return Outcome(row.extractor, row.stated, row.right, weight * (settings.calibration_silence if row.silent else 1.0))
+    faded = 0.5 ** (max(0.0, now - row.at) / (settings.calibration_days * DAY))
+    return Outcome(row.extractor, row.stated, row.right, faded * _weight(row, settings), row.kind, _act(row))
+
+
+def _weight(row: outcomes.Row, settings: Settings) -> float:
+    if row.silent:
+        return settings.calibration_silence
+    return 1.0 if row.right else weight_against(row.reason, None if row.age is None else row.age / DAY)
+
+
+def _act(row: outcomes.Row) -> str:
+    """What was decided together; events of old versions don't name their act, so there the second does."""
+    return row.act or ("" if row.silent else f"at {int(row.at)}")
 
 
 async def keep(
@@ -129,8 +145,12 @@ async def keep(
     """
     kept = []
     found = repeats or Repeats()
+    told = {} if where.verified else await asyncio.to_thread(_told_elsewhere, mind.elsewhere, judged)
     for candidate, stated in judged:
         admission = await last_word(mind, (candidate, stated), where)
+        if candidate.content in told and candidate.content not in found.memories:
+            reason = f"{told[candidate.content]} says it already"
+            admission = replace(admission, decision=Decision.DISCARD, reason=reason)
         if candidate in found and not await captures.is_known(tx, candidate):
             given = await _given(mind, where)
             admission = await merging.weighed(mind, tx, (candidate, admission), given, found)
@@ -142,6 +162,16 @@ async def keep(
     if kept and where.place.session_id:
         await hold_cap(tx, where.place.session_id, mind.settings.session_captures)
     return kept
+
+
+def _told_elsewhere(elsewhere: Told, judged: Sequence[Judged]) -> dict[str, str]:
+    """Which candidates a file says that the client loads, or a note of Claude's, by their content, with its name.
+
+    What is flagged goes its own way, and what is known already is said again. CPU-bound: run it in a thread.
+    """
+    kept = [one for one in judged if one[1].decision in merging.KEPT and not merging.is_flagged(one[1])]
+    sources = {candidate.content: elsewhere.source(candidate.content) for candidate, _ in kept}
+    return {content: source for content, source in sources.items() if source}
 
 
 async def last_word(mind: Mind, judged: Judged, where: Provenance) -> Admission:
@@ -198,7 +228,7 @@ async def admit_memory(
     known = await memories.same_wording(tx, memory) if mind.settings.dedupe else None
     known = known or await merging.known_as(tx, *judged, memory, found)
     if known is None:
-        known = await memories.insert(tx, memory, where.actor)
+        known = await memories.insert(tx, memory, where.actor, number=capture_id)
         await merging.take_place(tx, *judged, known, found)
     else:
         await memories.recur(tx, known, memory.said_at, memory.session_id, memory.origin)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from time import time
 
 from subconscious import repute, surfacing
-from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given
+from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given, told_elsewhere, unasked
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import fade, heeded, priorities, recall, superseded
 from subconscious.model import EngineHit, Hit, Memory
@@ -69,7 +69,9 @@ async def surface_prompt(mind: Mind, prompt: Prompt) -> surfacing.Context:
     seen = await _seen(mind, prompt.session_id)
     if not room(limits(mind, PROMPTED), seen) or not (due or terms(prompt.text)):
         return surfacing.SILENCE
-    found = await recall(mind, prompt.text, prompt.project_id, 2 * surfacing.MOST) if terms(prompt.text) else []
+    found = (
+        await recall(mind, unasked(prompt.text), prompt.project_id, 2 * surfacing.MOST) if terms(prompt.text) else []
+    )
     fits = [hit for hit in found if hit.memory.id not in due]
     fits.sort(key=lambda hit: -hit.score * lean(hit.memory, prompt.branch, mind.standing))
     occasion = Occasion(prompt.session_id, prompt.project_id, PROMPTED, prompt.branch, asked=FITS, due=due)
@@ -110,6 +112,7 @@ async def _alike(mind: Mind, project_id: str, fault: Fault) -> list[tuple[Memory
 
 async def _ranked(mind: Mind, occasion: Occasion, engine: str, found: Sequence[tuple[Memory, float]]) -> list[Hit]:
     """Hits in the order of what they are worth, told as those of an engine of their own."""
+    found = [(memory, strength) for memory, strength in found if not memory.is_claude_note]
     weights, now = await priorities(mind, [memory.id for memory, _ in found]), time()
     gone = await superseded(mind, [memory for memory, _ in found], occasion.project_id)
     said = await corrections.counts(mind.database, [memory.id for memory, _ in found])
@@ -130,7 +133,8 @@ async def _ranked(mind: Mind, occasion: Occasion, engine: str, found: Sequence[t
 async def _give(mind: Mind, occasion: Occasion, hits: Sequence[Hit], seen: Seen) -> surfacing.Context:
     """Hold back what limits forbid, frame the rest, and save it in the ledger before it leaves."""
     chosen = limits(mind, occasion.event)
-    sifted = sift(hits, chosen, seen, time(), occasion.about)
+    elsewhere = await told_elsewhere(mind, hits)
+    sifted = sift(hits, chosen, seen, time(), occasion.about, elsewhere)
     fit = await repute.of_hits(mind.database, sifted.fit, mind.settings, time(), occasion.project_id)
     start = Start(
         occasion.session_id,

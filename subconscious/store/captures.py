@@ -26,6 +26,7 @@ from subconscious.store.capture_rows import (
     written,
 )
 from subconscious.store.connect import Database
+from subconscious.store.numbers import free_number, next_number
 from subconscious.store.rows import alter, content_hash, insertion, marks
 
 
@@ -55,7 +56,9 @@ async def insert(
     now, key = time(), capture_key(candidate)
     if list(await tx.execute_fetchall("SELECT 1 FROM purged_captures WHERE capture_key = ?", (key,))):
         return None
+    number = await next_number(tx)
     values = {
+        "id": number,
         "capture_key": key,
         "project_id": place.project_id,
         "session_id": place.session_id,
@@ -68,7 +71,6 @@ async def insert(
     cursor = await tx.execute(*insertion("implicit_captures", values, "ON CONFLICT (capture_key) DO NOTHING"))
     if not cursor.rowcount:
         return None
-    number = int(cursor.lastrowid or 0)
     if admission.decision is not Decision.DISCARD:
         await _made(tx, number, values, actor)
     return number
@@ -156,7 +158,9 @@ async def insert_held(
 ) -> None:
     """Set a memory apart that has no capture: one is made of it, for a person to decide on."""
     admission = Admission(Decision.QUARANTINE, candidate.raw_confidence, reason, verdict)
+    number = await free_number(tx, TABLE, memory_id)
     values = {
+        "id": number,
         "capture_key": f"memory-{memory_id}",
         "project_id": place.project_id,
         "session_id": place.session_id,
@@ -170,8 +174,8 @@ async def insert_held(
     for row in await tx.execute_fetchall(known, (values["capture_key"],)):
         await change(tx, QUARANTINED, row[0], written(QUARANTINED), reason=reason)
         return
-    cursor = await tx.execute(*insertion(TABLE, values))
-    await _made(tx, int(cursor.lastrowid or 0), values)
+    await tx.execute(*insertion(TABLE, values))
+    await _made(tx, number, values)
 
 
 async def of_memory(tx: aiosqlite.Connection, memory_id: int) -> list[dict[str, Any]]:

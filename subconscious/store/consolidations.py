@@ -10,6 +10,7 @@ import aiosqlite
 from subconscious.model import Link, Memory
 from subconscious.store import decisions, links, memories
 from subconscious.store.connect import Database
+from subconscious.store.filters import NO_NOTE
 from subconscious.store.rows import marks, memory_from
 
 CONSOLIDATES = "CONSOLIDATES"
@@ -19,15 +20,15 @@ DAY = 86_400.0
 
 # Not what stands for itself (pinned), what holds no longer, what is kept apart; nor what is summed up already, waits to
 # be, or is not to be since a person said no, unless it was worded anew.
-_FREE = """
-m.archived_at IS NULL AND m.kind <> 'meta' AND NOT m.pinned AND m.project_id IS ?
+_FREE = f"""
+m.archived_at IS NULL AND m.kind <> 'meta' AND m.{NO_NOTE} AND NOT m.pinned AND m.project_id IS ?
  AND NOT EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id AND quarantined)
  AND NOT EXISTS (SELECT 1 FROM memory_links AS l JOIN memories AS s ON s.id = l.source_id
   WHERE l.target_id = m.id AND l.status = 'active' AND s.archived_at IS NULL
    AND l.type IN ('SUPERSEDES', 'CONSOLIDATES'))
  AND NOT EXISTS (SELECT 1 FROM consolidations AS c CROSS JOIN implicit_captures AS i ON i.id = c.capture_id
   WHERE c.memory_id = m.id AND c.content_hash = m.content_hash AND i.status IN ('review', 'rejected'))
-"""
+"""  # noqa: S608
 
 
 async def projects(database: Database) -> list[str]:

@@ -11,6 +11,7 @@ from subconscious.model import Admission, Candidate, Verdict
 from subconscious.store import captures, events
 from subconscious.store.capture_rows import DAY, QUARANTINED, TABLE, judged, outcome, written
 from subconscious.store.connect import Database
+from subconscious.store.queue import MAY_EXPIRE
 from subconscious.store.rows import alter, content_hash, stored
 
 REWORDED = (
@@ -124,16 +125,23 @@ async def displace(tx: aiosqlite.Connection, capture_id: int, reason: str, act: 
 async def overdue(database: Database, now: float) -> tuple[int, int]:
     """How many captures have waited too long, and how many wait in all."""
     rows = await database.rows(
-        "SELECT count(*) FILTER (WHERE expires_at < ?), count(*) FROM implicit_captures WHERE status = 'review'", (now,)
+        f"SELECT count(*) FILTER (WHERE expires_at < ? AND {MAY_EXPIRE}), count(*)"  # noqa: S608
+        " FROM implicit_captures WHERE status = 'review'",
+        (now,),
     )
     return int(rows[0][0]), int(rows[0][1])
 
 
 async def expire(tx: aiosqlite.Connection, now: float) -> int:
-    """Close what waited too long; it stays in the table and can be looked at. Returns how many."""
+    """Close what waited too long; it stays in the table and can be looked at. Returns how many.
+
+    The user's own words wait until they were shown once.
+    """
     rows = list(
         await tx.execute_fetchall(
-            "SELECT id, status FROM implicit_captures WHERE status = 'review' AND expires_at < ?", (now,)
+            "SELECT id, status FROM implicit_captures WHERE status = 'review' AND expires_at < ?"  # noqa: S608
+            f" AND {MAY_EXPIRE}",
+            (now,),
         )
     )
     for row in rows:

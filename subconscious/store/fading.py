@@ -14,6 +14,7 @@ from subconscious import decay
 from subconscious.decay import Facts
 from subconscious.store import events, memories
 from subconscious.store.connect import Database
+from subconscious.store.filters import NO_NOTE
 from subconscious.store.full_text import USER_WIDE
 from subconscious.store.rows import marks
 
@@ -69,9 +70,13 @@ async def facts(database: Database, ids: Sequence[int]) -> dict[int, Facts]:
 
 
 async def page(database: Database, after: int, limit: int, project_id: str | None = None) -> dict[int, Facts]:
-    """The same of active memories, from behind one id on, in the order of ids; of all projects without one."""
+    """The same of active memories that fade at all, from behind one id on, in the order of ids.
+
+    Of all projects without one.
+    """
     rows = await database.rows(
-        f"{_FACTS} WHERE m.archived_at IS NULL AND m.id > ? AND (? IS NULL OR m.project_id = ?) ORDER BY m.id LIMIT ?",
+        f"{_FACTS} WHERE m.archived_at IS NULL AND m.{NO_NOTE} AND m.id > ? AND (? IS NULL OR m.project_id = ?)"
+        " ORDER BY m.id LIMIT ?",
         (after, project_id, project_id, limit),
     )
     return {row["id"]: _facts_from(row) for row in rows}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from subconscious.model import CLAUDE_NOTE
 from subconscious.store.rows import marks
 
 FULL_TEXT = {False: "memories_fts", True: "archived_fts"}
@@ -18,6 +19,9 @@ SAID = "{summary content rationale tags files}"
 FREE = "NOT EXISTS (SELECT 1 FROM implicit_captures WHERE quarantined AND memory_id = memories.id)"
 """What is in quarantine is archived too, and found in the review alone."""
 
+NO_NOTE = f"extractor <> '{CLAUDE_NOTE}'"
+"""Memories that are no copies of Claude's own notes: only those are given unasked, merged, summed up or faded."""
+
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -27,7 +31,8 @@ class Filter:
 
     ``project_id`` adds the user's own memories; None means every project's. ``kinds``: any of them. ``file``: that
     path, the end of one, or a folder. ``tags``, ``phrases``: all of them; ``without``: none of these words or
-    phrases. ``since`` is included, ``until`` is not. ``gone_since``: archived then or later.
+    phrases. ``since`` is included, ``until`` is not. ``gone_since``: archived then or later. ``notes``:
+    Claude's own notes count as well.
     """
 
     project_id: str | None = None
@@ -43,11 +48,15 @@ class Filter:
     without: tuple[str, ...] = ()
     session_id: str = ""
     gone_since: float | None = None
+    notes: bool = True
 
     @property
     def narrow(self) -> bool:
-        """Whether it asks for more than a project: then few may fit, and engines must be told which."""
-        return self != Filter(self.project_id, archived=self.archived)
+        """Whether it asks for more than a project: then few may fit, and engines must be told which.
+
+        To leave out Claude's own notes is not narrow: they are few, and whatever engines find of them is dropped later.
+        """
+        return self != Filter(self.project_id, archived=self.archived, notes=self.notes)
 
 
 Part = tuple[str, tuple[Any, ...]]
@@ -96,6 +105,8 @@ def narrowing(which: Filter) -> Iterator[Part]:
         yield "said_at < ?", (which.until,)
     if which.min_confidence:
         yield "confidence >= ?", (which.min_confidence,)
+    if not which.notes:
+        yield NO_NOTE, ()
     yield from _listed(which)
     yield from _worded(which)
 

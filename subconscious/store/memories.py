@@ -15,23 +15,52 @@ from subconscious.errors import NotFoundError
 from subconscious.model import Memory, Origin
 from subconscious.store import events, full_text
 from subconscious.store.connect import Database
-from subconscious.store.filters import Filter, each_scope, where
+from subconscious.store.filters import NO_NOTE, Filter, each_scope, where
+from subconscious.store.numbers import free_number
 from subconscious.store.rows import alter, insertion, marks, memory_from, stored
 
 NEIGHBOURS = 2000
 """Memories that are looked at around one query's hits."""
 
 
-async def insert(tx: aiosqlite.Connection, memory: Memory, actor: str = "daemon", act: str = "") -> Memory:
-    """Store a memory, its full text and its event; ``memory.id`` is ignored, the stored one is returned."""
-    values = stored(memory)
-    del values["id"]
-    cursor = await tx.execute(*insertion("memories", values))
-    kept = replace(memory, id=int(cursor.lastrowid or 0))
+async def insert(
+    tx: aiosqlite.Connection, memory: Memory, actor: str = "daemon", act: str = "", number: int | None = None
+) -> Memory:
+    """Store a memory, its full text and its event; ``memory.id`` is ignored, the stored one is returned.
+
+    ``number`` is that of the capture that it is made of: the memory has the same.
+    """
+    kept = replace(memory, id=await free_number(tx, "memories", number))
+    await tx.execute(*insertion("memories", stored(kept)))
     await full_text.reindex(tx, kept)
     await events.record(
         tx, "create", "memory", kept.id, actor=actor, session_id=kept.session_id, after=stored(kept), act=act
     )
+    return kept
+
+
+WORDED = (
+    *("kind", "category", "summary", "content", "content_hash", "rationale", "confidence", "origin", "verified"),
+    *("tags", "files", "project_id", "scope"),
+)
+"""What a memory that is made anew of the same capture takes from it."""
+
+
+async def revive(tx: aiosqlite.Connection, memory: Memory, number: int, actor: str, reason: str) -> Memory | None:
+    """Bring the archived memory of this number back, worded as ``memory``; None unless both are of one statement.
+
+    An approval that was undone and made again gives the same memory, under the same number.
+    """
+    known = await found(tx, number)
+    place = (memory.turn_id, memory.evidence)
+    if known is None or known.archived_at is None or (known.turn_id, known.evidence) != place:
+        return None
+    worded = {name: value for name, value in stored(memory).items() if name in WORDED}
+    values = worded | {"archived_at": None, "embedding_status": "pending"}
+    before, after = await alter(tx, "memories", number, values)
+    await events.record(tx, "unarchive", "memory", number, actor=actor, reason=reason, before=before, after=after)
+    kept = await held(tx, number)
+    await full_text.reindex(tx, kept)
     return kept
 
 
@@ -110,10 +139,12 @@ async def containing(database: Database, which: Filter, words: Sequence[str], li
 
 
 async def same_wording(tx: aiosqlite.Connection, memory: Memory) -> Memory | None:
-    """The active memory of the same scope, kind and wording."""
+    """The active memory of the same scope, kind and wording; a note of Claude's is none, for it goes with its file."""
     rows = list(
         await tx.execute_fetchall(
-            "SELECT * FROM memories WHERE content_hash = ? AND kind = ? AND project_id IS ? AND archived_at IS NULL",
+            "SELECT * FROM memories WHERE content_hash = ? AND kind = ? AND project_id IS ?"  # noqa: S608
+            " AND archived_at IS NULL"
+            f" AND {NO_NOTE}",
             (memory.content_hash, memory.kind, memory.project_id),
         )
     )
@@ -259,7 +290,10 @@ async def counts(database: Database, project_id: str | None) -> dict[str, int]:
 
 async def core(database: Database, project_id: str, limit: int) -> list[Memory]:
     """Pinned memories and lessons of a project and of the user: what a session starts with first (SPEC D15)."""
-    one = "SELECT * FROM memories WHERE archived_at IS NULL AND (pinned OR kind = 'lesson') AND project_id IS ?"
+    one = (
+        "SELECT * FROM memories WHERE archived_at IS NULL AND (pinned OR kind = 'lesson') AND project_id IS ?"  # noqa: S608
+        f" AND {NO_NOTE}"
+    )
     rows = await database.rows(
         f"{one} UNION ALL {one} ORDER BY pinned DESC, said_at DESC, id DESC LIMIT ?", (project_id, None, limit)
     )
@@ -267,8 +301,8 @@ async def core(database: Database, project_id: str, limit: int) -> list[Memory]:
 
 
 async def recent(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """The latest active memories of a project and of the user."""
-    return await latest(database, Filter(project_id), limit)
+    """The latest active memories of a project and of the user, without Claude's own notes."""
+    return await latest(database, Filter(project_id, notes=False), limit)
 
 
 async def of_session(database: Database, session_id: str) -> list[Memory]:

@@ -12,6 +12,7 @@ from subconscious.decay import surer
 from subconscious.model import Memory, Origin
 from subconscious.store import events, full_text, links, memories
 from subconscious.store.connect import Database
+from subconscious.store.filters import NO_NOTE
 from subconscious.store.rows import alter, insertion, marks, memory_from, stored
 
 TABLE = "memory_merges"
@@ -27,8 +28,8 @@ LENT = ("recurrence", "confidence", "said_at", "files")
 
 # Not what holds no longer, is kept apart, was flagged, or is part of a summing up; nor what somebody brought back. What
 # is CROSS JOINed is walked in that order: SQLite would rather begin with all captures that wait, for each memory anew.
-_FREE = """
-m.archived_at IS NULL AND m.kind <> 'meta'
+_FREE = f"""
+m.archived_at IS NULL AND m.kind <> 'meta' AND m.{NO_NOTE}
  AND NOT EXISTS (SELECT 1 FROM memory_merges WHERE memory_id = m.id)
  AND NOT EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id
   AND (quarantined OR (level <> 'none' AND released_at IS NULL)))
@@ -39,7 +40,7 @@ m.archived_at IS NULL AND m.kind <> 'meta'
    AND l.type IN ('SUPERSEDES', 'CONSOLIDATES'))
  AND NOT EXISTS (SELECT 1 FROM consolidations AS c CROSS JOIN implicit_captures AS i ON i.id = c.capture_id
   WHERE c.memory_id = m.id AND i.status = 'review')
-"""
+"""  # noqa: S608
 
 
 _STANDS = """

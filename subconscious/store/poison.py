@@ -13,6 +13,7 @@ import aiosqlite
 from subconscious.model import Level, Memory, Verdict
 from subconscious.store import events
 from subconscious.store.connect import Database
+from subconscious.store.filters import NO_NOTE
 from subconscious.store.rows import alter, marks, memory_from
 
 
@@ -27,10 +28,13 @@ class Lesson:
 
 
 async def unchecked(database: Database, rules: str, limit: int) -> list[Memory]:
-    """Active memories that were not looked at with these rules, the latest first; none that a person let go."""
+    """Active memories that were not looked at with these rules, the latest first; none that a person let go.
+
+    Claude's own notes are not among them: their files are checked again when the rules change.
+    """
     rows = await database.rows(
-        "SELECT m.* FROM memories m LEFT JOIN memory_checks c ON c.memory_id = m.id"
-        " WHERE m.archived_at IS NULL AND (c.rules IS NULL OR c.rules <> ?)"
+        "SELECT m.* FROM memories m LEFT JOIN memory_checks c ON c.memory_id = m.id"  # noqa: S608
+        f" WHERE m.archived_at IS NULL AND m.{NO_NOTE} AND (c.rules IS NULL OR c.rules <> ?)"
         " AND NOT EXISTS (SELECT 1 FROM implicit_captures i WHERE i.memory_id = m.id AND i.released_at IS NOT NULL)"
         " ORDER BY m.id DESC LIMIT ?",
         (rules, limit),
@@ -58,8 +62,9 @@ async def note_checked(tx: aiosqlite.Connection, memory_id: int, verdict: Verdic
 async def flagged(database: Database, prompt: int, limit: int) -> list[Memory]:
     """Active memories that a look has flagged, and that no model was asked about with this prompt yet."""
     rows = await database.rows(
-        "SELECT m.* FROM memories m JOIN memory_checks c ON c.memory_id = m.id"
-        " WHERE m.archived_at IS NULL AND c.level = 'medium' AND c.seconded_with <> ? ORDER BY m.id DESC LIMIT ?",
+        "SELECT m.* FROM memories m JOIN memory_checks c ON c.memory_id = m.id"  # noqa: S608
+        f" WHERE m.archived_at IS NULL AND m.{NO_NOTE} AND c.level = 'medium' AND c.seconded_with <> ?"
+        " ORDER BY m.id DESC LIMIT ?",
         (prompt, limit),
     )
     return [memory_from(row) for row in rows]

@@ -119,13 +119,26 @@ async def _with_sums(
 async def _former(database: Database, subject: str, numbers: Sequence[int]) -> set[str]:
     """Wordings that only the history knows any more."""
     found: set[str] = set()
-    for portion in _portions([str(number) for number in numbers]):
+    for portion in _portions([str(number) for number in (*numbers, *await _old_numbers(database, subject, numbers))]):
         rows = await database.rows(
             f"SELECT before, after FROM events WHERE subject = ? AND subject_id IN ({marks(portion)})",  # noqa: S608
             (subject, *portion),
         )
         values = [json.loads(side) for row in rows for side in tuple(row) if side]
         found.update(str(value[name]) for value in values for name in ("summary", "content") if value.get(name))
+    return found
+
+
+async def _old_numbers(database: Database, subject: str, numbers: Sequence[int]) -> list[int]:
+    """The numbers that these had before they were given others: their older events have them still."""
+    found: list[int] = []
+    for portion in _portions([str(number) for number in numbers]):
+        rows = await database.rows(
+            "SELECT json_extract(before, '$.id') FROM events WHERE action = 'renumbered' AND subject = ?"  # noqa: S608
+            f" AND subject_id IN ({marks(portion)})",
+            (subject, *portion),
+        )
+        found += [row[0] for row in rows]
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from subconscious.model import Memory, Session
 from subconscious.store.connect import Database
+from subconscious.store.filters import NO_NOTE
 from subconscious.store.projects import Project
 from subconscious.store.rows import memory_from, session_from
 
@@ -47,9 +48,9 @@ async def paths(database: Database, project_id: str) -> list[str]:
 
 
 async def memories(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """A project's own active memories: those that came back most, then the latest."""
+    """A project's own active memories, without Claude's notes: those that came back most, then the latest."""
     rows = await database.rows(
-        "SELECT * FROM memories WHERE project_id = ? AND archived_at IS NULL"
+        f"SELECT * FROM memories WHERE project_id = ? AND archived_at IS NULL AND {NO_NOTE}"  # noqa: S608
         " ORDER BY pinned DESC, recurrence DESC, said_at DESC, id DESC LIMIT ?",
         (project_id, limit),
     )

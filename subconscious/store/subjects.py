@@ -42,7 +42,7 @@ SUBJECTS = {
         "implicit_captures",
         title="summary",
         withdrawn=lambda now: {"status": "discarded", "quarantined": 0, "decided_at": now},
-        notes=frozenset({"edited"}),
+        notes=frozenset({"edited", "renumbered"}),
     ),
     "link": Subject("memory_links", title="type", withdrawn=lambda _: {"status": "withdrawn"}),
     "lesson": Subject("poison_lessons", title="threat", withdrawn=lambda now: {"removed_at": now}),

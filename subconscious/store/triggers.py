@@ -10,6 +10,7 @@ import aiosqlite
 
 from subconscious.model import Memory
 from subconscious.store.connect import Database
+from subconscious.store.filters import NO_NOTE
 from subconscious.store.rows import memory_from
 
 OPEN_MILESTONES = 200
@@ -31,7 +32,7 @@ async def unsearched(database: Database, version: int, limit: int) -> list[Memor
     """Memories whose present words were not looked through under these rules."""
     # The inner query reads an index alone: of thousands of memories the rows themselves take a tenth of a second.
     rows = await database.rows(
-        "SELECT * FROM memories WHERE archived_at IS NULL AND id IN ("
+        f"SELECT * FROM memories WHERE archived_at IS NULL AND {NO_NOTE} AND id IN ("  # noqa: S608
         "SELECT known.id FROM memories AS known LEFT JOIN trigger_searches AS done ON done.memory_id = known.id"
         " WHERE done.memory_id IS NULL OR done.version <> ? OR done.content_hash <> known.content_hash"
         ") ORDER BY id DESC LIMIT ?",

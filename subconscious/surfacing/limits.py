@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from subconscious.model import Hit, Memory
 
@@ -68,14 +69,23 @@ def room(limits: Limits, seen: Seen, about: str = "") -> int:
     return max(0, left)
 
 
-def sift(hits: Sequence[Hit], limits: Limits, seen: Seen, now: float, about: str = "") -> Sifted:
-    """Part what may be given from what is held back."""
+def sift(
+    hits: Sequence[Hit],
+    limits: Limits,
+    seen: Seen,
+    now: float,
+    about: str = "",
+    elsewhere: Mapping[int, str] = MappingProxyType({}),
+) -> Sifted:
+    """Part what may be given from what is held back; ``elsewhere`` names files that tell the session a memory."""
     left = room(limits, seen, about)
     fit: list[Hit] = []
     held: list[Held] = []
     worded: set[str] = set()  # two memories may have one wording: of two kinds, of the project and of the user
     for hit in hits:
-        why = _against(hit, limits, seen, now) or (TWICE if hit.memory.content_hash in worded else "")
+        why = _against(hit, limits, seen, now)
+        why = why or (f"{elsewhere[hit.memory.id]} says it already" if hit.memory.id in elsewhere else "")
+        why = why or (TWICE if hit.memory.content_hash in worded else "")
         if not why and len(fit) < left:
             fit.append(hit)
             worded.add(hit.memory.content_hash)

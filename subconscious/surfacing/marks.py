@@ -10,6 +10,8 @@ from subconscious.quoting import word
 
 MOST_FILES = 3
 
+CLAUDES_OWN = "a note of Claude's own"
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -29,7 +31,7 @@ UNKNOWN = Standing()
 
 def marks_of(memory: Memory, branch: str, standing: Standing = UNKNOWN) -> tuple[str, ...]:
     """The marks of a memory for somebody who works on ``branch``."""
-    marks = []
+    marks = [CLAUDES_OWN] if memory.is_claude_note else []
     if memory.branch and branch and memory.branch != branch and (memory.id, branch) not in standing.merged:
         known = (memory.id, branch) in standing.apart
         marks.append(f"on branch {word(memory.branch)}{', which is not merged here' if known else ''}")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from subconscious.text import vocabulary
+from subconscious.text.rewrites import rewrite
 from subconscious.text.words import is_name
 
 Mark = tuple[str, str]
@@ -30,6 +31,9 @@ class Word:
     past: bool = False
     participle: bool = False
     noun: bool = False
+    adverb: bool = False
+    done: bool = False
+    """Whether it is written as a past tense or a participle: "failed", "chosen"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,8 @@ class Passive:
     patients: frozenset[str]
     agents: frozenset[str]
     ends: frozenset[str]
+    by: bool
+    """Whether "by" tells who does it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,117 +66,9 @@ class Statement:
     by_key: Mapping[str, Sequence[Word]]
     heavy: frozenset[str]
     """Keys of the words that may not be missing from a paraphrase."""
+    keys: frozenset[str]
 
 
-def _rewrites(*pairs: tuple[str, str]) -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in pairs)
-
-
-_REWRITES = _rewrites(
-    ("[\u2018\u2019]", "'"),
-    (
-        r"^\W*(?:(?:please|fyi|going forward|from now on)\b[,:]?\s*(?:that\b|to\b)?\s*|"
-        r"(?:remember|note|important|reminder)(?:\s*[,:]\s*(?:that\b|to\b)?|\s+(?:that|to)\b)\s*|"
-        r"(?:don't forget|be sure|(?:we|the team) (?:have |has )?(?:decided|agreed))\s+(?:that|to)\s+)+",
-        "",
-    ),
-    (r"\b(?:do not|don't|never) (?:forget|fail|neglect|omit|hesitate) to\b", " "),
-    # Modality; what need not be done comes before what must be done.
-    (
-        r"\b(?:(?:do|does) not|don't|doesn't) (?:need|have) to\b|\bneed not\b|\bneedn't\b|\bno need to\b"
-        r"|\b(?:is|are)(?: not|n't) (?:required|obliged) to\b|\bnot necessary to\b",
-        " _neednot ",
-    ),
-    (r"\b(?:is|are) (?:not allowed|not permitted|forbidden|prohibited|disallowed)(?: to)?\b", " _must not "),
-    (r"\b(?:is|are) (?:allowed|permitted|free|able) to\b", " _may "),
-    (r"^(.+?) (?:is|are) (?:needed|required|mandatory|necessary) (?:for|by|to)\b (.+?)\W*$", r"\2 needs \1"),
-    (r"^\W*(?:always )?(?:ensure|make sure|see to it)(?: that)? (?=(?:the|an?|all|every|each|no|it)\b)", " _must "),
-    (r"\b(?:must|should|shall) have\b", "needs"),
-    (r"\bhad better\b|\bgotta\b", " _must "),
-    (r"\b(?:(?:have|has) got|have|has|need|needs|ought) to\b", " _must "),
-    (r"\b(?:is|are) (?:supposed |required |obliged |expected |meant )?to(?= [a-z])", " _must "),
-    (r"\b(?:must|should|shall)\b", " _must "),
-    (r"\bcan ?not\b|\bcan't\b", " _may not "),
-    (r"\b(?:can|could|(?-i:may)|might)\b", " _may "),  # "May" is a month
-    (r"\b(_must )?be avoided\b", r" \1 not "),
-    (r"\b(?:refrain from|steer clear of|stay away from)\b", " avoid "),
-    (r"\b(?:under no circumstances?|at no time|in no case|not ever)\b", " never "),
-    (r"\blet(?:'s| us)\b", " "),
-    (r"^the user (?=(?:prefers|likes|favou?rs)\b)", ""),
-    (r",? (?:says the user|as (?:the team|the user|we) (?:agreed|decided)|according to the (?:team|user))\W*$", ""),
-    (r"(?<=,) we +_may +(?=\s*\w+ (?:it|that|them)\W*$)", " "),  # an aside, not what the statement allows
-    # What was chosen is what is used.
-    (r"\b(?:is|are) what (?:was|were) (?:chosen|picked|selected)\b", " "),
-    # Time.
-    (r"\bused to\b(?! \w+ing\b)|\b(?:has|have|had) been\b", " was "),
-    (r"\b(?:no longer|not any ?more)\b", " _nolonger "),
-    (r"\bwon't\b", " will not "),
-    (r"'ll\b|\b(?:is|are) going to\b", " will "),
-    (r"n't\b", " not "),
-    (r"(?<=\w)'(?:s|re|m|ve|d)\b", ""),
-    # Scope.
-    (r"\b(?:nobody|no one|none|nothing) (?:but|except)(?: for)?\b", " only "),
-    (r"\bat least|no (?:less|fewer) than|a minimum of\b", " _atleast "),
-    (r"\bat most|(?:no|not) more than|up to|a maximum of\b", " _atmost "),
-    (r"\b(?:except for|apart from|other than|excluding)\b", " except "),
-    (r"\b(?:exclusively|solely|merely)\b", " only "),
-    # Relations.
-    (r"^(.{1,60}?) (?:is|are|(?:_must )?be) preferred (?:over|to|rather than|instead of)\b", r"use \1 _instead "),
-    (r"^(\S+(?: \S+){0,2}) (?:contains|houses) (?:the |all |our )*([^,;.]+)\W*$", r"\2 are in \1"),
-    (r"^(\S+(?: \S+)?) is where ([^,;.]+?) (?:lives?|resides?|belongs?|are|is)\W*$", r"\2 are stored in \1"),
-    (r"\b(?:migrat|switch|chang)(e|ed|es|ing)? (?=(?:\S+ ){0,3}?from\b.{1,60}\bto\b)", r"mov\1 "),
-    (r"\b(?:goes|go) (?=(?:\w+ )?to\b)", "are sent "),
-    (r"\bcomes? (?=(?:\w+ )?from\b)", "are fetched "),
-    (r"\b((?:is|are) )(?:supplied|provided) by\b", r"\1fetched from"),
-    (r"\b((?:is|are) )(?:defined|declared|specified|found) (?=in `?[\w./-]*[./]\w)", r"\1stored "),
-    (r"\bprefer(s|red)? (.{1,60}?) (?:over|to|rather than|instead of)\b", r"use \2 _instead "),
-    (r"\b(?:rather than|in place of|instead of|but not)\b", " _instead "),
-    (r"\b(?:prior to|ahead of)\b", " before "),
-    (r"\bonce (?:an?|per|every) day\b", "daily"),
-    (r"\bonce (?:an?|per|every) (week|month|hour|year)\b", r"\1ly"),
-    (r"\b(?:as soon as|once|following)\b(?= (?:the|an?|you|it|we|they|all|every|each)\b)", " after "),
-    (r"\b(?:when|while|upon) (?=[a-z]{3,}ing\b(?! (?:is|are|was|were|has|_must|_may)\b))", " at "),
-    (r"\b(?:when|whenever|while|as long as|in case|provided that)\b", " if "),
-    (r"\b(?:during|upon)\b", " at "),
-    (r"\b(by|with|under|after|from|of) their\b", r"\1 the"),
-    (r"\b(its|their|our|your|my) own\b", r"\1"),
-    (r"\b(?:because of|due to|as a result of|thanks to|since(?! \d))(?=\W)", " because "),
-    (r"\bstop (?=\w+ing\b)", "not "),
-    (r"\bin order to\b", "to"),
-    (r"\bmake sure(?: that)?\b", "ensure"),
-    (r"\bby (?:hand)\b", "manually"),
-    (r"\bby default\b", "default"),
-    (
-        r"^\W*(?:always )?use ((?:[^\s_,]+ +){1,3}?)(?:to (?=[a-z]+ )|(?:for|at|if) (?=[a-z]+ing ))([^,;]+?)[.!]*$",
-        r"\2 with \1",
-    ),
-    # Spelling.
-    (r"\bplain text\b", "plaintext"),
-    (r"\be-mail", "email"),
-    (r"\bpull requests?\b|(?-i:\bPRs\b)", "PR"),
-    (r"\bmerge requests?\b|(?-i:\bMRs\b)", "MR"),
-    (r"\b(hard) (coded?|coding)\b", r"\1\2"),
-    (r"\b(bug|hot) (fix(?:es)?)\b", r"\1\2"),
-    (r"\b(code|data) (base)(s?)\b", r"\1\2\3"),
-    (r"\b(file|host|user) (name)(s?)\b", r"\1\2\3"),
-    (r"\b(work|time) (flow|stamp)(s?)\b", r"\1\2\3"),
-    (r"\b(run|start|build) (time)\b", r"\1\2"),
-    (r"\btimed out\b", "timeouted"),
-    (r"\btim(?:e|ing) out\b", "timeout"),
-    (r"\btimes out\b", "timeouts"),
-    (r"\b(roll|back|clean|fall|spin|start|tear)(ed|s|ing)? (back|up|down|out)\b", r"\1\3\2"),
-    (r"\b(log|sign)(?:g?(ed|ing)|(s))? (in|out)(?= to\b| of\b| with\b|\W*$)", r"\1\4\2\3"),
-    (r"\b(set|shut)(?:t(ing)|(s))? (up|down)\b", r"\1\4\2\3"),
-    (r"\b(?:every|each) day\b", "daily"),
-    (r"\b(?:every|each) (week|month|hour|year|quarter)\b", r"\1ly"),
-    (r"\b(?:every|each) night\b", "nightly"),
-    (r"\b(?:an?|one) (?=(?:second|minute|hour|day|week|month|year)s?\b)", "1 "),
-    (r"\b(?:inside|within)(?= [a-z`])", "in"),
-    (r"\btwice\b", "2 times"),
-    (r"\b(?:every|each) (?=\d|two\b|three\b|four\b|five\b|six\b|other\b)", " _every "),
-    (r"(?<=\d),(?=\d{3}\b)", ""),
-    (r"\b(\d+)(ms|us|s|sec|min|h|hr|d|[kmgt]i?b|px|%)(?!\w)", r"\1 \2"),
-)
 _TOKEN = re.compile(
     r"(?P<code>`[^`\n]+`)|(?P<stop>[,;:()\n\u2013\u2014])"
     r"|(?P<word>[^\s,;()\[\]{}\"\u201c\u201d`]+)"
@@ -197,10 +95,21 @@ _COPULA = frozenset("is are was were be".split())
 _WAS = frozenset(("was", "were"))
 _ROLES = frozenset(
     "to from into onto as over under than in on at for with by via through before after until unless if because except"
-    " without".split()
+    " without against".split()
 )
 _PRONOUNS = frozenset("we i they he she you it".split())
 _DETERMINERS = frozenset("the a an our its this that these those my your".split())
+_OPENERS = _DETERMINERS | _PRONOUNS | {"every", "each", "all", "any", "no"}
+_SUBORDINATORS = frozenset("before after if unless until because".split())
+_FRONTED = frozenset("because if unless until before after in on at for with without from by under".split())
+_CONTINUED = (
+    _ROLES | _DETERMINERS | _AUXILIARY | {"of", "and", "or", "but", "not", "both", "all", "only", "even", "_instead"}
+)
+"""Behind these a determiner goes on with the phrase: "of the", "and the", "all the"."""
+_NO_COMMANDS = _ROLES | _DETERMINERS | _PRONOUNS | _AUXILIARY | vocabulary.FILLERS | {"only", "not", "when", "because"}
+_FINITE = frozenset("do does will _must _may _neednot".split())
+"""Beside these a participle describes what it stands before: "does not include generated files"."""
+_BEFORE_VERB = frozenset("always please do just then and".split())
 _OBJECT_NEXT = frozenset("use avoid prefer add write need needs no".split())
 """Behind these stands a thing, so that a participle describes it: "use structured logging"."""
 
@@ -211,25 +120,28 @@ _MARKS: dict[str, Mark] = {
     "optional": ("modality", "need not"),
     "will": ("time", "will"),
     "_nolonger": ("time", "no longer"),
-    "without": ("scope", "without"),
     "still": ("time", "still"),
     "yet": ("time", "yet"),
     "until": ("time", "until"),
     **dict.fromkeys(vocabulary.PAST, ("time", "past")),
-    "before": ("order", ""),
-    "then": ("order", ""),
-    "after": ("order", ""),
+    "before": ("order", "before"),
+    "then": ("order", "before"),
+    "after": ("order", "after"),
     "unless": ("scope", "unless"),
     "if": ("scope", "if"),
     "except": ("scope", "except"),
-    "_atleast": ("scope", "at least"),
-    "_atmost": ("scope", "at most"),
     **{
         word: ("scope", word)
         for word in "only some most many few partly usually sometimes often rarely almost nearly hardly mostly"
         " mainly partially too".split()
     },
 }
+_JOINS: dict[str, tuple[Mark, ...]] = {
+    "and": (("join", "and"),),
+    **dict.fromkeys(("every", "all", "each"), (("all", ""),)),
+}
+_NEEDING = frozenset("need needs require requires required mandatory necessary needed".split())
+"""Words for what is a duty, as "must" is, unless a mark before them says that it is none."""
 _UNMARKED = frozenset("every all always each".split())
 """Words that limit a statement only behind "not"."""
 
@@ -257,10 +169,9 @@ def parse(text: str) -> Statement:
         built.marks.add(("modality", "question"))
     if text.isupper() and " " in text.strip():
         text = text.casefold()  # all in capitals, nothing is a name for having some
-    for pattern, instead in _REWRITES:
-        text = pattern.sub(instead, text)
+    text = rewrite(text)
     negated = False
-    for clause in _clauses(text):
+    for clause in _main_first(list(_parts(text))):
         negated = _Clause(clause, built).read(negated)
     words = _in_order(built)
     by_key: dict[str, list[Word]] = {}
@@ -278,6 +189,7 @@ def parse(text: str) -> Statement:
         frozenset(built.of),
         by_key,
         frozenset(key for key, of_key in by_key.items() if weighs(of_key[0])),
+        frozenset(by_key),
     )
 
 
@@ -315,11 +227,56 @@ def _clauses(text: str) -> Iterator[list[Token]]:
     yield clause
 
 
+def _parts(text: str) -> Iterator[list[Token]]:
+    """The clauses, each subordinate one by itself, as is a phrase in front of a main clause without a comma."""
+    for clause in _clauses(text):
+        lowered = ["`" if code else word.casefold() for word, code in clause]
+        main = _main_clause(lowered)
+        below = (place for place, word in enumerate(lowered) if place > main and word in _SUBORDINATORS)
+        begins = [0, *([main] if main else ()), *below]
+        yield from (clause[begin:end] for begin, end in zip(begins, [*begins[1:], len(clause)], strict=True))
+
+
+def _main_first(parts: list[list[Token]]) -> list[list[Token]]:
+    """The clauses with what the first one puts in front of it behind it: "the tests run in CI", "stop if it is red"."""
+    opens = parts[0][0][0].casefold() if parts[0] and not parts[0][0][1] else ""
+    if len(parts) < 2 or not parts[1] or opens not in _FRONTED or parts[1][0][0].casefold() in ("not", "then"):
+        return parts
+    if opens in _SUBORDINATORS:
+        return [parts[1], parts[0], *parts[2:]]
+    return [parts[1] + parts[0], *parts[2:]]
+
+
+def _main_clause(lowered: list[str]) -> int:
+    """Where the main clause begins behind a phrase in front of it: "in CI | the tests", "if it is red | the job"."""
+    if not lowered or lowered[0] not in _ROLES - {"to"}:
+        return 0
+    subordinate = lowered[0] in _SUBORDINATORS
+    if lowered[0] == "because":
+        return next((place for place, word in enumerate(lowered) if place > 1 and word in _PRONOUNS), 0)
+    for place in range(2, len(lowered) - 1):
+        ends = not subordinate or not _BE.isdisjoint(lowered[max(place - 3, 0) : place - 1])
+        if lowered[place] in _OPENERS and ends and _ends_phrase(lowered[place - 1]):
+            return place
+    return 0
+
+
+def _ends_phrase(word: str) -> bool:
+    """Whether a phrase may end with a word, so that a determiner behind it opens another one."""
+    return word not in _CONTINUED and not word.endswith("ing")
+
+
 def _split(word: str) -> list[Token]:
     """A word, or the parts of one that is written with hyphens: "read-only" is "read only"."""
     if _HYPHENATED.fullmatch(word):
         return [(part, False) for part in word.split("-")]
     return [(word, False)] if word else []
+
+
+def _commands(lowered: list[str]) -> bool:
+    """Whether a clause opens with a verb that no list has: it stands before a determiner, "reference the ticket"."""
+    verb = lowered[0] if len(lowered) > 2 and lowered[1] in _DETERMINERS else ""
+    return verb.isalpha() and verb not in _NO_COMMANDS and not verb.endswith(("s", "ed", "ing", "ly"))
 
 
 class _Clause:
@@ -333,20 +290,29 @@ class _Clause:
         self.then = False
         self.owned = ""
         self.only = False
-        self.lead = bool(tokens) and tokens[0][0].casefold() == "because"
+        self.lead = not built.words and bool(tokens) and tokens[0][0].casefold() == "because"
         self.recent: tuple[str, ...] = ()
         self.passive: tuple[str, frozenset[str]] | None = None
         self.begin = len(built.words)
+        self.filled = False  # whether the phrase has a word
+        self.base = False  # whether the clause as a whole is negated
+        self.without = False
+        self.finite = ""  # the verb of an instruction, or "_" beside an auxiliary
+        self.of_phrase = False
+        self.owners: set[str] = set()
 
     def read(self, negated: bool) -> bool:
         """Add the clause's words; return whether a negation goes on in the next clause."""
         lowered = ["`" if code else word.casefold() for word, code in self.tokens]
-        opens = next((word for word in lowered if word not in ("always", "please", "do", "just", "then", "and")), "")
-        imperative = opens in vocabulary.IMPERATIVES or opens in ("not", "never", "avoid", "no")
+        opens = next((word for word in lowered if word not in _BEFORE_VERB and not word.endswith("ly")), "")
+        imperative = opens in vocabulary.IMPERATIVES or opens in ("not", "never", "avoid", "no") or _commands(lowered)
         self.built.imperative |= imperative
         self.built.bids |= imperative and not _DETERMINERS.isdisjoint(lowered[1:2])
-        # A list goes on as it began ("never log names, mails or keys"); an instruction begins anew.
-        self.negated = (negated and not imperative and "but" not in lowered) or self._denied(lowered)
+        # A list goes on as it began ("never log names, mails or keys"); an instruction or a condition begins anew.
+        anew = imperative or "but" in lowered or (lowered != [] and lowered[0] in _SUBORDINATORS)
+        self.negated = (negated and not anew) or self._denied(lowered)
+        self.base = self.negated
+        self.finite = opens if imperative else "" if _FINITE.isdisjoint(lowered) else "_"
         whole = self.negated and not self._contrasted(lowered)
         self.number = ""
         for place, (word, code) in enumerate(self.tokens):
@@ -376,6 +342,8 @@ class _Clause:
         place = len(self.built.words) - self.begin
         if self.lead and place and low in _PRONOUNS:
             self.role = ""  # "because of the lock we can't": the main clause begins
+        if self.filled and not code:
+            self._end_phrase(low)
         if self.number:
             unit = "" if code else vocabulary.UNITS.get(low, "")
             self._count(unit)
@@ -386,16 +354,26 @@ class _Clause:
             self._add(word, word, name=True)
         elif low in _CONTRAST or (low == "not" and place > 0 and self.before not in _AUXILIARY | {"to", "if"}):
             self.negated = True
+            self.without, self.filled = low == "without", False
             self.role = low if low in _ROLES else self.role
             self.built.marks.update([_MARKS[low]] if low in _MARKS else ())
         elif low == "but":
             self.negated = False
         elif _NUMBER.fullmatch(low) or low in vocabulary.NUMBERS:
             self.number = vocabulary.NUMBERS.get(low, low.lstrip("#~"))
-        elif low not in _NEGATIONS:
+        elif low not in _NEGATIONS and low != "_did":
             self._word(word, low, after)
         self.built.copula |= low in _COPULA
         self.before = low
+
+    def _end_phrase(self, low: str) -> None:
+        """End a phrase with a preposition at what can't belong to it: "requests without an id | are rejected"."""
+        ends = low in _BE | _FINITE or (low in _OPENERS and _ends_phrase(self.before))
+        if not ends or self.role in _SUBORDINATORS or not (self.role or self.of_phrase):
+            return
+        self.role, self.of_phrase, self.filled = "", False, False
+        if self.without:
+            self.negated, self.without = self.base, False
 
     def _count(self, unit: str) -> None:
         """Add the number that was read, with its unit."""
@@ -406,29 +384,44 @@ class _Clause:
     def _word(self, word: str, low: str, after: str) -> None:
         if low == "then" and ("scope", "if") in self.built.marks:
             return
-        if low in _MARKS and self.role != "because" and not (word.isupper() and len(word) > 1):
-            self.built.marks.add(_MARKS[low])
-            if low == "only":
-                self.built.only, self.only = "?", after not in _BE and after not in _ROLES
-        elif low in _UNMARKED and self.negated and self.before in _NEGATIONS:
-            self.built.marks.add(("scope", "not all"))
-        if low == "of" and len(self.built.words) > self.begin:
-            self.owned = self.built.words[-1].key
-        if low in _ROLES:
-            self.role = self.role if self.role == "because" or self.then else low
-        if low == "then":
-            self.role, self.then = "before", True
-        if low == "or" and not self.negated:
-            self.built.marks.add(("scope", "or"))
+        self._mark(word, low, after)
+        self._set_role(low)
         marks_alone = low in _MARKS and low not in vocabulary.IRREGULAR  # "chose" is a word and a past tense
         if marks_alone or low in _ROLES or (low in vocabulary.FILLERS and not self._is_acronym(word)):
             return
         self._plain(word, low, after)
 
+    def _mark(self, word: str, low: str, after: str) -> None:
+        """Add what a word says of the statement as a whole."""
+        untimed = self.role in _SUBORDINATORS and _MARKS.get(low, ("",))[0] in ("time", "order")
+        if low in _MARKS and not untimed and not (word.isupper() and len(word) > 1):
+            self.built.marks.add(_MARKS[low])
+            if low == "only":
+                self.built.only, self.only = "?", after not in _BE and after not in _ROLES
+        elif low in _UNMARKED and self.negated and self.before in _NEGATIONS:
+            self.built.marks.add(("scope", "not all"))
+        if low == "or" and not self.negated:
+            self.built.marks.add(("scope", "or"))
+        self.built.marks.update(_JOINS.get(low, ()))
+
+    def _set_role(self, low: str) -> None:
+        """Begin a phrase at its preposition or conjunction."""
+        if low == "of" and len(self.built.words) > self.begin:
+            self.owned = self.built.words[-1].key
+            self.of_phrase, self.filled = True, False
+        if low in _ROLES:
+            self.of_phrase, self.filled = False, False
+            self.role = self.role if self.role == "because" or self.then else low
+        if low == "then":
+            self.role, self.then = "before", True
+
     def _append(self, word: Word) -> None:
         """Add a word, with what it is said of by "only" or "of"."""
         if self.only:
             self.built.only, self.only = word.key, False
+        self.filled = True
+        if self.of_phrase:
+            self.owners.add(word.key)
         if self.owned:
             self.built.of.add((self.owned, word.key))
             self.owned = ""
@@ -448,17 +441,42 @@ class _Clause:
             low = plural[1].casefold()
         stem = _stem(low, doing=True) if low.isalpha() else low
         key = _key(stem)
-        done = _is_done(low)
-        done = done and self.role != "because"
+        done = _is_done(low) and self.role not in _SUBORDINATORS
         if done and (self.before in _PRONOUNS or (after in _DETERMINERS and not self.auxiliary)):
             self.built.marks.add(("time", "past"))
-        passive = (done or low in vocabulary.PARTICIPLES) and self.auxiliary
-        if passive:
-            self.passive = key, frozenset(one.key for one in self.built.words[self.begin :])
+        listed = self.passive is not None and self.before in ("and", "or")  # "is stored in UTC and shown in local time"
+        if low in _NEEDING and ("modality", "need not") not in self.built.marks:
+            self.built.marks.add(("modality", "must"))
+        passive = (done or low in vocabulary.PARTICIPLES) and (self.auxiliary or listed)
+        if passive and not listed:
+            self.passive = key, self._patients()
         # In front of a noun it describes that: "failed jobs".
         finite = not (opening or self.before in _DETERMINERS or self.before in _ROLES or self.before in _OBJECT_NEXT)
+        finite = finite and self.before not in _OPENERS | {"only", "some"} - _PRONOUNS
+        finite = finite and self.finite in ("", self.before) and not listed
         past = done and finite and (not self.auxiliary or not _WAS.isdisjoint(self.recent))
-        self._append(Word(key, stem, self.role, self.negated, name, past, passive, self._is_thing(low, after)))
+        past |= self.before == "_did"
+        self._append(
+            Word(
+                key,
+                stem,
+                self.role,
+                self.negated,
+                name,
+                past,
+                passive,
+                self._is_thing(low, after),
+                low.endswith("ly"),
+                done,
+            )
+        )
+
+    def _patients(self) -> frozenset[str]:
+        """What stands before a passive verb, without what only belongs to it: "errors (of the API) are returned"."""
+        words = self.built.words[self.begin :]
+        return frozenset(
+            word.key for word in words if word.role in ("", *_SUBORDINATORS) and word.key not in self.owners
+        )
 
     def _is_thing(self, low: str, after: str) -> bool:
         """Whether a word that may be a verb is a noun here: "rotation", "a limit", "a depth limit", "limit of"."""
@@ -481,7 +499,11 @@ class _Clause:
         words = self.built.words[self.begin :]
         agents = {one.key for one in words if one.role in _AGENTS}
         ends = {one.key for one in words if one.role in _ENDS and weighs(one)}
-        self.built.passives.append(Passive(verb, patients, frozenset(agents - patients), frozenset(ends)))
+        self.built.passives.append(
+            Passive(
+                verb, patients, frozenset(agents - patients), frozenset(ends), any(one.role == "by" for one in words)
+            )
+        )
 
 
 _ARTICLES = (("a",), ("an",), ("the",))

@@ -13,7 +13,7 @@ FILLERS = frozenset(
     " of for in on at by as to with via through using about around approximately roughly what how such into onto"
     " all every each any everywhere etc"
     " generally normally typically hence therefore thus thereby indeed obviously clearly kindly respective"
-    " respectively".split()
+    " respectively ever between against yourself ourselves themselves itself".split()
 )
 """Words without which a statement says the same; a preposition among them still gives a word its role."""
 
@@ -21,7 +21,7 @@ LIGHT: tuple[tuple[str, ...], ...] = (
     ("i me", "we", "you", "they them"),
     (
         "use run perform do happen exist occur prefer favour favor",
-        "store save persist live reside locate belong put express",
+        "store save persist live reside locate belong put express sit",
         "keep stay remain",
         "add",
         "make",
@@ -30,9 +30,12 @@ LIGHT: tuple[tuple[str, ...], ...] = (
         "call invoke",
         "get take",
         "come",
+        "go",
+        "need",
+        "pass",
         "set",
     ),
-    ("file entry item value", "code", "time"),
+    ("file entry item value everything", "code", "time", "length", "one"),
 )
 """Words that may be missing from one of two statements whose other words agree: "run the linter", "lint".
 
@@ -47,7 +50,7 @@ SYNONYMS: tuple[str, ...] = tuple(
     use utilise utilize employ
     run execute exec
     perform happen occur
-    fix repair correct mend
+    fix repair correct mend solve
     folder directory dir
     repository repo
     config configuration configure cfg conf
@@ -72,8 +75,8 @@ SYNONYMS: tuple[str, ...] = tuple(
     typescript ts
     postgres postgresql pg
     temporary temp tmp
-    maximum max
     minimum min
+    one single
     average avg mean
     message msg
     delete remove erase strip
@@ -90,7 +93,7 @@ SYNONYMS: tuple[str, ...] = tuple(
     edit modify change alter touch adjust
     create generate produce
     build compile
-    store save keep persist live reside belong put locate
+    store save keep retain preserve persist live reside belong put locate
     send transmit deliver ship
     return answer respond reply
     show display
@@ -135,15 +138,16 @@ SYNONYMS: tuple[str, ...] = tuple(
     repeat duplicate
     cause trigger
     bug defect
-    fail break broken defective
+    fail break broken defective choke
     read load
     define declare specify
     direct straight
     convert transform
     calculate compute calc
-    limit restrict cap
+    limit restrict cap maximum max
     discard drop
     notify inform
+    match equal
     monitor watch observe
     evaluate eval assess
     initialize initialise init
@@ -160,7 +164,7 @@ SYNONYMS: tuple[str, ...] = tuple(
     safe secure
     separate distinct
     immediate immediately instant instantly
-    concurrent simultaneous
+    concurrent simultaneous parallel
     slow sluggish
     flaky unreliable
     issue problem
@@ -192,9 +196,154 @@ SYNONYMS: tuple[str, ...] = tuple(
     performance perf
     language lang
     picture photo
+    amount quantity
+    developer programmer
+    attempt try
+    detect discover notice spot
+    collect gather
+    delay defer postpone
+    pause suspend
+    quit exit
+    restore recover
+    revert undo
+    recommend suggest advise
+    assist help
+    hide conceal
+    improve enhance
+    provide supply offer
+    mention cite
+    inspect examine
+    important crucial
+    extra additional further
+    redundant superfluous
+    several multiple
+    similar alike
+    result outcome
+    comment remark
+    colleague teammate
+    plugin addon
+    example sample
+    option choice
+    website site
+    truncate shorten
+    cleanup tidy
+    swallow suppress
+    newest latest
+    prevent avert
+    pagination paging paginate
+    adhere follow
+    rare seldom
+    speed pace
+    expect assume
+    terminate kill
+    await wait
+    inactive idle
     """.strip().splitlines()
 )
 """Words that stand for each other, the first one for all. Each word is in one group only."""
+
+NEAR: tuple[frozenset[str], ...] = tuple(
+    frozenset(group.split())
+    for group in """
+    exit finish end complete
+    kill stop terminate shutdown
+    handle support
+    support accept
+    support work
+    manage handle control
+    depend use
+    call talk contact query hit
+    contain hold
+    work run function
+    forward send relay
+    create open
+    create add introduce
+    clear flush purge wipe
+    clear delete
+    reset clear
+    record log
+    record document
+    inspect review
+    get receive
+    update refresh
+    bump upgrade
+    bump increase
+    set configure
+    set define
+    apply run
+    apply use
+    boot start
+    publish release
+    pin lock
+    pin freeze
+    gzip compress
+    accept allow
+    tolerate allow
+    reject deny
+    reject block
+    go belong put
+    own maintain
+    ask consult
+    tell inform
+    want need
+    want prefer
+    trigger start run
+    start run
+    error exception
+    ticket issue
+    approval signoff
+    request call
+    endpoint route
+    column field
+    row record
+    flag option switch
+    image picture
+    page screen view
+    price cost
+    speed performance
+    rule convention guideline
+    vendor provider supplier
+    fresh new
+    own separate dedicated
+    real actual
+    main primary
+    happen wrap run
+    wrap use
+    track use
+    manage use
+    handle use
+    host machine
+    look check
+    squash combine
+    folder path
+    reach access
+    connect access
+    test check
+    time duration
+    notice see
+    smaller limit
+    inherit extend
+    inherit derive
+    config settings
+    go send
+    hit use
+    follow use
+    adhere use
+    build use
+    appear happen
+    matter important
+    """.strip().splitlines()
+)
+"""Words of which one may stand for the other where all others agree: each by itself, not for all of its group.
+
+They are too unlike to be synonyms anywhere, but one of them in the place of the other makes no other statement.
+"""
+
+WEAK = frozenset(
+    "environment work request appear occur step process system instance access logic mechanism functionality"
+    " section suite project module package library tool command folder flag pattern".split()
+)
+"""Words that one of two statements may have besides, where all others agree: "staging" is "the staging environment"."""
 
 OPPOSITES: tuple[frozenset[str], ...] = tuple(
     frozenset(pair.split())
@@ -304,6 +453,11 @@ IRREGULAR = {
         "manage management,adjust adjustment,move movement,improve improvement,assign assignment,enforce enforcement",
         "encrypt encryption,delete deletion,expire expiration expiry,publish publication,derive derivation",
         "forget forgot forgotten,leave left,think thought,teach taught,catch caught,buy bought,feed fed",
+        "freeze froze frozen,tear tore torn,stick stuck,spend spent,bind bound,deal dealt,meet met,pay paid",
+        "lay laid,spin spun,strike struck,hang hung,win won,shrink shrank shrunk,grow grew grown,blow blown",
+        "steal stole stolen,eat eaten,drive drove driven,shake shaken,undo undone,redo redone,withdraw withdrawn",
+        "understand understood,withhold withheld,stand stood,rise rose risen,wake woke woken,swap swapped,grow growth",
+        "apologize apologies apology,forbid forbade forbidden,strict strictness",
     )
     for forms in line.split(",")
     for form in forms.split()[1:]

@@ -26,3 +26,10 @@ def content_words(text: str) -> list[str]:
 def is_name(word: str) -> bool:
     """Whether a word names something: code, a path, a number, a proper name."""
     return bool(_NAME.search(word))
+
+
+def cut(text: str, length: int) -> str:
+    """At most ``length`` characters, cut at a word."""
+    if len(text) <= length:
+        return text
+    return text[: length - 1].rsplit(" ", 1)[0].rstrip(",;:") + "\u2026"

@@ -13,7 +13,7 @@ from daemon.core import Core
 from daemon.schedule import Schedule
 from daemon.spool import Spool
 from subconscious import doctor
-from subconscious.model import Admission, Decision, Session
+from subconscious.model import Admission, Decision, Origin, Session
 from subconscious.settings import Settings
 from subconscious.store import backups, captures, events, maintenance, memories, sessions, spend
 from subconscious.store.capture_rows import Place
@@ -115,7 +115,7 @@ async def test_one_night_ten_years_ahead_expires_no_large_queue(
     place = Place(project.id, None)
     async with core.database.write() as tx:
         for number in range(count):
-            said = make_candidate(f"Service {number} listens on port {8000 + number}.")
+            said = make_candidate(f"Service {number} listens on port {8000 + number}.", origin=Origin.ASSISTANT)
             await captures.insert(tx, said, Admission(Decision.REVIEW, 0.8, "waits"), place, 7)
     schedule = Schedule(core, Spool(core))
     jump.ahead = TEN_YEARS

@@ -138,7 +138,7 @@ async def test_a_run_that_dies_midway_is_completed_by_the_next(
 
     async def dies(tx: Any, capture_id: int, *rest: Any) -> None:
         await link(tx, capture_id, *rest)
-        if capture_id == 2:
+        if capture_id == 6:
             raise RuntimeError
 
     monkeypatch.setattr(consolidations, "link", dies)
@@ -153,12 +153,12 @@ async def test_a_run_that_dies_midway_is_completed_by_the_next(
 async def test_a_proposal_waits_for_a_person_and_is_linked_when_approved(core: Core, project: Project) -> None:
     one, other = await akin(core, project)
     done = await consolidating.consolidate(core, project.id)
-    assert done == Done(proposed=(1,))
+    assert done == Done(proposed=(3,))
     (capture,) = await captures.listing(core.database, status="review")
     assert (capture["kind"], capture["evidence"]) == ("meta", f"Sums up the memories {one.id} and {other.id}.")
     assert capture["expires_at"] == pytest.approx(time() + gate.EXPIRY_DAYS * 86_400, abs=60)
     assert await linked(core) == []
-    await reviewing.carry_out(core, reviewing.Wish("approve", (1,)))
+    await reviewing.carry_out(core, reviewing.Wish("approve", (3,)))
     (made,) = await active(core) - {one.id, other.id}
     assert await linked(core) == [(made, one.id), (made, other.id)]
 
@@ -175,9 +175,9 @@ async def test_undoing_an_approval_unlinks_and_a_second_one_links_again(core: Co
     sources = {one.id for one in await akin(core, project)}
     await consolidating.consolidate(core, project.id)
     for _ in range(2):
-        await reviewing.carry_out(core, reviewing.Wish("approve", (1,)))
+        await reviewing.carry_out(core, reviewing.Wish("approve", (3,)))
         assert len(await linked(core)) == 2
-        await reviewing.carry_out(core, reviewing.Wish("undo", (1,)))
+        await reviewing.carry_out(core, reviewing.Wish("undo", (3,)))
         assert await linked(core) == []
         assert await active(core) == sources
 
@@ -204,7 +204,7 @@ async def test_a_proposal_expires_and_is_not_made_again(core: Core, project: Pro
 async def test_what_was_refused_is_left_alone_until_it_says_something_else(core: Core, project: Project) -> None:
     await akin(core, project)
     await consolidating.consolidate(core, project.id)
-    await reviewing.carry_out(core, reviewing.Wish("reject", (1,)))
+    await reviewing.carry_out(core, reviewing.Wish("reject", (3,)))
     await kept(core, project, "Amounts are integer cents in every table.", 0.35)
     assert await consolidating.consolidate(core, project.id) == Done()
 

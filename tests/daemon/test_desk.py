@@ -54,7 +54,7 @@ def test_each_key_decides(running: Home, speaker: Speaker) -> None:
         desk.press("e")
         desk.await_text("new words: ")
         desk.press("\x15Makefiles have tabs.\n")
-        desk.await_text("approved, memory 2")
+        desk.await_text("approved, memory 3")
         desk.await_text("1 approved, 1 rejected, 1 left.")
         assert desk.end() == 0
     assert active(running, speaker) == ["Makefiles have tabs."]
@@ -67,7 +67,7 @@ def test_keys_pressed_ahead_count_and_thoughts_change(running: Home, speaker: Sp
         desk.press("u ae")
         desk.await_text("Nothing was decided yet.")
         desk.await_text("2 of 3")
-        desk.await_text("approved, memory 1")
+        desk.await_text("approved, memory 2")
         desk.await_text("new words: ")
         # A signal that comes just before readline listens is seen with the next key: as a person, press again.
         for _ in range(3):

@@ -114,7 +114,7 @@ async def test_what_is_vouched_for_later_says_nothing_of_what_was_read(
         await hand_over(core, "2", SECOND)  # while the batch is being judged
         return {}
 
-    monkeypatch.setattr("daemon.learn._meanings", slow)
+    monkeypatch.setattr("daemon.learn.opinions_of", slow)
     assert await kept(core, source) == {"We": "captured"}
 
 

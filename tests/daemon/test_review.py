@@ -130,7 +130,8 @@ def test_what_a_decision_needs_is_shown(running: Home, speaker: Speaker) -> None
 
 
 def test_decisions_teach_what_confidence_is_worth(running: Home, speaker: Speaker) -> None:
-    number = waiting(running, speaker)
+    # Not at the review threshold itself: below that, no single decision takes anything.
+    number = waiting(running, speaker, "Let's use pytest for the billing tests in billing.py, because it is faster.")
     (before,) = listed(running, speaker, "review", details=True)
     person(running, "reject", ids=[number])
     (after,) = listed(running, speaker, "rejected", details=True)

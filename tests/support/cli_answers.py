@@ -158,6 +158,38 @@ SURFACE: dict[str, Any] = {
     "limits": {"session": "1 of 10", "file": "0 of 2"},
     "summary": MEMORY["summary"],
 }
+EXPLAINED: dict[str, Any] = {
+    "session": {"id": "944588c1-3b02-43f4-bc53-2f08bd9656e9", "title": "Look at ledger.py", "known": True},
+    "turns": 14,
+    "sentences": [
+        {
+            "sentence": "We decided to keep all amounts in integer cents, because floats lost a cent in March.",
+            "origin": "user",
+            "time": time() - 3600,
+            "seen": 'says "we decided"',
+            "confidence": 0.94,
+            "lowered": [],
+            "fate": "stored",
+            "told": "stored as memory 12",
+            "number": 12,
+            "kind": "decision",
+        },
+        {
+            "sentence": "Maybe we should always rename the uploader before a release, so that old ones are gone.",
+            "origin": "user",
+            "time": time() - 3500,
+            "seen": 'says "always"',
+            "confidence": 0.5,
+            "lowered": ["it is a question", "it is hedged"],
+            "fate": "discarded",
+            "told": "discarded: confidence 0.50 is below 0.70",
+            "number": None,
+            "kind": "preference",
+        },
+    ],
+    "unseen": {"assistant": 40},
+    "missing": [],
+}
 KEPT_BACK: dict[str, Any] = {
     "session_id": "944588c1-3b02-43f4-bc53-2f08bd9656e9",
     "event": "file",
@@ -300,6 +332,7 @@ ANSWERS: dict[str, Any] = {
     "correct": {"memory": MEMORY, "replacement": MEMORY | {"id": 13}, "act": "ac7"},
     "feedback": {"memories": [MEMORY]},
     "unarchive": {"memories": [MEMORY]},
+    "explain": EXPLAINED,
     "why_surfaced": {"surfaces": [SURFACE], "held": [KEPT_BACK]},
     "capture": {"session_id": "s", "turns": 3, "captures": [CAPTURE]},
     "import_plan": {"files": [FILE, FILE | {"path": "/t/x.jsonl", "sort": "foreign", "reason": "it is empty"}]},

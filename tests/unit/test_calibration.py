@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subconscious.capture.calibration import Calibration, Outcome, curve_of, fit, monotone, tenth_of
+from subconscious.capture.decided import weight_against
 from subconscious.capture.gate import admit
 from subconscious.flow.mind import UNCALIBRATED
 from subconscious.model import Decision, Origin
@@ -91,3 +92,92 @@ def test_no_calibration_takes_a_tool_past_the_gates_rules(known: list[Outcome], 
     worth = Calibration({"test": curve_of(known, PRIOR)}).at("test", stated)
     said = replace(candidate(stated, kind, Origin.TOOL))
     assert admit(said, Limits(), heard=HEARD, confidence=worth).decision is not Decision.AUTO
+
+
+KINDS = ("decision", "preference")
+many = st.lists(
+    st.builds(Outcome, st.just("x"), confidences, st.booleans(), st.floats(0.01, 1), st.sampled_from(KINDS)),
+    max_size=60,
+)
+acts = st.lists(st.tuples(confidences, st.booleans(), st.sampled_from(KINDS)), min_size=1, max_size=30)
+THRESHOLDS = (0.7, 0.9)
+SHARE = 1.0 / (PRIOR + 1.0)
+"""What one outcome weighs beside the prior."""
+
+BEYOND = 1.06
+"""Beyond the middle of the last tenth the curve goes on in proportion, and with it what moves it."""
+
+
+def act_of(decided_together: list[tuple[float, bool, str]]) -> list[Outcome]:
+    return [Outcome("x", stated, right, 1.0, kind, "together") for stated, right, kind in decided_together]
+
+
+@given(many, acts, confidences, st.sampled_from(["", *KINDS]))
+def test_no_act_moves_anything_by_more_than_its_share(
+    known: list[Outcome], together: list[tuple[float, bool, str]], stated: float, kind: str
+) -> None:
+    before = fit(known, PRIOR, THRESHOLDS).at("x", stated, kind)
+    after = fit([*known, *act_of(together)], PRIOR, THRESHOLDS).at("x", stated, kind)
+    assert abs(after - before) <= BEYOND * SHARE + 1e-9
+
+
+@given(
+    st.lists(st.builds(Outcome, st.just("x"), confidences, st.just(True), st.floats(0.01, 1), st.sampled_from(KINDS))),
+    acts,
+    confidences,
+    st.sampled_from(["", *KINDS]),
+)
+def test_no_single_act_takes_what_was_never_wrong_below_a_threshold(
+    right: list[Outcome], together: list[tuple[float, bool, str]], stated: float, kind: str
+) -> None:
+    worth = fit([*right, *act_of(together)], PRIOR, THRESHOLDS).at("x", stated, kind)
+    assert all(worth >= limit - 1e-9 for limit in THRESHOLDS if stated >= limit)
+
+
+@given(st.integers(1, 200), st.sampled_from([0.9, 0.92, 0.94]), st.booleans())
+def test_a_bulk_act_teaches_as_one(size: int, stated: float, right: bool) -> None:
+    bulk = [Outcome("x", stated, right, 1.0, "decision", "together")] * size
+    single = [Outcome("x", stated, right, 1.0, "decision", "alone")]
+    one, other = (fit(known, PRIOR, THRESHOLDS) for known in (bulk, single))
+    for place in range(11):
+        assert one.at("x", place / 10, "decision") == pytest.approx(other.at("x", place / 10, "decision"))
+
+
+@given(many, confidences, confidences, st.sampled_from(["", *KINDS]))
+def test_more_confidence_never_means_less_for_a_kind_either(
+    known: list[Outcome], one: float, other: float, kind: str
+) -> None:
+    found = fit(known, PRIOR, THRESHOLDS)
+    low, high = sorted((one, other))
+    assert 0.0 <= found.at("x", low, kind) <= found.at("x", high, kind) + 1e-9 <= 1.0 + 1e-6
+
+
+def test_a_kind_learns_by_itself_and_falls_back_on_its_extractor() -> None:
+    wrong = [Outcome("x", 0.92, False, kind="preference")] * 60
+    right = [Outcome("x", 0.92, True, kind="decision")] * 300
+    found = fit([*wrong, *right], PRIOR, THRESHOLDS)
+    assert found.at("x", 0.92, "preference") < 0.7
+    assert found.at("x", 0.92, "decision") >= 0.9
+    assert found.at("x", 0.92, "lesson") == found.at("x", 0.92)
+
+
+def test_several_decisions_against_it_still_end_automatic_capture() -> None:
+    assert fit(decided(0.92, 0, 1), PRIOR, THRESHOLDS).at("x", 0.92) >= 0.9
+    assert fit(decided(0.92, 0, 6), PRIOR, THRESHOLDS).at("x", 0.92) < 0.9
+
+
+@pytest.mark.parametrize("reason", ["outdated", "no longer holds", "we moved off Redis", "a duplicate", "veraltet"])
+def test_outdated_is_not_wrong(reason: str) -> None:
+    assert weight_against(reason) == weight_against(reason, 0.1) == 0.0
+
+
+@pytest.mark.parametrize("reason", ["wrong", "I never said that", "that was wrong, and is outdated too"])
+def test_wrong_is_wrong_at_any_age(reason: str) -> None:
+    assert weight_against(reason) == weight_against(reason, 29.0) == 1.0
+
+
+@given(st.floats(0, 30), st.floats(0, 30))
+def test_forgetting_without_a_reason_counts_less_the_older_the_memory(one: float, other: float) -> None:
+    young, old = sorted((one, other))
+    assert weight_against("", old) <= weight_against("", young) <= 1.0
+    assert weight_against("", 29.0) < 0.01

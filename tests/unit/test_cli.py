@@ -131,6 +131,8 @@ READING = [
     "rollback 9445 --undo",
     "stats",
     "stats --calibration",
+    "explain",
+    "explain 9445 --all",
     "redactions",
     "redactions allow 0011223344556677",
     "redactions disallow 0011223344556677",
@@ -229,7 +231,13 @@ def test_what_waits_is_not_for_the_model(
     daemon: StubDaemon, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(origin, "inside_client", lambda: True)
-    for words in (["review"], ["review", "--list"], ["review", "--json"], ["review", "--status", "discarded"]):
+    for words in (
+        ["explain"],
+        ["review"],
+        ["review", "--list"],
+        ["review", "--json"],
+        ["review", "--status", "discarded"],
+    ):
         code, out, error = run(capsys, *words)
         assert (code, out) == (1, "")
         assert "only a person may" in error
@@ -243,6 +251,37 @@ def _poisoned(value: Any, key: str = "", ending: str = ESCAPES) -> Any:
         return [_poisoned(item, ending=ending) for item in value]
     fixed = {"decision", "origin", "scope", "status", "state"}
     return value + ending if isinstance(value, str) and key not in fixed else value
+
+
+def test_explain_tells_what_was_seen_and_what_became_of_it(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = run(capsys, "explain")
+    told = " ".join(out.split())
+    for words in (
+        "You: We decided to keep all amounts in integer cents",
+        'decision, says "we decided" (confidence 0.94) stored as memory 12',
+        'preference, says "always"; lowered: it is a question, it is hedged (confidence 0.50) discarded: confidence',
+        "40 sentences of Claude's were never a candidate. --all shows them.",
+    ):
+        assert words in told
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["9445"], {"session_id": "9445"}),
+        (["always", "use", "cents"], {"text": "always use cents"}),
+        (["always use cents"], {"text": "always use cents"}),
+        (["/tmp/a.jsonl"], {"transcript": "/tmp/a.jsonl"}),
+        ([], {}),
+    ],
+)
+def test_explain_takes_a_session_a_file_or_a_sentence(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str], words: list[str], named: dict[str, str]
+) -> None:
+    run(capsys, "explain", *words)
+    assert daemon.requests[-1].args == {"cwd": str(Path.cwd()), "origin": "user"} | named
 
 
 def test_show_tells_the_whole_provenance(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:

@@ -431,3 +431,65 @@ def _memory(created_at: float) -> str:
         " extractor, created_at, said_at, content_hash) VALUES"
         f" ('user', 'decision', 'semantic', 's', 'c', 'user', 1, 1, 'x', {created_at}, 0, '')"
     )
+
+
+CAPTURED = (
+    "INSERT INTO implicit_captures (capture_key, project_id, session_id, status, decision, scope, kind, summary,"
+    " content, content_hash, evidence, turn_id, transcript, byte_start, byte_end, origin, strength, raw_confidence,"
+    " confidence, extractor, said_at, created_at, level) VALUES ('{key}', 'p', '{session}', '{status}',"
+    " '{decision}', 'project', 'decision', 's', 'c', 'h', 'e', 't', 'f', 0, 1, '{origin}', 'explicit',"
+    " {stated}, {worth}, 'offline-1', 1, 1, '{level}')"
+)
+
+
+async def _captured(home: Home, changes: dict[str, object], sessions: int = 10) -> None:
+    """Sessions that each brought one candidate."""
+    database = await open_database(home.database)
+    await migrate(database)
+    await database.close()
+    _sql(home, "INSERT INTO projects (id, name, root, created_at) VALUES ('p', 'p', '/', 0)")
+    for place in range(sessions):
+        row = {"status": "review", "decision": "review", "origin": "user", "stated": 0.9, "worth": 0.9, "level": "none"}
+        _sql(home, CAPTURED.format(**(row | changes), key=place, session=place))
+
+
+def _capture_finding(home: Home) -> Finding:
+    (found,) = [one for one in examine({"SUBCONSCIOUS_HOME": str(home.root)}) if one.name == "capture"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("changes", "config", "why"),
+    [
+        ({"worth": 0.6}, "", "calibration: your decisions have lowered 10 statements"),
+        ({}, "auto_threshold = 0.97\n", "auto_threshold = 0.97"),
+        ({"level": "medium"}, "", "the poisoning check flagged 10"),
+        ({"stated": 0.72, "worth": 0.72}, "", "0.72 at most"),
+        ({"origin": "tool", "stated": 0.98, "worth": 0.98}, "", "none of them was in your own words"),
+        ({}, "", "10 statements of yours were sure enough"),
+    ],
+)
+async def test_that_automatic_capture_has_stopped_is_told_with_the_reason(
+    home: Home, changes: dict[str, object], config: str, why: str
+) -> None:
+    await _captured(home, changes)
+    (home.root / "config.toml").write_text(config)
+    found = _capture_finding(home)
+    assert not found.ok
+    assert "nothing was stored without asking in the last 10 sessions" in found.detail
+    assert why in found.detail
+    assert found.remedy
+
+
+async def test_automatic_capture_that_works_is_no_fault(home: Home) -> None:
+    await _captured(home, {"worth": 0.6}, sessions=9)
+    assert _capture_finding(home).ok  # too few sessions to tell
+    _sql(
+        home,
+        CAPTURED.format(
+            key=99, session=99, status="captured", decision="auto", origin="user", stated=0.9, worth=0.9, level="none"
+        ),
+    )
+    assert _capture_finding(home).detail == "stored without asking: 1 of the last 10 candidates"
+    (home.root / "config.toml").write_text("capture = false\n")
+    assert _capture_finding(home).ok

@@ -14,7 +14,7 @@ PURE = {
     *("decay", "errors", "graph", "home", "kinds", "link_types", "model", "promote", "quoting", "reasons", "settings"),
     *("git_command", "git_files", "json_bounds", "ownership", "programs", "safe_files", "text", "trust"),
 }
-GROUND = {"client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
+GROUND = {"claude_files", "client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
 WORKSHOP = {"capture", "links", "llm", "poisoning", "repute", "search", "sources", "standings"}
 SHOWS = {"consolidate", "doctor", "restore", "review", "rollback", "summaries", "surfacing"}
 LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow", "friction", "rendering"}, {"refining"})

@@ -31,7 +31,7 @@ EXPLAINS = {
     "SUPERSEDES": (1, 2),
     "REQUIRES": (1, 2),
 }
-SILENT = ("CONTRADICTS", "EXTENDS", "CONSOLIDATES")
+SILENT = ("CONTRADICTS", "EXTENDS", "REFERS_TO", "CONSOLIDATES")
 
 
 @pytest.mark.parametrize("type_", EXPLAINS)

@@ -16,7 +16,7 @@ from subconscious.flow.remembering import calibrate
 from subconscious.model import Admission, Decision, Surface
 from subconscious.review import Likeness
 from subconscious.settings import Settings
-from subconscious.store import captures, decisions, memories, outcomes, stats, surfaces
+from subconscious.store import captures, decisions, memories, outcomes, queue, stats, surfaces
 from subconscious.store.capture_rows import Place
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
@@ -201,6 +201,7 @@ async def test_stats_count_by_status_kind_and_extractor(database: Database, proj
 async def test_an_expired_capture_is_no_outcome_and_can_be_restored(database: Database, project: Project) -> None:
     number = await judged(database, project, Decision.REVIEW, "a")
     async with database.write() as tx:
+        await queue.note_shown(tx, [number], time(), 7)  # own words don't expire unseen
         assert await decisions.expire(tx, time() + 8 * DAY) == 1
         assert (await captures.held(tx, number))["status"] == "expired"
         await review.restore(tx, number, 7, "after the holidays")
@@ -213,6 +214,7 @@ async def test_an_expired_capture_is_no_outcome_and_can_be_restored(database: Da
 async def test_a_daemons_deed_is_not_undone(database: Database, project: Project) -> None:
     number = await judged(database, project, Decision.REVIEW, "a")
     async with database.write() as tx:
+        await queue.note_shown(tx, [number], time(), 7)
         await decisions.expire(tx, time() + 8 * DAY)
         assert await review.undo(tx, number, 7) == review.Undone()
         assert (await captures.held(tx, number))["status"] == "expired"
@@ -229,3 +231,40 @@ async def test_a_daemons_deed_is_not_undone(database: Database, project: Project
 def test_what_holds_elsewhere_or_binds_otherwise_is_no_duplicate(one: str, other: str) -> None:
     assert review.propose(capture(one), [known(other, 0.99)]).sort != "duplicate"
     assert review.propose(capture(one), [known(one.rstrip("."), 0.99)]).sort == "duplicate"
+
+
+async def forget(database: Database, project: Project, names: list[str], reason: str, age_days: float = 0.0) -> None:
+    """Capture statements, and let a person forget them all at once."""
+    numbers = [await judged(database, project, Decision.AUTO, name, raw_confidence=0.92) for name in names]
+    for number in numbers:
+        await memory_of(database, number)
+    async with database.write() as tx:
+        await tx.execute("UPDATE implicit_captures SET created_at = created_at - ?", (age_days * DAY,))
+        for number in numbers:
+            held = await memories.held(tx, (await captures.held(tx, number))["memory_id"])
+            await memories.archive(tx, held, "user", reason)
+
+
+async def worth(database: Database) -> float:
+    return (await calibrate(database, Settings())).at("offline", 0.92, "decision")
+
+
+@pytest.mark.parametrize("reason", ["", "wrong"])
+async def test_neither_one_forget_nor_a_bulk_one_ends_automatic_capture(
+    database: Database, project: Project, reason: str
+) -> None:
+    await forget(database, project, [f"statement {place}" for place in range(30)], reason)
+    assert len(await outcomes.rows(database)) == 30
+    assert 0.9 <= await worth(database) < 0.92
+
+
+async def test_forgetting_what_is_outdated_or_old_teaches_little(database: Database, project: Project) -> None:
+    for place in range(20):
+        await forget(database, project, [f"outdated {place}"], "outdated")
+    assert await worth(database) == 0.92
+    for place in range(20):
+        await forget(database, project, [f"old {place}"], "", age_days=1.0)
+    assert await worth(database) >= 0.85
+    for place in range(20):
+        await forget(database, project, [f"wrong {place}"], "that is wrong")
+    assert await worth(database) < 0.7

@@ -45,6 +45,24 @@ SAME = [
     ("Format dates with date-fns.", "Use date-fns for formatting dates."),
     ("We can't use Node 20 because of the addon.", "Because of the addon we cannot use Node 20."),
     ("Every admin must normalise their input by hand.", "Every admin has to normalize their input manually."),
+    ("The tests fail without a running Redis.", "Without a running Redis the tests fail."),
+    ("The service crashes if REDIS_URL is missing.", "Without REDIS_URL the service crashes."),
+    ("Don't run migrations by hand in production.", "In production, migrations must not be run manually."),
+    ("Commit messages must not contain emojis.", "No emojis in commit messages."),
+    ("Do not log secrets.", "Secrets must not be logged."),
+    ("Ask me before you force-push.", "Don't force-push without asking me."),
+    ("The image tag must match the git tag.", "Image tag and git tag have to match."),
+    ("Pods are evicted because they run out of memory.", "Pods get evicted when they run out of memory."),
+    ("The deploy failed because the disk was full.", "A full disk made the deploy fail."),
+    ("A product change invalidates the cache.", "The cache is invalidated when a product changes."),
+    ("Sessions are invalidated after a password change.", "Changing the password invalidates all sessions."),
+    ("The client retries failed requests three times.", "Failed requests are retried 3 times by the client."),
+    ("Merges to main trigger a deploy to staging.", "A deploy to staging is triggered by merges to main."),
+    ("Passwords must have at least 12 characters.", "The minimum length of a password is 12 characters."),
+    ("Reference the ticket in the commit message.", "Commit messages should reference the ticket."),
+    ("Each service must expose /healthz.", "Every service exposes /healthz."),
+    ("CI retries failing jobs once.", "Failing jobs are retried once."),
+    ("A hook has to finish within 50 ms.", "Hooks must exit within 50 ms."),
 ]
 
 DIFFERENT = [
@@ -76,6 +94,14 @@ DIFFERENT = [
     ("Only the parser uses the lexer.", "The parser uses only the lexer.", "scope"),
     ("Jobs are sent to the API.", "The API sends the jobs.", "direction"),
     ("The API returns JSON.", "The API mostly returns JSON.", "scope"),
+    ("Without a VPN the deploy works.", "Without a VPN the deploy does not work.", "negation"),
+    ("It does not crash if the port is set.", "It crashes if the port is not set.", "negation"),
+    ("When the cache is empty the index is rebuilt.", "When the index is rebuilt the cache is empty.", "direction"),
+    ("In the worker the API is called.", "In the API the worker is called.", "direction"),
+    ("A failed login locks the account.", "A locked account makes the login fail.", "direction"),
+    ("The API is slow if the cache is cold.", "The API is slow and the cache is cold.", "scope"),
+    ("The worker needs no GPU.", "The worker must not use a GPU.", "modality"),
+    ("All tests pass.", "All tests must pass.", "modality"),
 ]
 
 
@@ -112,16 +138,18 @@ def test_a_look_alike_differs_in_what_it_differs_in(one: str, other: str, sort: 
     assert not same_statement(other, one, cosine=1.0, may_add=True)
 
 
-@pytest.mark.parametrize("name", ["development", "development_2", "held_out", "swaps"])
+@pytest.mark.parametrize("name", ["development", "development_2", "development_4", "held_out", "swaps"])
 def test_no_look_alike_is_joined_however_near_it_is(name: str) -> None:
     joined = [pair for pair in pairs(name, "apart") if same_statement(*pair, cosine=1.0)]
     assert joined == []
 
 
-LEAST = [("development", 52), ("development_2", 50), ("development_3", 78), ("held_out", 34)]
-"""Paraphrases that are joined: of 60, of 60, of 117, of 60.
+LEAST = [
+    *(("development", 54), ("development_2", 53), ("development_3", 99), ("development_4", 315), ("held_out", 41)),
+]
+"""Paraphrases that are joined: of 60, of 60, of 117, of 386, of 60.
 
-Of the held-out ones 48 would be enough, and 34 is what was measured: only 50 are near enough by their cosine, and word
+Of the held-out ones 48 would be enough, and 41 is what was measured: only 50 are near enough by their cosine, and word
 vectors are no help beyond that, since "stable" is nearer to "unstable" than "breaks" is to "fails".
 """
 
@@ -152,6 +180,14 @@ def test_a_past_tense_is_a_word_that_may_differ() -> None:
     assert not same_statement("We chose SQLite for the queue.", "We broke SQLite for the queue.", cosine=1.0)
     assert not same_statement("We took the lock in the pool.", "We lost the lock in the pool.", cosine=1.0)
     assert same_statement("We chose SQLite for the queue.", "SQLite was chosen for the queue.", cosine=0.9)
+
+
+def test_a_near_word_stands_for_another_only_where_all_others_agree() -> None:
+    assert same_statement("The search service handles CSV files.", "The search service supports CSV files.", 0.85)
+    assert not same_statement("The search service handles CSV.", "The search service supports CSV imports.", 1.0)
+    assert not same_statement("The XML parser follows redirects.", "The XML parser uses redirects.", cosine=1.0)
+    assert same_statement("The staging environment is slow today.", "Staging is slow today.", cosine=0.85)
+    assert not same_statement("The staging environment is slow today.", "Staging is slow today.", cosine=0.84)
 
 
 def test_light_words_may_differ_at_a_lower_cosine_only_among_enough_others() -> None:

@@ -16,7 +16,7 @@ from subconscious.model import (
     Surface,
 )
 from subconscious.search.words import terms
-from subconscious.store import captures, decisions, events, full_text, jobs, memories, sessions, surfaces
+from subconscious.store import captures, decisions, events, full_text, jobs, memories, queue, sessions, surfaces
 from subconscious.store.capture_rows import Place, candidate_of
 from subconscious.store.connect import Database
 from subconscious.store.filters import Filter
@@ -117,6 +117,7 @@ async def test_what_nobody_decides_on_expires_and_stays_readable(database: Datab
         kept = await captures.insert(
             tx, make_candidate(), Admission(Decision.REVIEW, 0.8, ""), Place(project.id, None), 7
         )
+        await queue.note_shown(tx, [kept or 0], NOON, 7)  # own words don't expire unseen
         assert await decisions.expire(tx, NOON) == 0
         assert await decisions.expire(tx, 4e9) == 1
     assert (await captures.get(database, kept or 0))["status"] == "expired"

@@ -1,0 +1,109 @@
+"""Whether a session is told something already: compares a memory's sentences with those of other texts. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from subconscious.text.same_statement import same_statement
+from subconscious.text.statement import parse
+
+MOST_STATEMENTS = 5000
+LONGEST = 600
+"""Characters of a statement; what is longer is no rule."""
+SHARED = 0.5
+"""Share of a statement's words that another must have to be compared with it."""
+MOST_COMPARED = 8
+"""Statements, those that share most, with which one is compared word by word."""
+ROOM = 2
+"""How many times as many words a statement may have as the one that it says too."""
+
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
+_MARK = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)]|#{1,6}|>)[ \t]+(?:\[[ xX]\][ \t]+)?")
+_EMPHASIS = re.compile(r"`|\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
+_END = re.compile(r"(?<=[.!?;])[\"')\]]{0,3}\s+")
+_WORD = re.compile(r"\w{2,}")
+_OPENING = re.compile(
+    r"\A(?:(?:ok(?:ay)?|yes|so|also|please)[,:]?\s+)?"
+    r"(?:we(?:'ve| have)?\s+(?:decided|agreed)(?:\s+(?:that|to|on))?"
+    r"|from now on|(?:decision|rule|remember|note)(?:\s+that)?)"
+    r"[:,]?\s+",
+    re.IGNORECASE,
+)
+"""Words that announce a statement and are no part of it: a file states the same without them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence of a file. ``loaded``: every session is told it when it begins, not only when it looks."""
+
+    text: str
+    source: str
+    loaded: bool = True
+
+
+class Told:
+    """Statements of other texts, and which of them say what a memory says."""
+
+    def __init__(self, said: Sequence[Statement] = ()) -> None:
+        self._said = said[:MOST_STATEMENTS]
+        self._by_word: dict[str, list[int]] = defaultdict(list)
+        for number, statement in enumerate(self._said):
+            for word in _words(statement.text):
+                self._by_word[word].append(number)
+
+    def source(self, text: str, *, loaded: bool = False) -> str:
+        """Return the name of the file that says all of ``text``, or ""; ``loaded``: at every start."""
+        parts = [part for part in _sentences(_EMPHASIS.sub("", text)) if _words(part)]
+        found = [self._source(part, loaded=loaded) for part in parts]
+        return found[0] if found and all(found) else ""
+
+    def _source(self, sentence: str, *, loaded: bool) -> str:
+        words = _words(sentence)
+        shared = Counter(number for word in words for number in self._by_word.get(word, ()))
+        likely = [number for number, count in shared.most_common(MOST_COMPARED) if count >= SHARED * len(words)]
+        known = (self._said[number] for number in likely)
+        return next((one.source for one in known if (one.loaded or not loaded) and _says(one.text, sentence)), "")
+
+
+NOTHING = Told()
+
+
+def statements(text: str) -> Iterator[str]:
+    """Give the sentences of a markdown text: headings, points of lists and paragraphs, without code and comments."""
+    for paragraph in _paragraphs(_COMMENT.sub("", text)):
+        yield from (part for part in _sentences(paragraph) if len(part) <= LONGEST)
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Give paragraphs, each on one line: a line goes on in the next unless that begins a point or is empty."""
+    run, fenced = "", False
+    for line in text.splitlines():
+        if _FENCE.match(line):
+            fenced = not fenced
+        if fenced or not line.strip() or len(run) > 2 * LONGEST or _FENCE.match(line) or _MARK.match(line):
+            yield run
+            run = ""
+        if not fenced and not _FENCE.match(line):
+            run = f"{run} {_EMPHASIS.sub('', _MARK.sub('', line)).strip()}".strip()
+    yield run
+
+
+def _sentences(text: str) -> list[str]:
+    return [part for part in (piece.strip() for piece in _END.split(" ".join(text.split()))) if part]
+
+
+def _words(text: str) -> frozenset[str]:
+    """What of the words decides whether a comparison is worth it: their beginnings, which inflections share."""
+    return frozenset(word[:4] for word in _WORD.findall(_OPENING.sub("", text).casefold()))
+
+
+def _says(told: str, sentence: str) -> bool:
+    """Whether one sentence says all that another says, and not so much else that it may be about something else."""
+    told, sentence = _OPENING.sub("", told), _OPENING.sub("", sentence)
+    first, second = parse(told), parse(sentence)
+    all_in = second.heavy <= first.by_key.keys() and len(first.by_key) <= ROOM * len(second.by_key) + ROOM
+    return all_in and same_statement(told, sentence, cosine=1.0, may_add=True)

@@ -1,0 +1,257 @@
+"""Explains what became of sentences: of a session that was read, and of one that might be typed now.
+
+Nothing is stored here. A sentence of a session is matched with the captures that rest on it; what the daemon recorded
+counts more than what the extractors say of it today.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from subconscious.capture.seen import Seen, is_about, seen
+from subconscious.capture.typed import NO_OPINIONS, Opinions
+from subconscious.flow import merging
+from subconscious.flow.mind import Mind
+from subconscious.flow.remembering import Judged, Provenance, last_word, weigh
+from subconscious.model import Admission, Candidate, Decision, Level, Memory, Origin, Turn
+from subconscious.store import captures, memories, merges
+from subconscious.store.capture_rows import QUARANTINED
+from subconscious.text.words import content_words
+
+MOST = 10_000
+"""Captures of one session that are looked at."""
+
+LEAST = 0.005
+"""A difference of confidences that is worth telling."""
+
+NEVER = "never a candidate"
+SAYS = re.compile(r"says what (?P<what>memory|capture) (?P<number>\d+) says")
+
+Capture = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One sentence: who said it and when, what was seen, how sure that is, what lowered it, and what became of it.
+
+    ``fate`` is a word (stored, waiting, discarded, ...), ``told`` says it in full. ``number`` is that of the memory or
+    of what waits; None where there is none.
+    """
+
+    sentence: str
+    origin: Origin
+    time: float
+    seen: str
+    confidence: float
+    lowered: tuple[str, ...]
+    fate: str
+    told: str
+    number: int | None = None
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What is known of a session: its captures by turn, the memories that they became, and what those merged into."""
+
+    captures: Mapping[str, Sequence[Capture]]
+    memories: Mapping[int, Memory]
+    into: Mapping[int, int]
+
+
+async def recorded(mind: Mind, session_id: str) -> Recorded:
+    """Return what the store has of a session."""
+    found = await captures.listing(mind.database, session_id=session_id, limit=MOST)
+    by_turn: defaultdict[str, list[Capture]] = defaultdict(list)
+    for capture in found:
+        by_turn[capture["turn_id"]].append(capture)
+    bound = sorted({capture["memory_id"] for capture in found if capture["memory_id"] is not None})
+    known = await memories.get_many(mind.database, bound)
+    gone = [number for number, memory in known.items() if memory.archived_at is not None]
+    into = {number: other for number in gone if (other := await merges.into(mind.database, number)) is not None}
+    return Recorded(by_turn, known, into)
+
+
+def explain_turns(
+    turns: Sequence[Turn], known: Recorded, mind: Mind, *, read: bool, opinions: Opinions = NO_OPINIONS
+) -> list[Explained]:
+    """Explain the sentences of some turns; ``read`` says that the daemon has read them. CPU-bound, for a thread."""
+    found = [(one, _captures_of(one, known)) for one in seen(turns, opinions)]
+    open_ones = {id(one.candidate): one.candidate for one, rows in found if one.candidate is not None and not rows}
+    judged = weigh(open_ones.values(), turns, mind.settings, mind.calibration)
+    admissions = {key: admission for key, (_, admission) in zip(open_ones, judged, strict=True)}
+    explained = []
+    for one, rows in found:
+        if rows:
+            explained += [_recorded(one, capture, known) for capture in rows]
+        elif one.candidate is None:
+            explained.append(_never(one))
+        else:
+            explained.append(_unrecorded(one, admissions[id(one.candidate)], read=read))
+    return list(dict.fromkeys(explained))
+
+
+def _captures_of(one: Seen, known: Recorded) -> list[Capture]:
+    """The captures that rest on a sentence: those of its very candidate, where there are any."""
+    rows = [capture for capture in known.captures.get(one.turn.id, ()) if _rests_on(capture, one)]
+    same = [capture for capture in rows if one.candidate is not None and _says(capture) == _says_of(one.candidate)]
+    return same or rows
+
+
+def _says(capture: Capture) -> tuple[str, str]:
+    return capture["content"], capture["kind"]
+
+
+def _says_of(candidate: Candidate) -> tuple[str, str]:
+    return candidate.content, candidate.kind
+
+
+async def explain_sentence(mind: Mind, turn: Turn, where: Provenance) -> list[Explained]:
+    """Explain what a sentence would become if the user typed it now. Nothing is stored."""
+    found = await asyncio.to_thread(seen, [turn])
+    candidates = {one.candidate.content: one.candidate for one in found if one.candidate is not None}
+    judged = await asyncio.to_thread(weigh, candidates.values(), [turn], mind.settings, mind.calibration)
+    repeats = await merging.repeated(mind, judged, where.place.project_id)
+    admissions = {one.content: await _last_word(mind, (one, stated), where, repeats) for one, stated in judged}
+    return [_never(one) if one.candidate is None else _judged(one, admissions[one.candidate.content]) for one in found]
+
+
+async def _last_word(mind: Mind, judged: Judged, where: Provenance, repeats: merging.Repeats) -> Admission:
+    """The gate's decision, with what the store has already."""
+    candidate, _ = judged
+    admission = await last_word(mind, judged, where)
+    if admission.decision not in merging.KEPT:
+        return admission
+    if candidate.content in repeats.memories:
+        return _said_again(admission, f"says what memory {repeats.memories[candidate.content][0]} says")
+    if candidate.content in repeats.captures and admission.decision is Decision.REVIEW:
+        return _said_again(admission, f"says what capture {repeats.captures[candidate.content]} says, which waits")
+    return admission
+
+
+def _said_again(admission: Admission, reason: str) -> Admission:
+    return replace(admission, decision=Decision.DISCARD, reason=reason)
+
+
+def _rests_on(capture: Capture, one: Seen) -> bool:
+    if one.candidate is not None and _says(capture) == _says_of(one.candidate):
+        return True
+    start = one.turn.text.find(one.sentence)
+    if start < 0:
+        # The sentence stands on several lines of the turn, or in a command: compare the words.
+        words = set(content_words(one.sentence))
+        return bool(words) and words <= set(content_words(capture["evidence"]))
+    return is_about(capture["content"], capture["evidence"], one.turn.text, range(start, start + len(one.sentence)))
+
+
+def _recorded(one: Seen, capture: Capture, known: Recorded) -> Explained:
+    reason = _short(str(capture["reason"]), one)
+    fate = fate_of(capture | {"reason": reason}, known)
+    if one.candidate is None:
+        return _explained(one, "a candidate when it was read", capture["raw_confidence"], (), fate, capture["kind"])
+    lowered = _lowered(one, capture["raw_confidence"] - capture["confidence"], Level(capture["level"]))
+    return _explained(one, one.what, capture["raw_confidence"], lowered, fate, capture["kind"])
+
+
+def _lowered(one: Seen, by: float, level: Level) -> tuple[str, ...]:
+    """What lowered a confidence: the extractor's own reasons, and what was taken off after it."""
+    if by < LEAST:
+        return one.reasons
+    why = "it looks slightly suspicious" if level is Level.LOW else "you often decided against what was as sure"
+    return (*one.reasons, f"{why} (-{by:.2f})")
+
+
+def _short(reason: str, one: Seen) -> str:
+    """A gate's reason without what the extractor saw, which is told beside it."""
+    return reason.removesuffix(f": {one.candidate.reason}") if one.candidate is not None else reason
+
+
+def fate_of(capture: Capture, known: Recorded) -> tuple[str, str, int | None]:
+    """Return what became of a capture: in a word, in full, and under which number."""
+    status, reason, number = capture["status"], str(capture["reason"]), capture["id"]
+    if status in ("captured", "approved"):
+        return _stored(capture, known)
+    if status == "review":
+        return "waiting", f"waits for your review as {number}: {reason}", number
+    if status == QUARANTINED:
+        return "quarantined", f"in quarantine as {number}: {reason}", number
+    if status == "discarded":
+        return _discarded(reason)
+    if status == "expired":
+        return "expired", "expired: nobody decided in time", number
+    if status == "rejected":
+        return "rejected", "you rejected it", number
+    return status, f"{status}, as {number}: {reason}", number
+
+
+def _stored(capture: Capture, known: Recorded) -> tuple[str, str, int | None]:
+    memory = known.memories.get(capture["memory_id"] or 0)
+    if memory is None:
+        return "gone", "stored, and gone since", None
+    if memory.id in known.into:
+        return "said again", f"stored as memory {memory.id}, now part of memory {known.into[memory.id]}", memory.id
+    if memory.turn_id != capture["turn_id"]:
+        return "said again", f"said again: memory {memory.id} says it", memory.id
+    by_whom = "approved by you, " if capture["status"] == "approved" else ""
+    archived = "; archived since" if memory.archived_at is not None else ""
+    return "stored", f"{by_whom}stored as memory {memory.id}{archived}", memory.id
+
+
+def _discarded(reason: str) -> tuple[str, str, int | None]:
+    again = SAYS.match(reason)
+    if again is None:
+        return "discarded", f"discarded: {reason}", None
+    what = f"memory {again['number']} says it" if again["what"] == "memory" else f"{again['number']} waits and says it"
+    return "said again", f"said again: {what}", int(again["number"])
+
+
+def _never(one: Seen) -> Explained:
+    return _explained(one, "", 0.0, (), ("never", f"{NEVER}: {'; '.join(one.reasons)}", None))
+
+
+def _unrecorded(one: Seen, admission: Admission, *, read: bool) -> Explained:
+    """A candidate of which the store has no record."""
+    if not read:
+        return _judged(one, admission)
+    return _judged(one, admission, "no candidate when it was read, or purged since; read today, ")
+
+
+def _judged(one: Seen, admission: Admission, before: str = "") -> Explained:
+    kind = one.candidate.kind if one.candidate is not None else ""
+    admission = replace(admission, reason=_short(admission.reason, one))
+    level = admission.verdict.level if admission.verdict is not None else Level.NONE
+    lowered = _lowered(one, one.confidence - admission.confidence, level)
+    return _explained(one, one.what, one.confidence, lowered, _would(admission, before), kind)
+
+
+def _would(admission: Admission, before: str) -> tuple[str, str, int | None]:
+    if again := SAYS.match(admission.reason):
+        fate, told, number = _discarded(again[0])
+        return fate, before + told, number
+    become = {
+        Decision.AUTO: ("stored", "would be stored"),
+        Decision.REVIEW: ("waiting", "would wait for your review"),
+        Decision.QUARANTINE: ("quarantined", "would be put in quarantine"),
+        Decision.DISCARD: ("discarded", "would be discarded"),
+    }
+    fate, told = become[admission.decision]
+    return fate, f"{before}{told}: {admission.reason}", None
+
+
+def _explained(
+    one: Seen,
+    what: str,
+    confidence: float,
+    lowered: Iterable[str],
+    fate: tuple[str, str, int | None],
+    kind: str = "",
+) -> Explained:
+    word, told, number = fate
+    return Explained(
+        one.sentence, one.speaker, one.turn.time, what, confidence, tuple(lowered), word, told, number, kind
+    )

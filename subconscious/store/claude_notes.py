@@ -1,0 +1,139 @@
+"""Which notes of Claude Code's own were read, and which memory each is searched by."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from time import time
+
+import aiosqlite
+
+from subconscious.model import CLAUDE_NOTE, Link
+from subconscious.store import events, links, memories
+from subconscious.store.connect import Database
+from subconscious.store.rows import alter, insertion, stored
+
+REFERS_TO = "REFERS_TO"
+"""The type of the links that notes name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What became of one file. Without a memory it is not searched, and ``problem`` says why."""
+
+    project_id: str
+    path: str
+    name: str
+    stamp: str
+    digest: str = ""
+    memory_id: int | None = None
+    links: tuple[str, ...] = ()
+    problem: str = ""
+    read_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of notes: how many are searched, which are not, when it was looked at last."""
+
+    path: str
+    looked_at: float
+    notes: int
+    unusable: tuple[tuple[str, str], ...]
+
+
+async def rows(database: Database, project_id: str) -> dict[str, Row]:
+    """The notes of a project by their path."""
+    found = await database.rows("SELECT * FROM claude_notes WHERE project_id = ?", (project_id,))
+    return {row["path"]: _row_from(row) for row in found}
+
+
+def _row_from(row: sqlite3.Row) -> Row:
+    return Row(**dict(row) | {"links": tuple(json.loads(row["links"]))})
+
+
+async def folders(database: Database, project_id: str) -> dict[str, float]:
+    """The folders that were looked at for a project, each with the time."""
+    found = await database.rows("SELECT path, looked_at FROM claude_note_folders WHERE project_id = ?", (project_id,))
+    return {row["path"]: row["looked_at"] for row in found}
+
+
+async def note_look(tx: aiosqlite.Connection, project_id: str, folder: str) -> None:
+    """Record that a project's folder was looked at now."""
+    await tx.execute(
+        "INSERT INTO claude_note_folders VALUES (?, ?, ?)"
+        " ON CONFLICT (project_id, path) DO UPDATE SET looked_at = excluded.looked_at",
+        (project_id, folder, time()),
+    )
+
+
+async def save(tx: aiosqlite.Connection, row: Row) -> None:
+    """Store what became of a file, in place of what was known of it."""
+    conflict = "ON CONFLICT (project_id, path) DO UPDATE SET " + ", ".join(
+        f"{name} = excluded.{name}" for name in ("name", "stamp", "digest", "memory_id", "links", "problem", "read_at")
+    )
+    await tx.execute(*insertion("claude_notes", stored(row), conflict))
+
+
+async def remove(tx: aiosqlite.Connection, row: Row) -> None:
+    """Forget a file that is gone, or has another name now."""
+    await tx.execute("DELETE FROM claude_notes WHERE project_id = ? AND path = ?", (row.project_id, row.path))
+
+
+async def move(tx: aiosqlite.Connection, memory_id: int, path: str) -> None:
+    """Let a memory name the file that its note lies in since it was renamed."""
+    before, after = await alter(tx, "memories", memory_id, {"transcript": path})
+    if after:
+        await events.record(tx, "move", "memory", memory_id, reason="its file was renamed", before=before, after=after)
+
+
+async def unbound(database: Database, project_id: str) -> list[int]:
+    """Copies of notes in use that no file stands behind any more: an undo may have brought one back."""
+    found = await database.rows(
+        "SELECT id FROM memories WHERE project_id = ? AND extractor = ? AND archived_at IS NULL"
+        " AND id NOT IN (SELECT memory_id FROM claude_notes WHERE memory_id IS NOT NULL)",
+        (project_id, CLAUDE_NOTE),
+    )
+    return [row["id"] for row in found]
+
+
+async def archive(tx: aiosqlite.Connection, memory_id: int, reason: str) -> bool:
+    """Take the copy of a note out of use; the history keeps what it said."""
+    memory = await memories.found(tx, memory_id)
+    return memory is not None and await memories.archive(tx, memory, "daemon", reason)
+
+
+async def link(tx: aiosqlite.Connection, project_id: str) -> None:
+    """Link a project's notes with those that they name; a link that exists, or was refused, stays as it is."""
+    found = await tx.execute_fetchall(
+        "SELECT * FROM claude_notes WHERE project_id = ? AND memory_id IS NOT NULL", (project_id,)
+    )
+    notes = [_row_from(row) for row in found]
+    ids = {note.name: note.memory_id for note in notes}
+    for note in notes:
+        for target in dict.fromkeys(ids[name] for name in note.links if name in ids):
+            if note.memory_id and target and target != note.memory_id:
+                await links.add(tx, _reference(note.memory_id, target), "daemon")
+
+
+def _reference(source: int, target: int) -> Link:
+    return Link(0, source, target, REFERS_TO, "active", 1.0, CLAUDE_NOTE, "one note names the other", time())
+
+
+def report(connection: sqlite3.Connection) -> list[Folder]:
+    """All folders of notes, the one looked at last first, for `doctor`, which reads without the daemon."""
+    looked = connection.execute(
+        "SELECT project_id, path, looked_at FROM claude_note_folders ORDER BY looked_at DESC, path"
+    )
+    return [_folder(connection, *row) for row in looked.fetchall()]
+
+
+def _folder(connection: sqlite3.Connection, project_id: str, path: str, looked_at: float) -> Folder:
+    found = connection.execute(
+        "SELECT path, memory_id IS NOT NULL, problem FROM claude_notes"
+        " WHERE project_id = ?1 AND substr(path, 1, length(?2)) = ?2 ORDER BY path",
+        (project_id, f"{path}/"),
+    ).fetchall()
+    unusable = tuple((file, problem) for file, _, problem in found if problem)
+    return Folder(path, looked_at, sum(is_used for _, is_used, _ in found), unusable)

@@ -1,0 +1,152 @@
+"""Claude Code's own files: where its notes lie, what a note says, and what it tells a session by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subconscious.claude_files.note import UnusableNoteError, parse
+from subconscious.claude_files.places import config_folder, notes_folder, slug
+from subconscious.claude_files.told import Statement, Told, statements
+
+NOTE = """---
+name: Lisbon-Printer
+description: "Where invoices are printed"
+metadata:
+  node_type: memory
+  type: reference
+  originSessionId: 9480961d-36cf-476c-90f0-ab47687cef1a
+---
+
+Invoices go to the laser printer. See [[toner-supplier]], [[Office Map|the map]] and [[toner-supplier.md]].
+
+**Why:** the ink printer smears.
+"""
+
+
+def test_a_note_is_taken_apart() -> None:
+    note = parse(Path("x.md"), NOTE)
+    assert (note.name, note.type, note.kind) == ("lisbon-printer", "reference", "research")
+    assert note.description == "Where invoices are printed"
+    assert note.links == ("toner-supplier", "office map")
+    assert note.text.startswith("Where invoices are printed\nInvoices go to")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind", "said"),
+    [
+        ("Just a fact.", "a-file", "learning", "Just a fact."),
+        (
+            "---\r\nname: n\r\ndescription: A fact\r\ntype: user\r\n---\r\nA fact, in full.",
+            "n",
+            "preference",
+            "A fact, in full.",
+        ),
+        ("\ufeff---\ndescription: Only this\n---\n", "a-file", "learning", "Only this"),
+        ("---\nname: n\nmetadata:\n  type: nonsense\n---\nA fact.", "n", "learning", "A fact."),
+    ],
+)
+def test_notes_that_are_written_otherwise_are_read_too(text: str, name: str, kind: str, said: str) -> None:
+    note = parse(Path("A-File.md"), text)
+    assert (note.name, note.kind, note.text) == (name, kind, said)
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "---\nname: x\ndescri", "---\nname: x\n---\n"])
+def test_what_is_half_written_or_empty_is_refused(text: str) -> None:
+    with pytest.raises(UnusableNoteError):
+        parse(Path("x.md"), text)
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_a_note_or_refused(text: str) -> None:
+    for whole in (text, f"---\n{text}", f"---\nname: {text}\n---\n{text}"):
+        try:
+            note = parse(Path("x.md"), whole)
+        except UnusableNoteError:
+            continue
+        assert note.text
+
+
+def test_folders_are_named_as_the_client_names_them() -> None:
+    # Names that Claude Code 2.1.197 made of these paths.
+    assert slug("/tmp/probe/plain_x y.é") == "-tmp-probe-plain-x-y--"
+    long = f"/tmp/probe-r1zdoilo/{'a' * 100}/{'b' * 120}"
+    assert slug(long) == f"-tmp-probe-r1zdoilo-{'a' * 100}-{'b' * 79}-kwk47e"
+
+
+def test_the_clients_folder_is_found(tmp_path: Path) -> None:
+    assert config_folder("/c", "/x/projects/p/s.jsonl") == Path("/c")
+    assert config_folder("", "/x/projects/p/s.jsonl") == Path("/x")
+    assert config_folder("relative", "/elsewhere/s.jsonl") == Path.home() / ".claude"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "folder"),
+    [
+        ('"~/notes"', Path.home() / "notes"),
+        ('"/srv/notes"', Path("/srv/notes")),
+        ('"notes"', None),
+        ('"//host/share"', None),
+        ("7", None),
+    ],
+)
+def test_the_users_settings_move_the_notes(tmp_path: Path, chosen: str, folder: Path | None) -> None:
+    (tmp_path / "settings.json").write_text(f'{{"autoMemoryDirectory": {chosen}}}')
+    assert notes_folder(tmp_path, "/a/b") == (folder or tmp_path / "projects" / "-a-b" / "memory")
+
+
+@pytest.mark.parametrize(
+    "settings", [b"", b"[]", b"{", b"\xff\xfe", b"[" * 100_000, b'{"autoMemoryDirectory": "/a\\u0000"}']
+)
+def test_settings_that_cannot_be_read_move_nothing(tmp_path: Path, settings: bytes) -> None:
+    (tmp_path / "settings.json").write_bytes(settings)
+    assert notes_folder(tmp_path, "/a") == tmp_path / "projects" / "-a" / "memory"
+
+
+RULES = """# Rules of the house <!-- Never use tabs in Makefiles. -->
+
+- Use `uv run pytest` for tests. Never call pip directly.
+- **Amounts** are stored as integer cents,
+  never as floats.
+1. The staging database listens on port 6543.
+
+```sh
+Deploy on Fridays only.
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("memory", "told"),
+    [
+        ("We decided: amounts are stored as integer cents, never as floats.", True),
+        ("Use uv run pytest for tests.", True),
+        ("Never call pip directly. Amounts are stored as integer cents, never as floats.", True),
+        ("Never call pip directly. Call the plumber.", False),
+        ("Always call pip directly.", False),
+        ("The staging database listens on port 5432.", False),
+        ("The prod database listens on port 6543.", False),
+        ("Amounts are stored as integer cents, since floats lost a cent.", False),
+        ("Deploy on Fridays only.", False),
+        ("Never use tabs in Makefiles.", False),
+        ("", False),
+        ("...", False),
+    ],
+)
+def test_a_memory_is_told_where_a_file_says_all_of_it(memory: str, told: bool) -> None:
+    known = Told([Statement(text, "CLAUDE.md") for text in statements(RULES)])
+    assert known.source(memory) == ("CLAUDE.md" if told else "")
+
+
+def test_what_is_not_loaded_at_the_start_is_not_told_there() -> None:
+    known = Told([Statement("Never call pip directly.", "python.md", loaded=False)])
+    assert known.source("Never call pip directly.") == "python.md"
+    assert known.source("Never call pip directly.", loaded=True) == ""
+
+
+@given(st.text(max_size=400), st.text(max_size=100))
+def test_any_text_can_be_compared(text: str, memory: str) -> None:
+    Told([Statement(one, "x") for one in statements(text)]).source(memory)
