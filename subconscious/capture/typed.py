@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from subconscious.capture import corrects, judge, stated, wording
 from subconscious.capture.kernel import leans
@@ -44,7 +45,7 @@ KINDS = {
 }
 """From the kinds of statements that the judge tells apart to the kinds of memories."""
 
-LEAST = 0.3
+LEAST = 0.5
 """Chance from which a sentence is a candidate at all."""
 
 CORRECTS = 0.65
@@ -94,9 +95,12 @@ def spoken(turn: Turn) -> list[judge.Spoken]:
 def _candidates(turn: Turn, opinions: Opinions) -> Iterator[Candidate]:
     cued = {one.evidence.quote: one for one in stated.extract([turn])}
     for one in spoken(turn):
-        opinion = opinions.get(one) or judge.model().opinion(one)
         quote = wording.cut_clause(one.text, LONGEST_STATEMENT)
-        cue = cued.get(quote)
+        cue, opinion = cued.get(quote), opinions.get(one)
+        if opinion is None and cue is not None:  # without the embedder a cue is worth more than the judge
+            yield replace(cue, content=_alone(one, cue.content))
+            continue
+        opinion = opinion or judge.model().opinion(one)
         if cue is not None and opinion.chance < (OBJECTION if cue.strength is Strength.EXPLICIT else LEAST):
             cue = None
         if cue is not None or opinion.chance >= LEAST:
@@ -110,7 +114,9 @@ def _candidate(turn: Turn, one: judge.Spoken, opinion: judge.Opinion, quote: str
     content = _alone(one, wording.squeeze(quote))
     return Candidate(
         kind=kind,
-        summary=wording.shorten(content[:1].upper() + content[1:], wording.SUMMARY_LENGTH),
+        summary=cue.summary
+        if cue is not None
+        else wording.shorten(content[:1].upper() + content[1:], wording.SUMMARY_LENGTH),
         content=content,
         evidence=Evidence(quote=quote, turn_id=turn.id, file=turn.file, start=turn.start, end=turn.end),
         origin=turn.origin,

@@ -93,9 +93,6 @@ def test_what_is_said_softly_waits_for_review(text: str, kind: str) -> None:
         "> we decided to use Mongo for the logs",
         "```\nwe decided to use Mongo for the logs\n```",
         "2026-03-01 10:00:00 INFO we decided to use Mongo",
-        "Nous avons décidé d'utiliser Postgres pour la file.",
-        "Wir haben entschieden, dass Postgres bleibt.",
-        "Decision: wir nehmen Postgres für alle Daten der Werkstatt",
         "no, commit first",
         "remember to use pagination",
         "replace it everywhere",
@@ -169,7 +166,14 @@ def test_sentences_of_a_list_are_heard_one_by_one() -> None:
 
 def test_a_statement_in_a_long_paste_is_not_stored_at_once() -> None:
     text = "look at this\n" + "The kiln is warm today. " * 80 + "\nWe decided to fire it twice a day."
-    assert only(text).strength is Strength.IMPLIED
+    assert all(candidate.raw_confidence < 0.9 for candidate in extract([turn(text)]))
+
+
+@pytest.mark.parametrize(
+    "text", ["Nous avons décidé d'utiliser Postgres pour la file.", "Wir haben entschieden, dass Postgres bleibt."]
+)
+def test_other_languages_are_heard(text: str) -> None:
+    assert only(text).raw_confidence >= 0.7
 
 
 WORDS = st.sampled_from(

@@ -27,6 +27,7 @@ ALLOWED: dict[str, tuple[int, str]] = {
     "subconscious/safe_files.py": (4, "this is where it is done safely"),
     "hooks/regular.py": (2, "this is where the hooks do it safely"),
     "subconscious/capture/corrects.py": (1, OURS),
+    "subconscious/capture/judge.py": (1, OURS),
     "subconscious/capture/linear.py": (1, OURS),
     "subconscious/git_command.py": (3, "files of a folder that this very call has made (mkdtemp)"),
     "subconscious/embeddings/local.py": (2, "the model of an installed package, and a file in a new folder of its own"),

@@ -89,10 +89,11 @@ def test_what_an_answer_answers_is_named(text: str, before: str, part: str) -> N
     assert answered(text, before).startswith(text)
 
 
-def test_a_sentence_that_leans_takes_the_one_before_it(embedder: LocalEmbedder) -> None:
-    said = turn("the mapper in geo/project.py swaps lat and lon on purpose. never 'fix' it")
-    found = typed.extract([said], judge.opinions(typed.spoken(said), embedder))
-    assert any("mapper" in one.content and "never" in one.content for one in found)
+def test_a_sentence_that_leans_takes_the_one_before_it() -> None:
+    said = turn("the mapper in geo/project.py swaps lat and lon. it does that on purpose, never change it")
+    kept = {one: judge.Opinion(0.95, "rule") for one in typed.spoken(said) if one.place == 1}
+    (found,) = (one for one in typed.extract([said], kept) if "purpose" in one.evidence.quote)
+    assert found.content.startswith("the mapper in geo/project.py")
 
 
 @pytest.mark.parametrize("origin", [Origin.ASSISTANT, Origin.TOOL])
