@@ -14,7 +14,7 @@ from subconscious.capture.corrects import LETTERS
 from subconscious.capture.offline import Meanings
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.errors import UnreadableTranscriptError
-from subconscious.flow import merging
+from subconscious.flow import merging, observing
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Judged, Provenance, clean, judge, keep
 from subconscious.model import Decision, Level, Origin, Turn
@@ -115,9 +115,11 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
     where = await _provenance(mind, source, reading)
     repeats = await merging.repeated(mind, judged, source.project_id)
     story = await _tell(mind, source, 0 if reading.restarted else place.position, heard, judged)
+    seen = await _observed(source, reading, place.position, doubtful)
     worked_on = await touched(mind, source.project_id, reading.turns, judged)
     async with mind.database.write() as tx:
         kept = await keep(mind, tx, judged, where, repeats)
+        changed = await observing.keep(mind, tx, seen, where, source.path)
         await fading.touch(tx, worked_on, min(time(), max((turn.time for turn in reading.turns), default=0.0)))
         if story is not None:
             await sessions.summarise(tx, source.session_id, story)
@@ -130,7 +132,9 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         await sessions.advance(tx, new, time())
         if source.watched:
             await refining.gather(mind, tx, source.project_id, place, reading)
-    await core.embedding.refresh(repeats.gone)
+    await core.embedding.refresh([*repeats.gone, *changed])
+    if changed:
+        core.embedding.wake()
     return Gain(reading, tuple(capture_id for capture_id, _ in kept), len(judged) - len(kept))
 
 
@@ -211,6 +215,16 @@ def stated(judged: Sequence[Judged]) -> list[str]:
         for candidate, admission in judged
         if candidate.origin is Origin.USER and admission.decision is not Decision.DISCARD
     ]
+
+
+async def _observed(source: Source, reading: Reading, begin: int, doubtful: set[str]) -> observing.Seen:
+    """What failed in the tool calls of the main conversation; nothing where it was written after the session's end."""
+    if source.late or not reading.turns or Path(source.path).name.startswith(AGENT_FILE):
+        return observing.Seen()
+    start = 0 if reading.restarted else begin
+    return await asyncio.to_thread(
+        observing.look, Path(source.path), start, reading.offset, source.folder, vouched=not doubtful
+    )
 
 
 def _read(path: str, place: sessions.Position, final: bool) -> Reading:

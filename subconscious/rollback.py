@@ -19,6 +19,7 @@ from subconscious.store import (
     consolidations,
     decisions,
     events,
+    failures,
     links,
     memories,
     merges,
@@ -132,6 +133,7 @@ async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list
         await decisions.decide(tx, await captures.held(tx, capture_id), "discarded", "user", why, action=DONE)
     for link_id, _ in found.links:
         await links.change(tx, await links.held(tx, link_id), "user", why, status=WITHDRAWN)
+    await failures.withdraw(tx, found.session_id)
     told = await sessions.untell(tx, found.session_id)
     waits = await model_readings.withdraw(tx, found.session_id)
     await asked.withdraw(tx, found.session_id, _unasked(found.session_id))
@@ -166,6 +168,7 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[Extent, l
     repeated = await _say_again(tx, before["repeated"], why)
     decided = await _decide_again(tx, before["captures"], why)
     linked = await _link_again(tx, before.get("links", []), why)  # a rollback of before there were links has none
+    await failures.withdraw(tx, session_id, back=True)
     await sessions.retell(tx, session_id, before["told"])
     await model_readings.put_back(tx, before.get("waits", []))
     await asked.put_back(tx, session_id, _unasked(session_id))
