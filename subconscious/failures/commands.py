@@ -175,6 +175,12 @@ def _told(word: str) -> str:
     return word if _PLAIN_WORD.fullmatch(word) else TEXT
 
 
+def placeholder(word: str) -> str:
+    """The placeholder that a word is told as, "" where it stands for itself."""
+    told = _told(word)
+    return told if told != word and told.startswith("<") else ""
+
+
 def paths(command: Command) -> tuple[str, ...]:
     """The paths among a command's words."""
     return tuple(word for word in command.words[1:] if _told(word) == PATH)

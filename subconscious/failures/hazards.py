@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from subconscious.failures.commands import URL, Command
+from subconscious.failures.commands import PATH, TEXT, URL, Command, placeholder
 
 FETCHING = frozenset(
     """apt apt-get aria2c brew bunx choco conda corepack curl deno dnf docker easy_install ftp gem gsutil helm http
@@ -40,14 +40,21 @@ _SKIPPING = re.compile(
     re.IGNORECASE,
 )
 """Options that force, that skip a check, or that answer a question in advance."""
+_STEERING = re.compile(
+    r"-[cCeE]|--?(?:config\S*|rcfile|eval|exec\S*|hook\S*|plugin\S*|preload|require|import|loader|init-file|settings|"
+    r"env\S*)",
+    re.IGNORECASE,
+)
+"""Options that bring settings, code or plugins along."""
+_INTERPRETER = re.compile(r"(?:python|node|ruby|perl|php|java|lua|Rscript|make|just|task)[\d.]*")
 _SHORT_FORCE = re.compile(r"-[a-zA-Z]{0,3}[fyn]")
 _CHECKING = re.compile(
-    r"\b(?:test|lint|check|typecheck|type-check|vet|clippy|verify|audit|scan|ruff|mypy|eslint|biome|pytest|jest|vitest|tsc|"
-    r"commit|pre-commit|push)\b|test",
+    r"test|\b(?:lint|check|typecheck|type-check|vet|clippy|verify|audit|scan|ruff|mypy|eslint|biome|tsc|commit|push)\b",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(
-    r"://|\b\d{1,3}(?:\.\d{1,3}){3}\b|\S@\S|\bwww\.|\blocalhost\b|[\w-]+\.(?:com|net|org|io|dev|sh|xyz|app|ru)\b|:\d{2,5}\b"
+    r"://|\b\d{1,3}(?:\.\d{1,3}){3}\b|\S@\S|\bwww\.|\blocalhost\b|[\w-]\.(?:com|net|org|io|dev|xyz|app|ru)\b|"
+    r":\d{2,5}\b"
 )
 _PROSE = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+){4,}")
 """Sentences that are written as a name."""
@@ -68,13 +75,27 @@ def hazard(way_out: Command, failed: Command | None = None) -> str:
         return "it runs a file of the project"
     if _SUBCOMMANDS.match(told):
         return "it fetches, deletes, publishes or overwrites something"
-    if any(
-        _SKIPPING.fullmatch(word) or _SHORT_FORCE.fullmatch(word) for word in way_out.words[1:] if word.startswith("-")
-    ):
+    options = [word for word in way_out.words[1:] if word.startswith("-")]
+    if any(_SKIPPING.fullmatch(word) or _SHORT_FORCE.fullmatch(word) for word in options):
         return "it forces something, or skips a check"
+    if any(_STEERING.fullmatch(word) for word in options if failed is None or word not in failed.words):
+        return "it brings settings or code of its own"
+    if why := _hidden(way_out, failed):
+        return why
     if failed is not None and _skips_what_failed(way_out, failed):
         return "it checks less than what failed"
     return doubtful(*way_out.words)
+
+
+def _hidden(way_out: Command, failed: Command | None) -> str:
+    """Say why what stands behind a placeholder needs a person: nobody who is told the command sees it."""
+    known = failed.words if failed is not None else ()
+    new = [sort for word in way_out.words[1:] if word not in known and (sort := placeholder(word))]
+    if TEXT in new or URL in new:
+        return "it was given a text of its own"
+    if PATH in new and _INTERPRETER.fullmatch(way_out.program):
+        return "it runs another file"
+    return ""
 
 
 def _skips_what_failed(way_out: Command, failed: Command) -> bool:

@@ -9,7 +9,7 @@ from itertools import takewhile
 from pathlib import PurePosixPath
 
 from subconscious.failures import hazards
-from subconscious.failures.commands import MOST_WORDS, Command, only, parse, paths, repositories
+from subconscious.failures.commands import MOST_WORDS, WORD, Command, only, parse, paths, repositories
 from subconscious.failures.observation import EDITS, Observation, digest, inside
 from subconscious.failures.runs import Run
 from subconscious.failures.signature import alike, of_the_call, signatures
@@ -42,7 +42,7 @@ def way_out(found: Observation, later: Sequence[Run], root: str) -> Observation 
     Once a file was edited, that is what helped: then nothing is learned from what works.
     """
     command = only(found.run.command)
-    if command is None or len(command.shape) > MOST_WORDS:
+    if command is None or not _short(command):
         return None
     between: list[tuple[Run, Command]] = []
     for run in later:
@@ -50,13 +50,18 @@ def way_out(found: Observation, later: Sequence[Run], root: str) -> Observation 
             return None
         if run.tool != "Bash" or failed(run) or alike(signatures(run.error), found.signatures):
             continue
-        for worked in parse(run.command):
+        for worked in filter(_short, parse(run.command)):
             pair = _Pair(found, command, run, worked, root)
             if (one := pair.variant() or pair.repaired(between)) or worked.shape == command.shape:
                 return one
             if not _looks(worked):
                 between.append((run, worked))
     return None
+
+
+def _short(command: Command) -> bool:
+    """Whether a command can be told whole."""
+    return len(command.shape) <= MOST_WORDS and WORD not in command.shape
 
 
 def _looks(command: Command) -> bool:
@@ -221,4 +226,4 @@ def _normal(path: PurePosixPath) -> str:
 
 
 def _place(folder: str) -> str:
-    return "the project's folder" if folder == "." else f"the folder {folder}"
+    return "the folder of the project" if folder == "." else f"the folder {folder}"

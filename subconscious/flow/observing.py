@@ -186,7 +186,7 @@ def judge(content: str, met: Sequence[Failure], mind: Mind) -> Admission:
     whatever was found when it was read.
     """
     candidate = _candidate(content, met[0])
-    confidence = CONFIDENCE  # nobody's opinion, so nothing to calibrate: one memory that is forgotten says nothing of others
+    confidence = CONFIDENCE  # not calibrated: a way out that is forgotten says nothing of how sure others are
     verdict = screen(candidate) if mind.settings.poisoning else Verdict()
     if not any(wording.is_ours(content, one.sort, one.slots) for one in met):
         return Admission(Decision.DISCARD, confidence, "its words are not those of its observations", verdict)
