@@ -23,7 +23,7 @@ from subconscious.projects import head
 from subconscious.redaction import ledger
 from subconscious.safe_files import NotRegularError, require_regular
 from subconscious.sources import AGENT_FILE
-from subconscious.store import fading, sessions
+from subconscious.store import fading, failures, sessions
 from subconscious.store.capture_rows import Place
 from subconscious.summaries import Sketch, read_deeds, tell
 from subconscious.transcripts import Reading, State, read_turns
@@ -115,7 +115,7 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
     where = await _provenance(mind, source, reading)
     repeats = await merging.repeated(mind, judged, source.project_id)
     story = await _tell(mind, source, 0 if reading.restarted else place.position, heard, judged)
-    seen = await _observed(source, reading, place.position, doubtful)
+    seen = await _observed(mind, source, reading, place.position, doubtful)
     worked_on = await touched(mind, source.project_id, reading.turns, judged)
     async with mind.database.write() as tx:
         kept = await keep(mind, tx, judged, where, repeats)
@@ -217,13 +217,19 @@ def stated(judged: Sequence[Judged]) -> list[str]:
     ]
 
 
-async def _observed(source: Source, reading: Reading, begin: int, doubtful: set[str]) -> observing.Seen:
+async def _observed(mind: Mind, source: Source, reading: Reading, begin: int, doubtful: set[str]) -> observing.Seen:
     """What failed in the tool calls of the main conversation; nothing where it was written after the session's end."""
-    if source.late or not reading.turns or Path(source.path).name.startswith(AGENT_FILE):
+    if not mind.settings.capture or source.late or not reading.turns or Path(source.path).name.startswith(AGENT_FILE):
         return observing.Seen()
     start = 0 if reading.restarted else begin
     return await asyncio.to_thread(
-        observing.look, Path(source.path), start, reading.offset, source.folder, vouched=not doubtful
+        observing.look,
+        Path(source.path),
+        start,
+        reading.offset,
+        source.folder,
+        known=await failures.led_out(mind.database, source.session_id),
+        vouched=not doubtful,
     )
 
 

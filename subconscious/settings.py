@@ -90,7 +90,7 @@ class Settings(BaseSettings):
     surface_files: bool = Field(default=True, description="give memories bound to a file that is read or changed (A19)")
     surface_errors: bool = Field(
         default=True,
-        description="give a tool that failed the way out that was observed before, or memories that know its error (A19)",
+        description="give a tool that failed the way out that was observed, or memories that know its error (A19)",
     )
     surface_relevance: float = Field(default=0.6, ge=0, le=1, description="relevance from which one is given unasked")
     surface_kinds_off: tuple[str, ...] = Field(default=(), description="kinds that are never given unasked")

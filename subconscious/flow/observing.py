@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -63,10 +63,22 @@ class Seen:
     worked: tuple[tuple[str, float], ...] = ()
 
 
-def look(path: Path, start: int, end: int, root: str, *, vouched: bool = True) -> Seen:
-    """Read the tool calls of a part of a transcript, for a thread; what a person must decide about says why."""
+def look(
+    path: Path,
+    start: int,
+    end: int,
+    root: str,
+    *,
+    known: Collection[str] = (),
+    vouched: bool = True,
+) -> Seen:
+    """Read the tool calls of a part of a transcript, for a thread; what a person must decide about says why.
+
+    Calls before the part are read again, for their way out may stand in it; ``known`` are those that have one.
+    """
     runs = read_runs(path, max(0, start - LOOKED_BACK), end)
-    found = observe(runs, root or next((run.cwd for run in runs if run.cwd), ""))
+    seen = observe(runs, root or next((run.cwd for run in runs if run.cwd), ""))
+    found = (one for one in seen if one.run.id not in known)
     worked = ((key, run.at) for run in runs if run.start >= start and (key := working(run)))
     return Seen(tuple(_checked(path, one, vouched=vouched) for one in found), tuple(worked))
 

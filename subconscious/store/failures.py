@@ -66,6 +66,12 @@ async def record(tx: aiosqlite.Connection, failure: Failure) -> bool:
     return bool((await tx.execute(*insertion("failures", values, conflict))).rowcount)
 
 
+async def led_out(database: Database, session_id: str) -> set[str]:
+    """The calls of a session whose way out is known."""
+    rows = await database.rows("SELECT run_id FROM failures WHERE session_id = ? AND sort <> ''", (session_id,))
+    return {row[0] for row in rows}
+
+
 async def of_trouble(tx: aiosqlite.Connection, project_id: str, trouble: str) -> list[Failure]:
     """All failures of one trouble that still count, oldest first."""
     rows = await tx.execute_fetchall(
@@ -137,9 +143,10 @@ async def worked_at(database: Database, project_id: str, command_key: str) -> fl
 async def outdated(tx: aiosqlite.Connection, project_id: str, sorts: Collection[str]) -> list[int]:
     """The memories of troubles whose command has worked since, as it stands."""
     rows = await tx.execute_fetchall(
-        "SELECT memory_id FROM failures JOIN recovered_commands USING (project_id, command_key)"  # noqa: S608
+        # Of a command with placeholders another one of its shape may have worked.
+        "SELECT memory_id FROM failures LEFT JOIN recovered_commands AS later USING (project_id, command_key)"  # noqa: S608
         f" WHERE project_id = ? AND memory_id IS NOT NULL AND NOT withdrawn AND sort IN ({marks(sorts)})"
-        " AND instr(failed, '<') = 0 GROUP BY memory_id HAVING min(worked_at > at) = 1 AND count(*) > 0",
+        " GROUP BY memory_id HAVING max(CASE WHEN instr(failed, '<') = 0 THEN worked_at END) > max(at)",
         (project_id, *sorts),
     )
     return [row[0] for row in rows]

@@ -72,9 +72,9 @@ MOST = 10
 """Memories that may be given at once (SPEC D10)."""
 
 
-def speaker(memory: Memory) -> str:
-    """Whose words a memory is, as it is told."""
-    return OBSERVED if is_observed(memory.extractor) else SPEAKER[memory.origin]
+def speaker(origin: Origin, extractor: str) -> str:
+    """Whose words something is, as it is told."""
+    return OBSERVED if is_observed(extractor) else SPEAKER[origin]
 
 
 def date_of(at: float) -> str:
@@ -105,7 +105,7 @@ def line_of(
     repute: Repute | None = None,
 ) -> str:
     """How one memory is told: id, kind, date, origin, what is told beside it, its repute, the words, the why."""
-    marks = [word(memory.kind), date_of(memory.said_at), speaker(memory)]
+    marks = [word(memory.kind), date_of(memory.said_at), speaker(memory.origin, memory.extractor)]
     marks += marks_of(memory, branch) if further is None else further
     if memory.recurrence > 1 and not is_observed(memory.extractor):
         marks.append(f"said {memory.recurrence} times")

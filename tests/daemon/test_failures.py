@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 
 from bench.sessions import Speaker
+from cli.memories import speaker as speaker_of
 from daemon.core import Core
 from daemon.learn import Source, learn
 from subconscious.home import Home
@@ -340,6 +341,17 @@ def test_a_way_out_that_fails_for_another_reason_stays(running: Home, project: P
 def test_a_command_that_works_again_needs_no_way_out(running: Home, project: Path) -> None:
     assert learned(running, project, *TROUBLE) == [TOLD]
     assert learned(running, project, bash(FAILS), sessions=1) == []
+
+
+def test_a_trouble_lasts_while_any_command_of_it_fails(running: Home, project: Path) -> None:
+    lint = (bash("wrap bun run lint", SUBCOMMAND, failed=True), bash("bun run lint"))
+    assert learned(running, project, *TROUBLE) == [TOLD]
+    assert learned(running, project, bash(FAILS), *lint, sessions=1) == [TOLD]
+
+
+def test_people_are_told_that_nobody_said_it(running: Home, project: Path) -> None:
+    learned(running, project, *TROUBLE)
+    assert speaker_of(observed(running)[0]) == "nobody: observed in tool calls"
 
 
 def test_a_rolled_back_session_does_not_count(running: Home, project: Path) -> None:
