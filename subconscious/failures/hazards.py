@@ -6,6 +6,9 @@ import re
 
 from subconscious.failures.commands import PATH, TEXT, URL, Command, placeholder
 
+LONGEST_SLOT = 120
+"""Characters of a command or a path that stands in a sentence."""
+
 FETCHING = frozenset(
     """apt apt-get aria2c brew bunx choco conda corepack curl deno dnf docker easy_install ftp gem gsutil helm http
     httpie kubectl lynx mamba nc ncat npx oc pacman pip pip3 pipx podman rsync rustup scp sdkman sftp snap ssh telnet
@@ -113,18 +116,18 @@ def _skips_what_failed(way_out: Command, failed: Command) -> bool:
 def doubtful(*slots: str) -> str:
     """Say why words that would be told need a person: an address, something like a sentence, odd characters; or ""."""
     for slot in slots:
+        if len(slot) > LONGEST_SLOT:
+            return "a name in it is very long"
         if URL in slot or _ADDRESS.search(slot):
             return "it names an address"
         if _KEY.search(slot):
             return "it may hold a key"
         if _PROSE.search(slot):
             return "a name in it reads like a sentence"
-        if len(slot) > 120:
-            return "a name in it is very long"
     return ""
 
 
 def tellable(slot: str) -> bool:
     """Whether a command or path can stand in a sentence as it is: one line of plain characters."""
     bare = re.sub(r"<(?:text|path|number|url|word)>", "", slot)
-    return 0 < len(slot) <= 120 and not _CONTROL.search(bare)
+    return 0 < len(slot) <= LONGEST_SLOT and not _CONTROL.search(bare)
