@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import aiosqlite
 
 from subconscious.model import Memory
+from subconscious.store import events
 from subconscious.store.connect import Database
-from subconscious.store.rows import insertion, marks, memory_from, opened
+from subconscious.store.rows import alter, insertion, marks, memory_from, opened
 
 MOST_ROWS = 500
 """Rows of one command or one trouble that are looked at, the latest first."""
@@ -164,9 +165,31 @@ async def recurring(database: Database, project_id: str, limit: int) -> list[Mem
     return [memory_from(row) for row in rows]
 
 
-async def withdraw(tx: aiosqlite.Connection, session_id: str, *, back: bool = False) -> None:
-    """Let a session's failures count no more, or again."""
-    await tx.execute("UPDATE failures SET withdrawn = ? WHERE session_id = ?", (int(not back), session_id))
+async def counting(tx: aiosqlite.Connection, session_id: str) -> int:
+    """How many failures of a session count."""
+    rows = await tx.execute_fetchall(
+        "SELECT count(*) FROM failures WHERE session_id = ? AND NOT withdrawn", (session_id,)
+    )
+    return next(int(row[0]) for row in rows)
+
+
+async def withdraw(tx: aiosqlite.Connection, session_id: str, reason: str, *, back: bool = False) -> None:
+    """Let a session's failures count no more, or again; each with its event, so that it can be undone."""
+    rows = await tx.execute_fetchall("SELECT id FROM failures WHERE session_id = ? ORDER BY id", (session_id,))
+    for row in list(rows):
+        before, after = await alter(tx, "failures", row[0], {"withdrawn": int(not back)})
+        if after:
+            await events.record(
+                tx,
+                "restore" if back else "withdraw",
+                "failure",
+                row[0],
+                actor="user",
+                session_id=session_id,
+                reason=reason,
+                before=before,
+                after=after,
+            )
 
 
 async def decided(

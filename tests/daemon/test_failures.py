@@ -361,6 +361,19 @@ def test_a_rolled_back_session_does_not_count(running: Home, project: Path) -> N
     assert learned(running, project, *TROUBLE, sessions=1) == [TOLD]
 
 
+@pytest.mark.parametrize(
+    ("act", "given"), [("undo_acts", {}), ("rollback", {"back": True})], ids=["undone", "rolled back and back"]
+)
+def test_a_rollback_that_is_taken_back_counts_again(
+    running: Home, project: Path, act: str, given: dict[str, object]
+) -> None:
+    first = lived(running, project, *TROUBLE)
+    decided(running, "rollback", session_id=first.id)
+    assert [row["withdrawn"] for row in rows(running, "SELECT * FROM failures")] == [1]
+    decided(running, act, **(given | {"session_id": first.id} if given else {}))
+    assert learned(running, project, *TROUBLE, sessions=1) == [TOLD]
+
+
 def test_a_purge_leaves_nothing(running: Home, project: Path) -> None:
     first = lived(running, project, *TROUBLE)
     decided(running, "purge", session_id=first.id)
