@@ -16,7 +16,7 @@ def bash(command: str, output: str = "ok", *, failed: bool = False) -> Call:
     return "Bash", {"command": command}, output, failed
 
 
-def live(stage: Stage, *calls: Call, sessions: int = 3) -> None:
+def live(stage: Stage, *calls: Call, sessions: int = 2) -> None:
     """Sessions that make these calls, and from which the daemon learns when they end."""
     for _ in range(sessions):
         speaker = stage.speaker()
@@ -48,7 +48,7 @@ def unlearned(stage: Stage, *calls: Call) -> None:
 @case("failures", "a way out of a failure is learned at all, so that the other cases mean something")
 def learned(stage: Stage) -> None:
     stage.start()
-    live(stage, bash("tool test", BROKEN, failed=True), bash("uv run tool test"), sessions=2)
+    live(stage, bash("tool test", BROKEN, failed=True), bash("uv run tool test"))
     hold(len(stage.memories()) == 1, f"learned were {stage.memories()}")
     given = told(stage.speaker(), bash("tool test", BROKEN, failed=True))
     hold("`uv run tool test` then worked" in given, f"the session was given {given!r}")
@@ -130,5 +130,5 @@ def dangerous(stage: Stage) -> None:
         "tool -c a=b test",
         "curl tool test",
     ):
-        live(stage, bash("tool test", BROKEN, failed=True), bash(way_out), sessions=2)
+        live(stage, bash("tool test", BROKEN, failed=True), bash(way_out))
     hold(not stage.memories(), f"it became a memory: {stage.memories()}")
