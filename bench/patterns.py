@@ -30,6 +30,7 @@ from types import ModuleType
 from typing import Any
 
 from subconscious.capture import examined, narration, obstacles, passages, sentences
+from subconscious.failures import hazards, signature
 from subconscious.poisoning import rules, views
 from subconscious.redaction import gitleaks, personal, places, shapes
 from subconscious.redaction.rule import LONGEST_MATCH, WINDOW, compiled
@@ -61,6 +62,8 @@ BOUNDS = {
     "subconscious.capture.practices.": scribe.LONGEST_COMMAND,
     "subconscious.capture.conventions.": scribe.LONGEST_COMMAND,
     "subconscious.capture.records.": scribe.LONGEST_COMMAND,
+    "subconscious.failures.hazards._PROSE": hazards.LONGEST_SLOT,
+    "subconscious.failures.signature._VARIABLE": signature.LONGEST_LINE,
     "subconscious.redaction.plausible.": 1_100,
     "poisoning: ": views.LONGEST,
     "redaction: ": WINDOW + LONGEST_MATCH,

@@ -45,6 +45,13 @@ class Speaker:
         self._write("assistant", [use])
         self._write("user", [{"type": "tool_result", "tool_use_id": use["id"], "content": output}])
 
+    def call(self, name: str, given: Mapping[str, str], output: str = "", *, failed: bool = False) -> None:
+        """Have the assistant use a tool with an input, and the tool answer."""
+        use = _use(name, given)
+        self._write("assistant", [use])
+        answer = {"type": "tool_result", "tool_use_id": use["id"], "content": output, "is_error": failed}
+        self._write("user", [answer])
+
     def _write(self, role: str, content: object, prompt_id: str = "") -> None:
         line = {
             "parentUuid": None,

@@ -12,6 +12,7 @@ from .origin import origin, session
 
 ELSEWHERE = "\n  try: subconscious search --everywhere QUERY"
 SPEAKERS = {"user": "you", "assistant": "the assistant", "tool": "a tool's output, or the assistant after reading it"}
+OBSERVED = "nobody: observed in tool calls"
 
 DOUBTFUL = {"LOW": "low trust", "SUSPECT": "suspect: may be poisoned"}
 """How a trust is told of that is not the ordinary one."""
@@ -147,6 +148,8 @@ def card(memory: dict[str, Any], *more: str) -> None:
 
 def speaker(said: dict[str, Any]) -> str:
     """Whose words they are, in words."""
+    if str(said.get("extractor", "")).startswith("observed-"):
+        return OBSERVED
     return SPEAKERS.get(said["origin"], str(said["origin"]))
 
 

@@ -16,6 +16,7 @@ from subconscious.flow.unasked import (
     FAILED,
     PROMPTED,
     TOUCHED,
+    FailedCall,
     Occasion,
     Prompt,
     surface_error,
@@ -32,7 +33,7 @@ from subconscious.surfacing.files import Touched
 
 from . import typed
 from .core import Core
-from .entry import Entry
+from .entry import Entry, Payload
 from .learn import Source, learn
 from .output import output
 from .rendered import made_up
@@ -248,7 +249,9 @@ class Answers:
         mind, payload = self._core.mind(entry.options), entry.payload
         if not payload.error or payload.agent_id or not (mind.settings.surface and mind.settings.surface_errors):
             return b""
-        context = await surface_error(await self._mind(entry), await _occasion(entry, project, FAILED), payload.error)
+        context = await surface_error(
+            await self._mind(entry), await _occasion(entry, project, FAILED), _failed(payload)
+        )
         return output(entry.event, self._told(payload.session_id, FAILED, context), "")
 
     async def _parent_of_fork(self, entry: Entry, project: Project) -> str:
@@ -304,6 +307,13 @@ ANSWERS: dict[str, Callable[[Answers, Entry, Project, str], Awaitable[bytes]]] =
 def _listens(entry: Entry) -> bool:
     """Whether what is given reaches the session: what a sub-agent is told stands in no context but its own."""
     return bool(entry.payload.file) and not entry.payload.agent_id
+
+
+def _failed(payload: Payload) -> FailedCall:
+    """The call that failed; compared with what is known, and not stored."""
+    given = {"command": payload.command, "file_path": payload.file}
+    given |= {"skill": payload.called, "subagent_type": payload.called} if payload.called else {}
+    return FailedCall(payload.tool_name, given, payload.error)
 
 
 async def _occasion(entry: Entry, project: Project, event: str) -> Occasion:

@@ -36,8 +36,8 @@ class BrokenEntryError(ValueError):
 class Payload:
     """What the client says of an event, as far as it is used here; whatever else it says does not matter.
 
-    ``file`` is what a tool was used on, ``words`` what it was to put there, ``error`` what went wrong; "" after an
-    interruption, which is no error.
+    ``file`` is what a tool was used on, ``words`` what it was to put there, ``command`` the shell command, ``called``
+    the skill or the sort of agent, ``error`` what went wrong; "" after an interruption, which is no error.
     """
 
     session_id: str
@@ -53,6 +53,8 @@ class Payload:
     error: str = ""
     file: str = ""
     words: str = ""
+    command: str = ""
+    called: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,13 @@ def _tool(said: dict[str, object]) -> dict[str, object]:
     error = "" if said.get("is_interrupt") is True else said.get("error") or (told.get("error") if failed else "")
     texts = (used.get(name) for name in ("old_string", "new_string", "new_source"))
     words = " ".join(text[:MOST_WORDS] for text in texts if isinstance(text, str))
-    return {"file": used.get("file_path") or used.get("notebook_path"), "words": words, "error": error}
+    return {
+        "file": used.get("file_path") or used.get("notebook_path"),
+        "words": words,
+        "command": used.get("command"),
+        "called": used.get("skill") or used.get("subagent_type"),
+        "error": error,
+    }
 
 
 def _unread(digits: str) -> None:

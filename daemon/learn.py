@@ -18,7 +18,7 @@ from subconscious.capture.sentences import sentences
 from subconscious.capture.typed import Opinions, spoken
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.errors import UnreadableTranscriptError
-from subconscious.flow import merging
+from subconscious.flow import merging, observing
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Judged, Provenance, clean, judge, keep
 from subconscious.model import Decision, Level, Origin, Turn
@@ -27,7 +27,7 @@ from subconscious.projects import head
 from subconscious.redaction import ledger
 from subconscious.safe_files import NotRegularError, require_regular
 from subconscious.sources import AGENT_FILE
-from subconscious.store import captures, fading, sessions
+from subconscious.store import captures, fading, failures, sessions
 from subconscious.store.capture_rows import Place
 from subconscious.summaries import Sketch, read_deeds, tell
 from subconscious.transcripts import Reading, State, read_turns
@@ -122,9 +122,11 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
     where = await _provenance(mind, source, reading)
     repeats = await merging.repeated(mind, judged, source.project_id)
     story = await _tell(mind, source, 0 if reading.restarted else place.position, heard, judged)
+    seen = await _observed(mind, source, reading, place.position, doubtful)
     worked_on = await touched(mind, source.project_id, reading.turns, judged)
     async with mind.database.write() as tx:
         kept = await keep(mind, tx, judged, where, repeats)
+        changed = await observing.keep(mind, tx, seen, where, source.path)
         await fading.touch(tx, worked_on, min(time(), max((turn.time for turn in reading.turns), default=0.0)))
         if story is not None:
             await sessions.summarise(tx, source.session_id, story)
@@ -137,7 +139,9 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         await sessions.advance(tx, new, time())
         if source.watched:
             await refining.gather(mind, tx, source.project_id, place, reading)
-    await core.embedding.refresh(repeats.gone)
+    await core.embedding.refresh([*repeats.gone, *changed])
+    if changed:
+        core.embedding.wake()
     gain = Gain(reading, tuple(capture_id for capture_id, _ in kept), len(judged) - len(kept))
     await _log_batch(mind, source, gain, began)
     return gain
@@ -243,6 +247,22 @@ def stated(judged: Sequence[Judged]) -> list[str]:
         for candidate, admission in judged
         if candidate.origin is Origin.USER and admission.decision is not Decision.DISCARD
     ]
+
+
+async def _observed(mind: Mind, source: Source, reading: Reading, begin: int, doubtful: set[str]) -> observing.Seen:
+    """What failed in the tool calls of the main conversation; nothing where it was written after the session's end."""
+    if not mind.settings.capture or source.late or not reading.turns or Path(source.path).name.startswith(AGENT_FILE):
+        return observing.Seen()
+    start = 0 if reading.restarted else begin
+    return await asyncio.to_thread(
+        observing.look,
+        Path(source.path),
+        start,
+        reading.offset,
+        source.folder,
+        known=await failures.led_out(mind.database, source.session_id),
+        vouched=not doubtful,
+    )
 
 
 def _read(path: str, place: sessions.Position, final: bool) -> Reading:

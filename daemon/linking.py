@@ -22,6 +22,7 @@ import aiosqlite
 
 from subconscious.embeddings import FALLBACK, NONE, model_of
 from subconscious.errors import NotFoundError
+from subconscious.failures.wording import is_observed
 from subconscious.links import gate
 from subconscious.links.judge import VERSION, Found, judge
 from subconscious.links.reading import Note, Reading, read
@@ -131,8 +132,10 @@ class Linking:
 async def search(core: Core, memory: Memory) -> int:
     """Look for the links of one memory and store them; how many are new."""
     settings = core.in_force(core.settings)
-    near = await neighbours(core, memory)
+    near = {} if is_observed(memory.extractor) else await neighbours(core, memory)
     known = await memories.get_many(core.database, list(near))
+    # Sentences of one template differ in what they name alone: they are not about each other.
+    known = {number: one for number, one in known.items() if not is_observed(one.extractor)}
     found = await asyncio.to_thread(
         compare,
         memory,

@@ -115,7 +115,8 @@ def _suspicions(capture: dict[str, Any]) -> list[str]:
 
 
 def _lines(capture: dict[str, Any]) -> list[str]:
-    said = f"{capture['kind']}, {surfacing.SPEAKER[Origin(capture['origin'])]}, confidence {capture['confidence']:.2f}"
+    speaker = surfacing.speaker(Origin(capture["origin"]), capture["extractor"])
+    said = f"{capture['kind']}, {speaker}, confidence {capture['confidence']:.2f}"
     proposal = capture["proposal"]
     hint = "" if proposal["decision"] == "look" else f"; {proposal['decision']}? {_plain(proposal['why'])}"
     return [f"{capture['id']:>4}  {_plain(capture['content'])}", f"      ({said}{hint})"]

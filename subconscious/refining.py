@@ -19,6 +19,7 @@ from subconscious.capture import model
 from subconscious.capture.chunks import Chunk, Measure, take, tokens
 from subconscious.capture.proposals import Proposals
 from subconscious.capture.quotes import overlap
+from subconscious.failures.wording import OBSERVED
 from subconscious.flow.merging import ECHO
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
@@ -254,7 +255,7 @@ async def _refine(
 def _waits(capture: Capture) -> bool:
     """Whether a model may refine a capture: the offline extractor's, and neither decided on nor set aside."""
     undecided = capture["status"] == "review" or (capture["status"] == "discarded" and capture["reason"] != ECHO)
-    return undecided and capture["decided_at"] is None and not capture["extractor"].startswith("model-")
+    return undecided and capture["decided_at"] is None and not capture["extractor"].startswith(("model-", OBSERVED))
 
 
 async def _repeat(

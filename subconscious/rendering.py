@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from subconscious.model import Memory, Session
 from subconscious.promote import OBSERVED, PROMOTED, Standing
 from subconscious.quoting import quote, word
-from subconscious.surfacing import SPEAKER, date_of
+from subconscious.surfacing import date_of, speaker
 
 LONGEST = 400
 """Characters of one memory's words."""
@@ -58,7 +58,7 @@ def _section(title: str, entries: Iterable[str]) -> list[str]:
 
 
 def _entry(memory: Memory, *more: str) -> str:
-    marks = [word(memory.kind), date_of(memory.said_at), SPEAKER[memory.origin], *more]
+    marks = [word(memory.kind), date_of(memory.said_at), speaker(memory.origin, memory.extractor), *more]
     why = "" if not memory.rationale or memory.rationale in memory.content else memory.rationale
     because = f"  why: {quote(why, LONGEST)}\n" if why else ""
     return f"- [{memory.id}] {', '.join(marks)}: {quote(memory.content, LONGEST)}\n{because}"

@@ -19,6 +19,7 @@ from subconscious.store import (
     consolidations,
     decisions,
     events,
+    failures,
     links,
     memories,
     merges,
@@ -42,7 +43,7 @@ class Extent:
 
     ``unread`` counts what a model was still to read of it, which would add more. ``links`` are those of its memories,
     whoever made them, and those that it made between others'. ``revived`` are other sessions' memories that were merged
-    into its own: they say it again.
+    into its own: they say it again. ``failures`` counts those of its tool calls that count towards ways out.
     """
 
     session_id: str
@@ -52,11 +53,12 @@ class Extent:
     unread: int = 0
     links: tuple[tuple[int, str], ...] = ()
     revived: tuple[int, ...] = ()
+    failures: int = 0
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to take back."""
-        return not (self.memories or self.repeated or self.captures or self.unread or self.links)
+        return not (self.memories or self.repeated or self.captures or self.unread or self.links or self.failures)
 
 
 async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
@@ -76,7 +78,9 @@ async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
     unread = len(await model_readings.unread(tx, session_id)) + await asked.open_of(tx, session_id)
     statuses = tuple((one["id"], one["status"]) for one in brought)
     linked = {link.id: link.status for link in [*await links.at_ends(tx, own), *await links.made_in(tx, session_id)]}
-    return Extent(session_id, tuple(own), repeated, statuses, unread, tuple(sorted(linked.items())), tuple(revived))
+    ends = tuple(sorted(linked.items()))
+    met = await failures.counting(tx, session_id)
+    return Extent(session_id, tuple(own), repeated, statuses, unread, ends, tuple(revived), met)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,7 @@ async def withdraw(tx: aiosqlite.Connection, found: Extent, reason: str) -> list
         await decisions.decide(tx, await captures.held(tx, capture_id), "discarded", "user", why, action=DONE)
     for link_id, _ in found.links:
         await links.change(tx, await links.held(tx, link_id), "user", why, status=WITHDRAWN)
+    await failures.withdraw(tx, found.session_id, why)
     told = await sessions.untell(tx, found.session_id)
     waits = await model_readings.withdraw(tx, found.session_id)
     await asked.withdraw(tx, found.session_id, _unasked(found.session_id))
@@ -166,6 +171,7 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[Extent, l
     repeated = await _say_again(tx, before["repeated"], why)
     decided = await _decide_again(tx, before["captures"], why)
     linked = await _link_again(tx, before.get("links", []), why)  # a rollback of before there were links has none
+    await failures.withdraw(tx, session_id, why, back=True)
     await sessions.retell(tx, session_id, before["told"])
     await model_readings.put_back(tx, before.get("waits", []))
     await asked.put_back(tx, session_id, _unasked(session_id))

@@ -91,7 +91,10 @@ class Settings(BaseSettings):
 
     surface_prompts: bool = Field(default=True, description="give memories that fit a prompt (A19)")
     surface_files: bool = Field(default=True, description="give memories bound to a file that is read or changed (A19)")
-    surface_errors: bool = Field(default=True, description="give memories that know an error that a tool met (A19)")
+    surface_errors: bool = Field(
+        default=True,
+        description="give a tool that failed the way out that was observed, or memories that know its error (A19)",
+    )
     surface_relevance: float = Field(default=0.6, ge=0, le=1, description="relevance from which one is given unasked")
     surface_kinds_off: tuple[str, ...] = Field(default=(), description="kinds that are never given unasked")
     session_surfaces: int = Field(default=10, ge=0, description="memories given unasked in one session, start apart")

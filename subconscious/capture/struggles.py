@@ -1,5 +1,6 @@
-"""An error and what made it go away (SPEC N11): commands and edits that failed, what was said of it, what worked.
+"""An error and what made it go away (SPEC N11): commands that failed, what was said of it, what worked.
 
+What failed in its call, and edits, are the matter of ``failures``: they are learned from structure alone.
 Nothing is taken from the error's own text, which is a tool's: only the command, and the assistant's words about it.
 """
 
@@ -8,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
 
 from subconscious.capture.commands import CHECKS, short_command
 from subconscious.capture.draft import Draft
@@ -45,10 +45,6 @@ _LONGEST_SAID = 450
 _SHORT = 130
 _FEWEST_WORDS = 2
 _WINDOW = 16
-_TABS = re.compile(
-    r"(?<![^.!?\n])[^.!?\n]*?\b(?:actual )?tabs?\b(?=[^.\n]{0,400}(?:\bindent|\bspaces?\b|\bissue\b|\bfile\b|[.!:]|\Z))[^.!?\n]*",
-    re.IGNORECASE,
-)
 _STALE = re.compile(
     r"(?<![^.!\n])[^.!\n]*?\b(?:(?:diagnostics?|gopls|lsp)\b[^.!\n]{0,80}\bstale|stale (?:lsp |ide )?diagnostics?)\b[^.!\n]*",
     re.IGNORECASE,
@@ -83,11 +79,11 @@ class _After:
 
 
 def struggles(exchange: Exchange) -> Iterator[Draft]:
-    """Give what failed in an exchange, each command or file once."""
+    """Give what failed in an exchange, each command once."""
     seen: set[str] = set()
     for at, turn in enumerate(exchange.turns):
         if turn.role is Role.TOOL and turn.failed:
-            draft = _of_command(exchange, at, seen) if turn.commands else _of_edit(exchange, at, seen)
+            draft = _of_command(exchange, at, seen) if turn.commands else None
         elif turn.role is Role.TOOL and turn.commands:
             draft = _of_quiet_check(exchange, at, seen)
         else:
@@ -106,27 +102,12 @@ def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
     if not command or command in seen or _LOOKING.match(command) or command.startswith("gh "):
         return None
     seen.add(command)
-    variant = _variant(command, after.worked)
     repair = next((done for done in after.worked if done != command and _FORMATS.match(done)), "")
-    if variant:
-        return _draft(
-            turn, _variant_told(command, variant), full, "a command that failed, and its variant that worked", after
-        )
     # What else fails once and then passes is the status of a test run: it was repaired, and git has the repair.
     if repair and repair not in command and _CHECKS.search(command) and not _FINE.search(after.said):
         text = _repair_told(exchange, command, repair, after)
         return _draft(turn, text, full, "a check that failed, and its repair", after) if text else None
     return None
-
-
-def _variant_told(command: str, variant: str) -> str:
-    extra = next(iter(set(command.split()) - set(variant.split())), "")
-    if extra and command.startswith(extra):
-        return (
-            f"`{command}` fails: the `{extra}` wrapper does not work as a command prefix here, which required a fallback "
-            f"to plain `{variant}`, run directly."
-        )
-    return f"`{command}` failed in this project; plain `{variant}` worked instead."
 
 
 def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -> str:
@@ -183,34 +164,6 @@ def _of_commit(exchange: Exchange, turn: Turn, after: _After, seen: set[str]) ->
         "commit, pre-existing errors in other files as well, and saves a round trip."
     )
     return _draft(turn, text, turn.commands[0], "a commit that was blocked, and why", after)
-
-
-def _of_edit(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
-    turn = exchange.turns[at]
-    files = _names(turn.files)
-    if not (_EDITS & set(turn.tools)) or not files or files in seen:
-        return None
-    seen.add(files)
-    why = next(
-        (
-            found
-            for t in exchange.turns[at : at + _WINDOW]
-            if t.role is Role.ASSISTANT and (found := _TABS.search(t.text))
-        ),
-        None,
-    )
-    if why is None:
-        return None
-    spoken = next(t for t in exchange.turns[at:] if t.text == why.string)
-    later = exchange.turns[at : at + 2 * _WINDOW]
-    script = any("python" in command for t in later for command in t.commands)
-    how = "a fallback to Python scripts with string replacement" if script else "reading the exact file content again"
-    times = sum(t.failed and t.files == turn.files for t in later if t.role is Role.TOOL)
-    text = (
-        f"{'Multiple' if times > 1 else 'First'} Edit tool attempts on {files} failed due to a tabs vs spaces mismatch: the file "
-        f"uses tab indentation, which the Read tool output does not show, requiring {how} before the edits succeeded."
-    )
-    return _draft(spoken, text, why[0].strip(), "edits that failed, and why", _After("", "", None, (), (), turn.files))
 
 
 def _of_stale(exchange: Exchange, seen: set[str]) -> Iterator[Draft]:
@@ -278,17 +231,3 @@ def _explanation(text: str) -> tuple[str, str] | None:
     quote = text[kept[0][0] : kept[-1][1]][:260]
     said = plain(quote)
     return (said, quote) if len(content_words(said)) >= _FEWEST_WORDS else None
-
-
-def _variant(command: str, worked: tuple[str, ...]) -> str:
-    """Return a command that worked and differs only by a word left out or put before."""
-    words = command.split()
-    for other in worked:
-        parts = other.split()
-        if parts != words and len(parts) >= 2 and (words[1:] == parts or parts[1:] == words):
-            return other
-    return ""
-
-
-def _names(files: tuple[str, ...]) -> str:
-    return ", ".join(dict.fromkeys(PurePath(file).name for file in files[:3]))

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 from time import time
 
 from subconscious import repute, surfacing
+from subconscious.failures.wording import is_observed
 from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given, told_elsewhere, unasked
 from subconscious.flow.mind import Mind
+from subconscious.flow.observing import known_ways_out
 from subconscious.flow.recalling import fade, heeded, priorities, recall, superseded
 from subconscious.model import EngineHit, Hit, Memory
 from subconscious.search.engines import projects_of
@@ -90,11 +92,27 @@ async def surface_file(mind: Mind, occasion: Occasion, touched: Touched) -> surf
     return await _give(mind, replace(occasion, about=touched.path, asked="bound to the file"), hits, seen)
 
 
-async def surface_error(mind: Mind, occasion: Occasion, output: str) -> surfacing.Context:
-    """Give what knows the error that a tool met: where it was met before, what it came from."""
-    fault = fault_of(output)
+@dataclass(frozen=True, slots=True)
+class FailedCall:
+    """A tool call that failed: what the tool was given, and what it said."""
+
+    tool: str
+    given: Mapping[str, str]
+    error: str
+
+
+async def surface_error(mind: Mind, occasion: Occasion, call: FailedCall | str) -> surfacing.Context:
+    """Give the way out of the failure that a tool met, if that very failure is known; else what knows its error."""
     seen = await _seen(mind, occasion.session_id)
-    if not room(limits(mind, FAILED), seen) or not fault.terms:
+    if not room(limits(mind, FAILED), seen):
+        return surfacing.SILENCE
+    if isinstance(call, str):
+        call = FailedCall("", {}, call)
+    if known := await known_ways_out(mind, occasion.project_id, call.tool, dict(call.given), call.error):
+        hits = await _ranked(mind, occasion, "failure", [(memory, 1.0) for memory, _ in known])
+        return await _give(mind, replace(occasion, reasons={memory.id: why for memory, why in known}), hits, seen)
+    fault = fault_of(call.error)
+    if not fault.terms:
         return surfacing.SILENCE
     alike = await _alike(mind, occasion.project_id, fault)
     hits = await _ranked(mind, occasion, "error", [(memory, sure) for memory, (sure, _) in alike])
@@ -107,7 +125,8 @@ async def _alike(mind: Mind, project_id: str, fault: Fault) -> list[tuple[Memory
     ranked = await full_text.search(mind.database, fault.terms, (*projects, full_text.USER_WIDE), CANDIDATES)
     rare = await full_text.rare(mind.database, fault.words, projects, RARE)
     known = await memories.get_many(mind.database, [number for number, _ in ranked])
-    return [(memory, likeness(memory, fault, rare)) for memory in known.values()]
+    # What was observed is matched by its command and its error, never by words that it shares with another one.
+    return [(memory, likeness(memory, fault, rare)) for memory in known.values() if not is_observed(memory.extractor)]
 
 
 async def _ranked(mind: Mind, occasion: Occasion, engine: str, found: Sequence[tuple[Memory, float]]) -> list[Hit]:

@@ -19,9 +19,10 @@ PURPOSE = "consolidation"
 DAY = 86_400.0
 
 # Not what stands for itself (pinned), what holds no longer, what is kept apart; nor what is summed up already, waits to
-# be, or is not to be since a person said no, unless it was worded anew.
+# be, or is not to be since a person said no, unless it was worded anew; nor ways out of failures, which name commands.
 _FREE = f"""
 m.archived_at IS NULL AND m.kind <> 'meta' AND m.{NO_NOTE} AND NOT m.pinned AND m.project_id IS ?
+ AND m.extractor NOT LIKE 'observed-%'
  AND NOT EXISTS (SELECT 1 FROM implicit_captures WHERE memory_id = m.id AND quarantined)
  AND NOT EXISTS (SELECT 1 FROM memory_links AS l JOIN memories AS s ON s.id = l.source_id
   WHERE l.target_id = m.id AND l.status = 'active' AND s.archived_at IS NULL

@@ -41,6 +41,7 @@ FIXED = frozenset(
         *("transcript", "cwd", "end_reason", "project", "project_id", "session_id", "memory_id", "subject_id", "model"),
         *("type", "created_by", "act"),
         *("sort", "digest", "limits"),
+        *("run_id", "command_key", "way_out_key", "signatures", "trouble", "doubt"),
     }
 )
 """Columns that hold a word of a fixed set, a name or a path."""

@@ -54,6 +54,7 @@ SUBJECTS = {
     "session": Subject("sessions", title="title", notes=frozenset({"rollback", "rollback undone"})),
     "reading": Subject("model_readings", lenient=True),
     "question": Subject("llm_requests"),
+    "failure": Subject("failures", title="failed"),
     "settings": Subject(""),
 }
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
 
+from subconscious.failures.wording import is_observed, with_times
 from subconscious.model import Hit, Memory, Origin, Repute, Session, Trust
 from subconscious.quoting import CLOSING, OPENING, TAG, quote, within_quotes, word
 from subconscious.surfacing.limits import Held
@@ -30,6 +31,7 @@ SPEAKER = {
     Origin.ASSISTANT: "noted by the assistant",
     Origin.TOOL: "read in a file or output",
 }
+OBSERVED = "observed in tool calls"
 
 LONGEST_CONTENT = 1000
 """Characters of one memory; what is captured is shorter."""
@@ -70,6 +72,11 @@ MOST = 10
 """Memories that may be given at once (SPEC D10)."""
 
 
+def speaker(origin: Origin, extractor: str) -> str:
+    """Whose words something is, as it is told."""
+    return OBSERVED if is_observed(extractor) else SPEAKER[origin]
+
+
 def date_of(at: float) -> str:
     """The day, UTC, as people sort it."""
     return datetime.fromtimestamp(max(0.0, at), UTC).strftime("%Y-%m-%d")
@@ -81,7 +88,8 @@ Telling = Callable[[Memory], str]
 
 def beginning(memory: Memory) -> str:
     """What is told of a memory unasked."""
-    return quote(memory.content, LONGEST_CONTENT)
+    observed = is_observed(memory.extractor)
+    return quote(with_times(memory.content, memory.recurrence) if observed else memory.content, LONGEST_CONTENT)
 
 
 Marks = Callable[[Memory], Iterable[str]]
@@ -97,9 +105,9 @@ def line_of(
     repute: Repute | None = None,
 ) -> str:
     """How one memory is told: id, kind, date, origin, what is told beside it, its repute, the words, the why."""
-    marks = [word(memory.kind), date_of(memory.said_at), SPEAKER[memory.origin]]
+    marks = [word(memory.kind), date_of(memory.said_at), speaker(memory.origin, memory.extractor)]
     marks += marks_of(memory, branch) if further is None else further
-    if memory.recurrence > 1:
+    if memory.recurrence > 1 and not is_observed(memory.extractor):
         marks.append(f"said {memory.recurrence} times")
     marks += repute_marks(repute)
     known = not memory.rationale or memory.rationale in memory.content

@@ -15,7 +15,7 @@ PURE = {
     *("git_command", "git_files", "json_bounds", "ownership", "programs", "safe_files", "text", "trust"),
 }
 GROUND = {"claude_files", "client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
-WORKSHOP = {"capture", "links", "llm", "poisoning", "repute", "search", "sources", "standings"}
+WORKSHOP = {"capture", "failures", "links", "llm", "poisoning", "repute", "search", "sources", "standings"}
 SHOWS = {"consolidate", "doctor", "restore", "review", "rollback", "summaries", "surfacing"}
 LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow", "friction", "rendering"}, {"refining"})
 """From the ground up. A room sees those below it; the pure ones see each other too."""

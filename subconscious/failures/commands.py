@@ -1,0 +1,192 @@
+"""Shell commands, normalised: program, subcommands and flags, with placeholders for what differs from run to run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+LONGEST = 2000
+"""Characters of a command that is looked at: longer ones are scripts."""
+MOST_WORDS = 8
+"""Words of a command that can be told in a sentence."""
+MOST_PLAIN = 3
+"""Words behind the program that may name subcommands, tasks or scripts; further ones are arguments."""
+
+_MESSAGE = re.compile(r'"\$\(cat <<-?\s*[\'"]?(\w+)[\'"]?\n.*?\n\s*\1\s*\)"', re.DOTALL)
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9][\w.:@+-]{0,39}")
+_FLAG = re.compile(r"--?[A-Za-z][\w-]{0,39}")
+_PROGRAM = re.compile(r"(?:\./)?[\w.-]+(?:/[\w.-]+)*")
+_NUMBER = re.compile(r"[\d.,:]+")
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]*\w")
+_FILE = re.compile(r".*(?:/|\.[A-Za-z]\w{0,5}\Z).*|[.~]{1,2}", re.DOTALL)
+_OPERATORS = frozenset({"&&", "||", "|", ";", "&", "|&", ";;"})
+_FILTERS = frozenset("awk cat cut grep head jq less more rg sed sort tail tee tr uniq wc".split())
+"""Programs that only show a part of what stands before them in a pipe."""
+_ASIDE = frozenset("cd echo export printf pushd popd pwd set sleep true".split())
+"""Commands beside the one that matters."""
+_TRANSPARENT = frozenset("command env nice nohup stdbuf time timeout".split())
+
+TEXT, PATH, NUMBER, URL, WORD = "<text>", "<path>", "<number>", "<url>", "<word>"
+_TEXT_MARK = "__a_text__"
+"""Stands for a here-document while a line is taken apart: the placeholders' brackets would be redirections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command as it was run.
+
+    ``words`` are its own, ``shape`` the same with placeholders. ``env`` names the variables that were set for it, and
+    ``directory`` the folder that was changed to before it ("" for none). ``masked``: its exit code is that of a filter.
+    """
+
+    words: tuple[str, ...]
+    shape: tuple[str, ...]
+    env: tuple[str, ...] = ()
+    directory: str = ""
+    masked: bool = False
+
+    @property
+    def text(self) -> str:
+        """The command as it is told."""
+        return " ".join(self.shape)
+
+    @property
+    def program(self) -> str:
+        """What it runs."""
+        return self.shape[0]
+
+
+def only(command: str) -> Command | None:
+    """The one command of a line, or None where there are several, or none that can be told."""
+    found = parse(command)
+    return found[0] if len(found) == 1 else None
+
+
+def parse(command: str) -> tuple[Command, ...]:
+    """The commands of a line whose success the line's success shows; empty for scripts and what is too long."""
+    line = _MESSAGE.sub(_TEXT_MARK, command.strip()).replace("\\\n", " ")
+    if len(line) > LONGEST or "\n" in line or "<<" in line or "$(" in line or "`" in line:
+        return ()
+    try:
+        lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+        lexer.whitespace_split, lexer.commenters = True, ""
+        tokens = list(lexer)
+    except ValueError:
+        return ()
+    if {"||", "&", "(", ")", ";;"} & set(tokens):
+        return ()
+    return _commands(_split(tokens, frozenset({"&&", ";"})))
+
+
+def _split(tokens: Sequence[str], at: frozenset[str]) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for token in tokens:
+        if token in at:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _commands(parts: Sequence[Sequence[str]]) -> tuple[Command, ...]:
+    found: list[Command] = []
+    directory = ""
+    committing = any(part[:2] == ["git", "commit"] for part in map(list, parts))
+    for part in parts:
+        stages = _split(part, frozenset({"|", "|&"}))
+        words = _without_redirections(stages[0])
+        filtered = [stage for stage in stages[1:] if not stage or stage[0] not in _FILTERS]
+        if filtered:
+            return ()
+        if words[:1] == ["cd"] and len(words) == 2:
+            directory = words[1]
+        if not words or words[0] in _ASIDE or (committing and words[:2] == ["git", "add"]):
+            continue
+        one = _command(words, directory, masked=len(stages) > 1)
+        if one is None:
+            return ()
+        found.append(one)
+    return tuple(found)
+
+
+def _without_redirections(tokens: Sequence[str]) -> list[str]:
+    """Leave out ``2>&1``, ``> file`` and their like."""
+    words: list[str] = []
+    skip = False
+    for token in tokens:
+        if skip:
+            skip = False
+        elif token and not token.strip("<>&") and ("<" in token or ">" in token):
+            skip = True
+            if words and words[-1] in ("1", "2"):
+                words.pop()
+        else:
+            words.append(token)
+    return words
+
+
+def _command(tokens: Sequence[str], directory: str, *, masked: bool) -> Command | None:
+    words, env = list(tokens), []
+    while words and (words[0] in _TRANSPARENT or _ASSIGNMENT.match(words[0])):
+        first = words.pop(0)
+        if _ASSIGNMENT.match(first):
+            env.append(first.partition("=")[0])
+        elif first == "timeout" and words:
+            words.pop(0)
+    if not words:
+        return None
+    program = words[0].rpartition("/")[2] if words[0].startswith(("/", "~")) else words[0]
+    if not _PROGRAM.fullmatch(program):
+        return None
+    words = [program, *words[1:]]
+    return Command(tuple(words), _shape(words), tuple(env), directory, masked)
+
+
+def _shape(words: Sequence[str]) -> tuple[str, ...]:
+    shape, plain = [words[0]], 0
+    for word in words[1:]:
+        told = _told(word)
+        if told == word and not word.startswith("-"):
+            plain += 1
+            told = word if plain <= MOST_PLAIN else WORD
+        if told not in (WORD, PATH, TEXT, NUMBER) or shape[-1] != told:  # "a b c" is one placeholder
+            shape.append(told)
+    return tuple(shape)
+
+
+def _told(word: str) -> str:
+    """A word as it is told: itself where it names an option or a subcommand, else what sort of thing it is."""
+    if word == _TEXT_MARK:
+        return TEXT
+    if word == "--" or _FLAG.fullmatch(word):
+        return word
+    flag, equals, value = word.partition("=")
+    if equals and _FLAG.fullmatch(flag):
+        return f"{flag}={_told(value)}" if value else word
+    if "://" in word:
+        return URL
+    if _NUMBER.fullmatch(word):
+        return NUMBER
+    if _FILE.fullmatch(word) and not any(character.isspace() for character in word):
+        return PATH
+    return word if _PLAIN_WORD.fullmatch(word) else TEXT
+
+
+def placeholder(word: str) -> str:
+    """The placeholder that a word is told as, "" where it stands for itself."""
+    told = _told(word)
+    return told if told != word and told.startswith("<") else ""
+
+
+def paths(command: Command) -> tuple[str, ...]:
+    """The paths among a command's words."""
+    return tuple(word for word in command.words[1:] if _told(word) == PATH)
+
+
+def repositories(command: Command) -> tuple[str, ...]:
+    """What may name a repository (owner/name) among a command's words, also within an API's path."""
+    named = (word.removeprefix("repos/") for word in command.words[1:] if _told(word) == PATH)
+    return tuple("/".join(word.split("/")[:2]) for word in named if _REPOSITORY.match(word))

@@ -1,0 +1,77 @@
+"""What an error is known by: hashes of the stable words of its telling lines. The words themselves are not kept."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterator
+
+MOST_LINES = 60
+"""Lines at either end of an output that are looked at: what failed stands there."""
+LONGEST_LINE = 300
+MOST_SIGNATURES = 8
+FEWEST_WORDS = 2
+ALIKE = 0.5
+"""Share of the smaller error's signatures that the other one must have, too."""
+
+_TAGS = re.compile(r"</?tool_use_error>|\x1b\[[0-9;]*[A-Za-z]")
+_STATUS = re.compile(r"\s*Exit code \d+\s*\Z")
+_TELLING = re.compile(
+    r"error|fail|fatal|cannot|can't|could not|not found|no such|unknown|unrecogni[sz]ed|unexpected|invalid|illegal|"
+    r"denied|refused|missing|require|unsupported|ignored by|usage:|conflict|reject|does not|did not|not been|"
+    r"would have|no module",
+    re.IGNORECASE,
+)
+_VARIABLE = re.compile(
+    r"'[^'\n]{0,120}'|\"[^\"\n]{0,120}\"|`[^`\n]{0,120}`|\u2018[^\u2019\n]{0,120}\u2019|\S*[/\\=]\S*|\S+\.\w{1,5}\b\S*|"
+    r"\b[0-9a-f]{7,40}\b|\S*\d\S*"
+)
+_WORD = re.compile(r"[^\W\d_]{2,30}")
+
+USAGE = re.compile(
+    r"command not found|not recogni[sz]ed as|flag provided but not defined|missing script|script not found|"
+    r"(?:unknown|unrecogni[sz]ed|illegal|invalid|unexpected|unsupported|ambiguous|no such|bad) "
+    r"(?:sub-?commands?|commands?|options?|flags?|arguments?|switch|task|target|script|parameter)\b|"
+    r"no such file or directory|not a git repository|no module named|cannot find module|can't open file|"
+    r"could not resolve to a|ignored by one of your|did not match any|is not a \S{1,40} command|no rule to make target|"
+    r"no (?:task|recipe|project|package\.json|pyproject\.toml|configuration file)\b.{0,40}\bfound|"
+    r"does not (?:exist|contain)\b|unable to find|not installed|usage:",
+    re.IGNORECASE,
+)
+"""Errors that tell of the call and not of the work: what was called is not there, or not so."""
+USAGE_LINES = 4
+"""Lines from either end in which an error of the call stands; in the middle of a long output it is somebody else's."""
+
+
+def signatures(output: str) -> tuple[str, ...]:
+    """Return what an error is known by, the first lines first; empty where it says nothing."""
+    lines = list(_lines(output))
+    telling = [line for line in lines if _TELLING.search(line)] or lines[:3]
+    stable = dict.fromkeys(" ".join(_stable(line)) for line in telling)
+    return tuple(_digest(words) for words in stable if words.count(" ") >= FEWEST_WORDS - 1)[:MOST_SIGNATURES]
+
+
+def alike(one: Collection[str], other: Collection[str]) -> bool:
+    """Whether two errors are of the same sort."""
+    shared = len(set(one) & set(other))
+    return shared > 0 and shared >= ALIKE * min(len(set(one)), len(set(other)))
+
+
+def of_the_call(output: str) -> bool:
+    """Whether an error tells that the command itself was wrong, not that the work failed."""
+    lines = list(_lines(output))
+    return any(USAGE.search(line) for line in (*lines[:USAGE_LINES], *lines[-USAGE_LINES:]))
+
+
+def _lines(output: str) -> Iterator[str]:
+    lines = _TAGS.sub("", output[: 200 * LONGEST_LINE]).splitlines()
+    chosen = lines if len(lines) <= 2 * MOST_LINES else [*lines[:MOST_LINES], *lines[-MOST_LINES:]]
+    return (line[:LONGEST_LINE] for line in chosen if line.strip() and not _STATUS.match(line))
+
+
+def _stable(line: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(_VARIABLE.sub(" ", line))]
+
+
+def _digest(words: str) -> str:
+    return hashlib.sha256(words.encode()).hexdigest()[:16]

@@ -1,0 +1,229 @@
+"""What then worked in place of a shell command that failed: a variant of it, another folder, or a step before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from itertools import takewhile
+from pathlib import PurePosixPath
+
+from subconscious.failures import hazards
+from subconscious.failures.commands import MOST_WORDS, WORD, Command, only, parse, paths, repositories
+from subconscious.failures.observation import EDITS, Observation, digest, inside
+from subconscious.failures.runs import Run
+from subconscious.failures.signature import alike, of_the_call, signatures
+
+MOST_CHANGED = 2
+"""Words by which a way out may differ from what failed."""
+
+_LOOKING = frozenset(
+    "awk cat diff du file find fd grep head jq less ls nl od rg sed stat tail test tree type wc which xxd".split()
+)
+"""Programs that change nothing: they may stand between a failure and its way out, and replace each other."""
+_GIT_LOOKING = frozenset("add diff log ls-files rev-parse show status".split())
+_SAME_NAME = 0.75
+_SHORT_OUTPUT = 4
+"""Lines of an output that is nothing but an error."""
+
+
+def failed(run: Run) -> bool:
+    """Whether a call failed, also where a filter behind it hides the exit code: its whole output is an error, then."""
+    if run.failed or run.tool != "Bash":
+        return run.failed
+    command = only(run.command)
+    hidden = command is not None and command.masked
+    return hidden and run.error.strip().count("\n") < _SHORT_OUTPUT and of_the_call(run.error)
+
+
+def way_out(found: Observation, later: Sequence[Run], root: str) -> Observation | None:
+    """Return the failure of a command with what then worked, if anything did.
+
+    Once a file was edited, that is what helped: then nothing is learned from what works.
+    """
+    command = only(found.run.command)
+    if command is None or not _short(command):
+        return None
+    between: list[tuple[Run, Command]] = []
+    for run in later:
+        if run.tool in EDITS and not run.failed:
+            return None
+        if run.tool != "Bash" or failed(run) or alike(signatures(run.error), found.signatures):
+            continue
+        for worked in filter(_short, parse(run.command)):
+            pair = _Pair(found, command, run, worked, root)
+            if (one := pair.variant() or pair.repaired(between)) or worked.shape == command.shape:
+                return one
+            if not _looks(worked):
+                between.append((run, worked))
+    return None
+
+
+def _short(command: Command) -> bool:
+    """Whether a command can be told whole."""
+    return len(command.shape) <= MOST_WORDS and WORD not in command.shape
+
+
+def _looks(command: Command) -> bool:
+    git = command.program == "git" and bool(_GIT_LOOKING & set(command.shape[1:3]))
+    return git or command.program in _LOOKING
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A command that failed, and one that worked later."""
+
+    found: Observation
+    failed: Command
+    run: Run
+    worked: Command
+    root: str
+
+    def variant(self) -> Observation | None:
+        """The way out that is a variant of a command whose call was wrong."""
+        if not of_the_call(self.found.run.error):
+            return None
+        if self.worked.words == self.failed.words:
+            return self._elsewhere()
+        if self.worked.shape == self.failed.shape:
+            return self._without() or self._of_repository()
+        change = changed(self.failed, self.worked)
+        if not change:
+            return None
+        return self._told(
+            "instead",
+            change,
+            way_out=self.worked.text,
+            needle=_needle(self.worked, self.failed),
+            way_out_key=digest("Bash", *self.worked.shape),
+        )
+
+    def repaired(self, between: Sequence[tuple[Run, Command]]) -> Observation | None:
+        """The same command, which passes after one other: a formatter, a generator."""
+        same = self.worked.shape == self.failed.shape and not self.worked.masked
+        if not same or len({other.shape for _, other in between}) != 1:
+            return None
+        run, repair = between[0]
+        if repair.program in ("git", "gh") or repair.shape == self.failed.shape:
+            return None
+        step = replace(self, run=run, worked=repair)
+        return step._told("repair", self.failed.text, way_out=repair.text, needle=_needle(repair, self.failed))
+
+    def _elsewhere(self) -> Observation | None:
+        here, there = (
+            _folder(self.found.run, self.failed, self.root),
+            _folder(self.run, self.worked, self.root),
+        )
+        if not here or not there or here == there:
+            return None
+        return self._told("directory", self.failed.text, way_out=_place(there), dropped=_place(here))
+
+    def _without(self) -> Observation | None:
+        """The same without one path: one that is ignored, or is not there."""
+        gone = [word for word in self.failed.words if word not in self.worked.words]
+        kept = all(word in self.failed.words for word in self.worked.words)
+        if not kept or len(gone) != 1 or gone[0] not in paths(self.failed):
+            return None
+        return self._told("without", self.failed.program, dropped=inside(gone[0], self.root))
+
+    def _of_repository(self) -> Observation | None:
+        """The same for a repository of the same name and another owner."""
+        named, meant = set(repositories(self.failed)), set(repositories(self.worked))
+        wrong, right = sorted(named - meant), sorted(meant - named)
+        if self.failed.program != "gh" or not len(wrong) == len(right) == 1 or _name(wrong[0]) != _name(right[0]):
+            return None
+        return self._told("repository", wrong[0], way_out=right[0], dropped=wrong[0], needle=(right[0],))
+
+    def _told(self, sort: str, what: str, **slots: object) -> Observation:
+        told = replace(self.found, sort=sort, failed=self.failed.text, **slots)  # type: ignore[arg-type]
+        named = [slot for slot in told.slots.values() if slot]
+        same = self.worked.shape == self.failed.shape
+        return replace(
+            told,
+            trouble=digest(sort, what, told.dropped, "" if sort == "instead" else told.way_out),
+            doubt=hazards.hazard(self.worked, None if same or sort == "repair" else self.failed) or _doubt(named),
+            until=self.run.start,
+            quote=self.run.command,
+        )
+
+
+def _name(repository: str) -> str:
+    return repository.partition("/")[2]
+
+
+def _doubt(slots: Sequence[str]) -> str:
+    if not all(map(hazards.tellable, slots)):
+        return "it holds characters that no sentence can hold"
+    return hazards.doubtful(*slots)
+
+
+def changed(old: Command, new: Command) -> str:
+    """How a command differs from one for the same purpose; "" where they are not for the same purpose."""
+    return _wrapped(old.shape, new.shape) or _renamed(old, new)
+
+
+def _wrapped(old: tuple[str, ...], new: tuple[str, ...]) -> str:
+    """A word more or less before the program: a wrapper, a runner."""
+    if len(new) < len(old) and old[-len(new) :] == new and not new[0].startswith(("-", "<")):
+        return f"less {' '.join(old[: -len(new)])} before {new[0]}"
+    if len(old) < len(new) and new[-len(old) :] == old:
+        return f"more {' '.join(new[: -len(old)])} before {old[0]}"
+    return ""
+
+
+def _renamed(old: Command, new: Command) -> str:
+    """Another program or other options for the same target, another spelling of the same task."""
+    gone = [word for word in old.shape if word not in new.shape]
+    come = [word for word in new.shape if word not in old.shape]
+    if len(gone) > MOST_CHANGED or len(come) > MOST_CHANGED or not (gone or come):
+        return ""
+    same_target = bool(set(paths(old)) & set(paths(new)))
+    if old.program != new.program:
+        if old.program in _LOOKING and new.program in _LOOKING:
+            return f"{_options(old)} to {_options(new)}" if same_target else ""
+        return f"{old.program} to {new.program}" if old.words[1:] == new.words[1:] and old.words[1:] else ""
+    options = all(word.startswith(("-", "<")) for word in (*gone, *come))
+    same_task = any(word in new.shape[1:] for word in old.shape[1:] if not word.startswith(("<", "-")))
+    same = options and (same_target or same_task)
+    return f"{old.program}: {' '.join(gone)} to {' '.join(come)}" if same or _misspelt(gone, come) else ""
+
+
+def _misspelt(gone: Sequence[str], come: Sequence[str]) -> bool:
+    """Whether one name took the place of another one that is spelt nearly so: ``tests`` and ``test``."""
+    if not len(gone) == len(come) == 1 or gone[0].startswith(("<", "-")):
+        return False
+    return SequenceMatcher(None, gone[0], come[0]).ratio() >= _SAME_NAME
+
+
+def _options(command: Command) -> str:
+    return " ".join((command.program, *(word for word in command.shape[1:] if word.startswith("-"))))
+
+
+def _needle(way_out: Command, instead_of: Command) -> tuple[str, ...]:
+    """What would show that a text suggested a way out: the words that are new in it, in one line.
+
+    Where only words went, nothing is new; then what may have been suggested is the command that they stood in.
+    """
+    new = [word for word in way_out.shape if word not in instead_of.shape and not word.startswith("<")]
+    return tuple(new) or (" ".join(takewhile(lambda word: not word.startswith("<"), instead_of.shape)),)
+
+
+def _folder(run: Run, command: Command, root: str) -> str:
+    """Where a command ran, relative to the project; "" where that is not known or elsewhere."""
+    base = PurePosixPath(run.cwd or root)
+    target = _normal(base / command.directory if command.directory else base)
+    return inside(target, root) if root and PurePosixPath(target).is_relative_to(root) else ""
+
+
+def _normal(path: PurePosixPath) -> str:
+    parts: list[str] = []
+    for part in path.parts:
+        if part == "..":
+            del parts[-1:]
+        else:
+            parts.append(part)
+    return str(PurePosixPath(*parts)) if parts else "/"
+
+
+def _place(folder: str) -> str:
+    return "the folder of the project" if folder == "." else f"the folder {folder}"

@@ -1,0 +1,120 @@
+"""Finds the failures in a stretch of tool calls, and what then worked for the same purpose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from subconscious.failures import hazards, variants
+from subconscious.failures.commands import only
+from subconscious.failures.observation import EDITS, Observation, command_key, digest, inside
+from subconscious.failures.runs import Run
+from subconscious.failures.signature import signatures
+
+WINDOW = 12
+"""Calls after a failure among which its way out is looked for."""
+MINUTES = 30.0
+"""Later successes are of another piece of work."""
+
+_UNKNOWN = {
+    "skill": re.compile(r"(?:<tool_use_error>)?Unknown skill: "),
+    "agent": re.compile(r"(?:<tool_use_error>)?Agent type '[^'\n]*' not found"),
+}
+_NO_FILE = re.compile(r"(?:<tool_use_error>)?(?:File|Path) does not exist")
+_EDIT_ERRORS = {
+    "indentation": re.compile(r"(?:<tool_use_error>)?String to replace not found"),
+    "unread": re.compile(r"(?:<tool_use_error>)?File has not been read yet"),
+    "changed": re.compile(r"(?:<tool_use_error>)?File has been (?:unexpectedly )?(?:modified|changed)"),
+}
+"""How the client itself words these errors."""
+_NAME = re.compile(r"[A-Za-z][\w:-]{0,39}")
+_SUFFIX = re.compile(r"\.\w{1,8}")
+_ALIKE_LINES = 0.6
+"""Share of the lines of two texts to replace that must be the same but for their indentation."""
+
+
+def observe(runs: Sequence[Run], root: str) -> Iterator[Observation]:
+    """Give every failure of some calls, with its way out where there is one; ``root`` is the project's folder."""
+    for at, run in enumerate(runs):
+        if variants.failed(run) and (key := command_key(run.tool, run.given)):
+            found = Observation(run, signatures(run.error), key)
+            later = [one for one in runs[at + 1 : at + 1 + WINDOW] if one.at - run.at <= MINUTES * 60]
+            yield (_way_out(found, later, root) if found.signatures else None) or found
+
+
+def working(run: Run) -> str:
+    """The key of a call that certainly worked, else ""."""
+    command = only(run.command) if run.tool == "Bash" else None
+    hidden = run.tool == "Bash" and (command is None or command.masked)
+    return "" if run.failed or hidden or run.tool in EDITS else command_key(run.tool, run.given)
+
+
+def _way_out(found: Observation, later: Sequence[Run], root: str) -> Observation | None:
+    if found.run.tool == "Bash":
+        return variants.way_out(found, later, root)
+    if found.run.tool in EDITS:
+        return _of_edit(found, later)
+    if found.run.tool in ("Skill", "Task", "Agent"):
+        return _of_name(found)
+    return _of_path(found, later, root)
+
+
+def _of_path(found: Observation, later: Sequence[Run], root: str) -> Observation | None:
+    """A file that was looked for in the wrong folder of the project."""
+    run = found.run
+    wrong = inside(run.file, root)
+    same = (one for one in later if one.tool == run.tool and not one.failed and one.file)
+    read = next((one for one in same if PurePosixPath(one.file).name == PurePosixPath(wrong).name), None)
+    if not _NO_FILE.match(run.error) or read is None:
+        return None
+    right = inside(read.file, root)
+    if right == wrong or not all(path and not path.startswith(("/", "~", "..")) for path in (wrong, right)):
+        return None
+    doubt = "" if hazards.tellable(wrong) and hazards.tellable(right) else "its name is an odd one"
+    found = replace(found, sort="path", failed=wrong, way_out=right, quote=read.file, until=read.start)
+    return replace(found, trouble=digest("path", wrong, right), doubt=doubt or hazards.doubtful(wrong, right))
+
+
+def _of_name(found: Observation) -> Observation | None:
+    """A skill, or a sort of agent, that is not there."""
+    sort = "skill" if found.run.tool == "Skill" else "agent"
+    name = found.run.text("skill" if sort == "skill" else "subagent_type")
+    if not _UNKNOWN[sort].match(found.run.error) or not _NAME.fullmatch(name):
+        return None
+    return replace(found, sort=sort, failed=name, quote=name, trouble=digest(sort, name), doubt=hazards.doubtful(name))
+
+
+def _of_edit(found: Observation, later: Sequence[Run]) -> Observation | None:
+    run = found.run
+    sort = next((name for name, pattern in _EDIT_ERRORS.items() if pattern.match(run.error)), "")
+    edits = [one for one in later if one.tool in EDITS and one.file == run.file and not one.failed]
+    if not sort or not edits:
+        return None
+    found = replace(found, quote=run.file, until=edits[0].start)
+    if sort == "indentation":
+        how = next(filter(None, (_indented(run.text("old_string"), one.text("old_string")) for one in edits)), "")
+        suffix = PurePosixPath(run.file).suffix
+        known = how and _SUFFIX.fullmatch(suffix)
+        return replace(found, sort=how, failed=suffix, trouble=digest(how, suffix)) if known else None
+    read = any(one.tool == "Read" and one.file == run.file and one.start < edits[0].start for one in later)
+    return replace(found, sort=sort, trouble=digest(sort)) if read else None
+
+
+def _indented(failed: str, worked: str) -> str:
+    """With what the lines of a text had to be indented; "" where two texts differ in more than that."""
+    old, new = _margins(failed), _margins(worked)
+    shared = set(old) & set(new)
+    if not shared or len(shared) < _ALIKE_LINES * min(len(old), len(new)):
+        return ""
+    other = [text for text in shared if old[text] != new[text]]
+    if not other:
+        return ""
+    return "tabs" if 2 * sum("\t" in new[text] for text in other) > len(other) else "spaces"
+
+
+def _margins(text: str) -> dict[str, str]:
+    """What each line of a text is indented with, by the rest of it."""
+    lines = (line for line in text.splitlines() if line.strip())
+    return {line.strip(): line[: len(line) - len(line.lstrip())] for line in lines}

@@ -1,0 +1,288 @@
+"""Failures of tools become memories without a person, where several sessions met them and the way out is harmless."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+import aiosqlite
+
+from subconscious.capture import wording as words
+from subconscious.failures import hazards, wording
+from subconscious.failures.observation import Observation, command_key
+from subconscious.failures.runs import LOOKED_BACK, brought, read_runs
+from subconscious.failures.signature import alike, signatures
+from subconscious.failures.ways_out import observe, working
+from subconscious.flow.mind import Mind
+from subconscious.flow.remembering import Provenance, admit_memory, clean
+from subconscious.model import (
+    Admission,
+    Candidate,
+    Decision,
+    Evidence,
+    Level,
+    Memory,
+    Origin,
+    Strength,
+    Verdict,
+)
+from subconscious.poisoning.gate import screen, withhold
+from subconscious.store import captures, failures, memories, vectors
+from subconscious.store.capture_rows import Place
+from subconscious.store.failures import Failure
+from subconscious.store.rows import content_hash
+
+FEWEST_SESSIONS = 2
+FEWEST_TIMES = 3
+"""A trouble is kept when so many sessions met it, or one session so often."""
+
+CONFIDENCE = 0.9
+RETIRED_AFTER = 2
+"""Times that a way out met the very error that it should lead out of."""
+
+RECOVERS = ("instead", "skill", "agent")
+"""Sorts of trouble that are over once the same command or name works."""
+
+EXPLAINED = ("unread", "changed")
+"""Sorts of trouble whose way out the client itself names with each error: a memory would repeat it."""
+
+SUGGESTED = "a file, a page or an output of the session named it before it was run"
+UNVOUCHED = "nobody vouches for a part of the transcript"
+WHY = "observed in tool calls: what failed, and what then worked"
+
+_LONGEST_EVIDENCE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a part of a transcript shows: failures, and the commands that worked, with their times."""
+
+    failures: tuple[Observation, ...] = ()
+    worked: tuple[tuple[str, float], ...] = ()
+
+
+def look(
+    path: Path,
+    start: int,
+    end: int,
+    root: str,
+    *,
+    known: Collection[str] = (),
+    vouched: bool = True,
+) -> Seen:
+    """Read the tool calls of a part of a transcript, for a thread; what a person must decide about says why.
+
+    Calls before the part are read again, for their way out may stand in it; ``known`` are those that have one.
+    """
+    runs = read_runs(path, max(0, start - LOOKED_BACK), end)
+    seen = observe(runs, root or next((run.cwd for run in runs if run.cwd), ""))
+    found = (one for one in seen if one.run.id not in known)
+    worked = ((key, run.at) for run in runs if run.start >= start and (key := working(run)))
+    return Seen(tuple(_checked(path, one, vouched=vouched) for one in found), tuple(worked))
+
+
+def _checked(path: Path, one: Observation, *, vouched: bool) -> Observation:
+    """Look where a way out came from; one that holds a secret, or what is private, is not kept at all."""
+    if not one.sort:
+        return one
+    slots = [slot for slot in one.slots.values() if slot]
+    if any(clean(slot) != slot for slot in slots):
+        return Observation(one.run, one.signatures, one.command)
+    doubt = one.doubt or ("" if vouched else UNVOUCHED)
+    if not doubt and one.needle and brought(path, one.until, one.needle, clean):
+        doubt = SUGGESTED
+    return replace(one, doubt=doubt, quote=clean(one.quote)[:_LONGEST_EVIDENCE])
+
+
+async def keep(mind: Mind, tx: aiosqlite.Connection, seen: Seen, where: Provenance, transcript: str) -> list[int]:
+    """Store what was seen, in the caller's transaction; return the memories that came of it or left use."""
+    place = where.place
+    if not place.session_id or not mind.settings.capture:
+        return []
+    changed: list[int] = []
+    for one in seen.failures:
+        row = _row(one, place, transcript)
+        if await failures.record(tx, row) and row.trouble:
+            changed += await _told(mind, tx, await failures.of_trouble(tx, place.project_id, row.trouble), where)
+        changed += await _failed_itself(tx, row)
+    await failures.worked(tx, place.project_id, seen.worked)
+    changed += await _recovered(tx, place.project_id)
+    return changed
+
+
+def _row(one: Observation, place: Place, transcript: str) -> Failure:
+    return Failure(
+        run_id=one.run.id,
+        project_id=place.project_id,
+        session_id=place.session_id or "",
+        at=one.run.at,
+        command_key=one.command,
+        signatures=one.signatures,
+        sort=one.sort,
+        failed=one.failed,
+        way_out=one.way_out,
+        dropped=one.dropped,
+        way_out_key=one.way_out_key,
+        trouble=one.trouble,
+        doubt=one.doubt,
+        evidence=one.quote,
+        branch=one.run.branch,
+        transcript=transcript,
+        byte_start=one.run.start,
+        byte_end=one.run.end,
+    )
+
+
+async def _told(mind: Mind, tx: aiosqlite.Connection, met: Sequence[Failure], where: Provenance) -> list[int]:
+    """Make a memory of a trouble that has been met often enough, or let the one there is recur; its id."""
+    if not _often(met) or met[-1].sort in EXPLAINED:
+        return []
+    wordings = {content_hash(wording.told(one.sort, one.slots)) for one in met}
+    said = await failures.decided(tx, met[-1].project_id, wording.EXTRACTOR, wordings)
+    approved = next((memory_id for status, memory_id in said if status == "approved" and memory_id is not None), None)
+    bound = next((one.memory_id for one in reversed(met) if one.memory_id is not None), approved)
+    if bound is None:
+        if any(status not in ("captured", "approved") for status, _ in said):
+            return []  # a person decides, or has decided
+        content = wording.told(met[-1].sort, _most_common(met).slots)
+        return await _say(mind, tx, content, met, where, judge(content, met, mind))
+    memory = await memories.found(tx, bound)
+    if memory is None or memory.archived_at is not None:
+        return []  # somebody, or what was seen later, took it out of use: it stays out
+    admission = Admission(Decision.AUTO, memory.confidence, WHY)
+    return await _say(mind, tx, memory.content, met, where, admission)
+
+
+def _often(met: Sequence[Failure]) -> bool:
+    sessions = {one.session_id for one in met}
+    return len(sessions) >= FEWEST_SESSIONS or len(met) >= FEWEST_TIMES
+
+
+def _most_common(met: Sequence[Failure]) -> Failure:
+    """The failure whose command most sessions ran; of several the first."""
+    told = [(one.failed, one.way_out, one.dropped) for one in met]
+    return max(met, key=lambda one: told.count((one.failed, one.way_out, one.dropped)))
+
+
+async def _say(
+    mind: Mind,
+    tx: aiosqlite.Connection,
+    content: str,
+    met: Sequence[Failure],
+    where: Provenance,
+    admission: Admission,
+) -> list[int]:
+    """One capture a session, so that each can be taken back; all of them are one memory."""
+    project, brought = where.place.project_id, None
+    for session_id, rows in groupby(sorted(met, key=lambda one: (one.session_id, one.at)), lambda one: one.session_id):
+        candidate = _candidate(content, next(rows))
+        place = Provenance(Place(project, session_id), commit=where.commit)
+        capture = await captures.insert(tx, candidate, admission, place.place, mind.settings.review_expiry_days)
+        if capture is None:
+            continue
+        if admission.decision is not Decision.AUTO:
+            return []  # one of them is enough to decide about
+        brought = await admit_memory(mind, tx, capture, (candidate, admission), place)
+    if brought is None:
+        return []
+    await failures.bind(tx, project, met[-1].trouble, brought.id)
+    return [brought.id]
+
+
+def judge(content: str, met: Sequence[Failure], mind: Mind) -> Admission:
+    """Admit what was observed: only a sentence of ours, around commands that ran and that nothing speaks against.
+
+    This is the one way by which something becomes a memory that nobody said. Every slot is looked at again here,
+    whatever was found when it was read.
+    """
+    candidate = _candidate(content, met[0])
+    confidence = CONFIDENCE  # not calibrated: a way out that is forgotten says nothing of how sure others are
+    verdict = screen(candidate) if mind.settings.poisoning else Verdict()
+    if not any(wording.is_ours(content, one.sort, one.slots) for one in met):
+        return Admission(Decision.DISCARD, confidence, "its words are not those of its observations", verdict)
+    doubt = next((one.doubt for one in met if one.doubt), "") or hazards.doubtful(
+        *(slot for one in met for slot in one.slots.values())
+    )
+    if doubt or verdict.level.rank > Level.NONE.rank:
+        told = f"{doubt}: a person must approve it" if doubt else "it may be poisoned: a person must approve it"
+        return withhold(Admission(Decision.REVIEW, confidence, told), verdict)
+    if confidence < mind.settings.auto_threshold - 1e-9:
+        return withhold(Admission(Decision.REVIEW, confidence, f"confidence {confidence:.2f}: {WHY}"), verdict)
+    return withhold(Admission(Decision.AUTO, confidence, WHY), verdict)
+
+
+def _candidate(content: str, met: Failure) -> Candidate:
+    evidence = met.evidence or met.way_out or met.failed or content
+    return Candidate(
+        kind="learning",
+        summary=words.shorten(content, words.SUMMARY_LENGTH),
+        content=content,
+        evidence=Evidence(evidence, met.run_id, met.transcript, met.byte_start, met.byte_end),
+        origin=Origin.ASSISTANT,
+        strength=Strength.INFERRED,
+        raw_confidence=CONFIDENCE,
+        extractor=wording.EXTRACTOR,
+        time=met.at,
+        reason=WHY,
+        branch="",  # it holds on every branch
+        tags=("failure",),
+    )
+
+
+async def _failed_itself(tx: aiosqlite.Connection, row: Failure) -> list[int]:
+    """Retire the memories whose way out has met the error that it should lead out of, too."""
+    gone: list[int] = []
+    led_out = await failures.of_way_out(tx, row.project_id, row.command_key) if row.command_key else []
+    for memory_id, of_one in groupby(sorted(led_out, key=lambda one: one.memory_id or 0), lambda one: one.memory_id):
+        known = list(of_one)
+        errors = {signature for one in known for signature in one.signatures}
+        since = min(one.at for one in known)
+        met = await failures.later_failures(tx, row.project_id, row.command_key, since)
+        if memory_id is not None and sum(alike(one, errors) for one in met) >= RETIRED_AFTER:
+            gone += await _retire(tx, memory_id, "its way out failed in the same way")
+    return gone
+
+
+async def _recovered(tx: aiosqlite.Connection, project_id: str) -> list[int]:
+    """Retire the memories of what works by now, as it stands."""
+    outdated = await failures.outdated(tx, project_id, RECOVERS)
+    return [gone for memory_id in outdated for gone in await _retire(tx, memory_id, "what failed has worked since")]
+
+
+async def _retire(tx: aiosqlite.Connection, memory_id: int, reason: str) -> list[int]:
+    memory = await memories.found(tx, memory_id)
+    if memory is None or memory.pinned or not await memories.archive(tx, memory, "daemon", reason):
+        return []
+    await vectors.activate(tx, [memory_id], False)
+    return [memory_id]
+
+
+async def known_ways_out(
+    mind: Mind, project_id: str, tool: str, given: dict[str, str], error: str
+) -> list[tuple[Memory, str]]:
+    """The memories of just this failure: the same normalised command with the same sort of error; with the reason.
+
+    Also where the error is another one, if the command has never worked since it failed and is known for one trouble.
+    """
+    key = command_key(tool, given)
+    met = await failures.of_command(mind.database, project_id, key) if key else []
+    told = [one for one in met if one.memory_id is not None]
+    sort = signatures(error)
+    same = [one for one in told if alike(one.signatures, sort)]
+    why = "the same command failed with the same error"
+    if not same and told and len({one.trouble for one in met}) == 1 and _often(met):
+        recovered = await failures.worked_at(mind.database, project_id, key)
+        same, why = (told, "the same command has always failed") if not recovered else ([], "")
+    ids = list(dict.fromkeys(one.memory_id for one in same if one.memory_id is not None))
+    found = await memories.get_many(mind.database, ids)
+    return [(found[number], why) for number in ids if number in found and found[number].archived_at is None]
+
+
+async def recurring_ways_out(mind: Mind, project_id: str, limit: int) -> list[Memory]:
+    """The ways out of failures that recur in a project, best first: what a session had better know at its start.
+
+    What most sessions met comes first, then what was met last.
+    """
+    return await failures.recurring(mind.database, project_id, limit)
