@@ -12,6 +12,9 @@ from .memories import speaker
 from .origin import inside_client, origin, require_person
 
 QUARANTINED = "quarantined"
+UNDECIDED = ("review", "unconfirmed", QUARANTINED)
+"""The statuses on which a person can decide."""
+
 LONGEST_EVIDENCE = 240
 """Characters of the evidence where a capture is told in a few lines."""
 
@@ -29,12 +32,12 @@ def waiting(options: Namespace) -> None:
         session_id=options.session,
         everywhere=options.everywhere or None,
         limit=options.limit,
-        details=options.status in ("review", QUARANTINED) or None,
+        details=options.status in UNDECIDED or None,
         origin=origin(),
     )["captures"]
     if options.json:
         screen.as_json(captures)
-    elif captures and options.status in ("review", QUARANTINED) and not options.list and _can_press_keys():
+    elif captures and options.status in UNDECIDED and not options.list and _can_press_keys():
         desk.sit(captures)
     else:
         _print(captures, options.status)
@@ -51,7 +54,7 @@ def _print(captures: list[dict[str, Any]], status: str) -> None:
         print(NOTHING.get(status, f"Nothing was {status}."))
     elif status == QUARANTINED:
         print("\nDecide: subconscious review release ID... or review reject ID... (--teach)")
-    elif status == "review":
+    elif status in UNDECIDED:
         print("\nDecide: subconscious review approve ID... or subconscious review reject ID...")
     elif status != "captured":
         print("\nPut back into the queue: subconscious review restore ID...")

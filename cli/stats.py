@@ -16,6 +16,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 
 NAMES = {
     "captured": "captured",
+    "unconfirmed": "unconfirmed",
     "review": "waiting",
     "quarantined": "in quarantine",
     "approved": "approved",

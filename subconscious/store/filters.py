@@ -18,6 +18,11 @@ SAID = "{summary content rationale tags files}"
 FREE = "NOT EXISTS (SELECT 1 FROM implicit_captures WHERE quarantined AND memory_id = memories.id)"
 """What is in quarantine is archived too, and found in the review alone."""
 
+UNCONFIRMED = (
+    "unconfirmed AND EXISTS (SELECT 1 FROM implicit_captures WHERE status = 'review' AND memory_id = memories.id)"
+)
+"""What may be given without being in force. A decision on its capture, whoever took it, ends that."""
+
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -27,7 +32,8 @@ class Filter:
 
     ``project_id`` adds the user's own memories; None means every project's. ``kinds``: any of them. ``file``: that
     path, the end of one, or a folder. ``tags``, ``phrases``: all of them; ``without``: none of these words or
-    phrases. ``since`` is included, ``until`` is not. ``gone_since``: archived then or later.
+    phrases. ``since`` is included, ``until`` is not. ``gone_since``: archived then or later. ``unconfirmed``:
+    those alone that wait to be confirmed.
     """
 
     project_id: str | None = None
@@ -43,11 +49,17 @@ class Filter:
     without: tuple[str, ...] = ()
     session_id: str = ""
     gone_since: float | None = None
+    unconfirmed: bool = False
+
+    @property
+    def out_of_use(self) -> bool:
+        """Whether it means memories that no session is given as in force."""
+        return self.archived or self.unconfirmed
 
     @property
     def narrow(self) -> bool:
         """Whether it asks for more than a project: then few may fit, and engines must be told which."""
-        return self != Filter(self.project_id, archived=self.archived)
+        return self != Filter(self.project_id, archived=self.archived, unconfirmed=self.unconfirmed)
 
 
 Part = tuple[str, tuple[Any, ...]]
@@ -71,7 +83,12 @@ def _joined(parts: list[Part]) -> tuple[str, tuple[Any, ...]]:
 
 
 def _state(which: Filter) -> Iterator[Part]:
-    yield (f"archived_at IS NOT NULL AND {FREE}" if which.archived else "archived_at IS NULL"), ()
+    if which.unconfirmed:
+        yield UNCONFIRMED, ()
+    elif which.archived:
+        yield f"archived_at IS NOT NULL AND NOT unconfirmed AND {FREE}", ()
+    else:
+        yield "archived_at IS NULL", ()
 
 
 def _scope(which: Filter) -> Iterator[Part]:
@@ -125,7 +142,7 @@ def _worded(which: Filter) -> Iterator[Part]:
 
 
 def _matching(which: Filter, match: str) -> Part:
-    table = FULL_TEXT[which.archived]
+    table = FULL_TEXT[which.out_of_use]
     return f"id IN (SELECT rowid FROM {table} WHERE {table} MATCH ?)", (match,)  # noqa: S608 - a name of ours
 
 

@@ -99,6 +99,8 @@ def line_of(
     """How one memory is told: id, kind, date, origin, what is told beside it, its repute, the words, the why."""
     marks = [word(memory.kind), date_of(memory.said_at), SPEAKER[memory.origin]]
     marks += marks_of(memory, branch) if further is None else further
+    if memory.unconfirmed:
+        marks.append("unconfirmed")
     if memory.recurrence > 1:
         marks.append(f"said {memory.recurrence} times")
     marks += repute_marks(repute)
