@@ -25,6 +25,7 @@ from subconscious.model import (
     Level,
     Memory,
     Origin,
+    Role,
     Scope,
     Turn,
     Verdict,
@@ -104,7 +105,8 @@ def weigh(
     heard = {turn.id: turn.heard for turn in turns}
     confirmed = {turn.id for turn in turns if turn.act is not Act.NONE}
     judged = []
-    for one in trace(candidates, confirmed):
+    spoken = {turn.id for turn in turns if turn.role is Role.ASSISTANT and not turn.sidechain}
+    for one in trace(candidates, confirmed, spoken):
         candidate = one.candidate
         verdict = screen(candidate) if settings.poisoning else Verdict()
         worth = calibration.at(candidate.extractor, candidate.raw_confidence)

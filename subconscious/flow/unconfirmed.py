@@ -12,7 +12,7 @@ from subconscious.errors import TranscriptError
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import fade, weighed
 from subconscious.flow.remembering import Provenance, hold_cap, memory_of
-from subconscious.model import Admission, Candidate, Decision, EngineHit, Hit, Origin
+from subconscious.model import Admission, Candidate, Decision, EngineHit, Hit, Role, Turn
 from subconscious.poisoning.context import contradicts
 from subconscious.poisoning.echo import trace
 from subconscious.poisoning.gate import screen
@@ -98,23 +98,21 @@ async def examine(mind: Mind, session_id: str) -> dict[str, int]:
 
 def _reservations(found: Sequence[Candidate]) -> list[str]:
     """Examine stored candidates again. Reads their transcripts: run it in a thread."""
-    fresh = [_as_first_said(one) for one in found]
-    traced = trace(one for one in fresh if one is not None)
-    said = iter(reservation(one, screen(one.candidate)) for one in traced)
-    return [GONE if one is None else next(said) for one in fresh]
+    turns = [_turn_of(one) for one in found]
+    readable = [one for one, turn in zip(found, turns, strict=True) if turn is not None]
+    spoken = {turn.id for turn in turns if turn is not None and turn.role is Role.ASSISTANT and not turn.sidechain}
+    said = iter(reservation(one, screen(one.candidate)) for one in trace(readable, spoken=spoken))
+    return [GONE if turn is None else next(said) for turn in turns]
 
 
-def _as_first_said(candidate: Candidate) -> Candidate | None:
-    """Return a stored candidate with the origin of its turn, from which the origin of its words is traced anew."""
-    if candidate.origin is Origin.USER:
-        return candidate
+def _turn_of(candidate: Candidate) -> Turn | None:
+    """Read again what a stored candidate was taken from; None where that can't be read any more."""
     place = candidate.evidence
     try:
         turns = read_turns(Path(place.file), place.start, State(), max_bytes=1, final=True).turns if place.file else ()
     except (TranscriptError, OSError):
         return None
-    said = next((turn for turn in turns if turn.id == place.turn_id), None)
-    return replace(candidate, origin=said.origin) if said is not None else None
+    return next((turn for turn in turns if turn.id == place.turn_id), None)
 
 
 async def fitting(mind: Mind, session_id: str, project_id: str, text: str) -> list[Hit]:

@@ -85,27 +85,37 @@ def traced(candidates: Iterable[Candidate], confirmed: Collection[str] = ()) -> 
     return [one.candidate for one in trace(candidates, confirmed)]
 
 
-def trace(candidates: Iterable[Candidate], confirmed: Collection[str] = ()) -> list[Traced]:
+def trace(
+    candidates: Iterable[Candidate], confirmed: Collection[str] = (), spoken: Collection[str] = ()
+) -> list[Traced]:
     """Return the candidates with where their words come from; a transcript is read once.
 
+    ``spoken`` are the turns of the assistant itself: what it says after a tool has answered counts as that tool's, but
+    may be worded by the assistant all the same.
     ``confirmed`` are the turns that a person has let through: a plan, an answered question. There it does not matter
     that the assistant had said so after a tool before; a tool's own words stay a tool's.
     """
     found = list(candidates)
     by_file: defaultdict[str, list[Candidate]] = defaultdict(list)
     for candidate in found:
-        if candidate.origin is Origin.ASSISTANT and candidate.evidence.file:
+        spoke = candidate.origin is Origin.ASSISTANT or _is_spoken(candidate, spoken)
+        if spoke and candidate.evidence.file:
             by_file[candidate.evidence.file].append(candidate)
     said = {file: _First.of(file, mine) for file, mine in by_file.items()}
-    return [_traced(one, said.get(one.evidence.file), confirmed) for one in found]
+    return [_traced(one, said.get(one.evidence.file), confirmed, spoken) for one in found]
 
 
-def _traced(candidate: Candidate, said: _First | None, confirmed: Collection[str]) -> Traced:
-    if said is None or candidate.origin is not Origin.ASSISTANT:
+def _is_spoken(candidate: Candidate, spoken: Collection[str]) -> bool:
+    return candidate.origin is Origin.TOOL and candidate.evidence.turn_id in spoken
+
+
+def _traced(candidate: Candidate, said: _First | None, confirmed: Collection[str], spoken: Collection[str]) -> Traced:
+    own = candidate.origin is Origin.ASSISTANT
+    if said is None or not (own or _is_spoken(candidate, spoken)):
         return Traced(candidate)
     place = candidate.evidence.start
     return Traced(
-        _with_origin(candidate, said, confirmed),
+        _with_origin(candidate, said, confirmed) if own else candidate,
         copied=max(_copied(text, said, place) for text in _texts(candidate)),
         retold=max((said.share(sentence, place) for sentence in _sentences_of(candidate)), default=0.0),
         grounded=any(said.before(name, place, (Heard.TOOL, Heard.RAN)) for name in _things(candidate)),
