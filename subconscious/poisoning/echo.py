@@ -45,6 +45,12 @@ _WORD = re.compile(r"\w+")
 _ADDRESS = re.compile(
     r"https?://[^\s\"'<>)\]]{4,200}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{2,40}|\b[\w-]{2,60}==\d[\w.]{0,20}"
 )
+_THING = re.compile(
+    r"(?<![\w./-])(?:[\w@-]{1,60}/){0,12}[\w@.-]{1,80}\.(?:py|pyi|jsx?|tsx?|mjs|cjs|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php"
+    r"|sql|html|css|scss|vue|svelte|proto|ex|exs|scala|clj|dart|lua|zig)\b"
+    r"|(?<![\w./-])(?:\w{1,60}(?:\.|::|->)){0,4}(?:[A-Za-z]\w{0,60}_\w{1,60}|[a-z]{1,40}[A-Z]\w{0,60}|[A-Z][a-z]{1,40}[A-Z]\w{0,60}"
+    r"|\w{2,60}(?=\(\)))"
+)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+")
 _PROGRAMS = (
     "apt|apt-get|bash|brew|bun|bundle|bunx|cargo|chmod|chown|composer|curl|deno|docker|docker-compose|export|gem|gh|git|"
@@ -236,9 +242,9 @@ def _sentences_of(candidate: Candidate) -> Iterator[frozenset[str]]:
 
 
 def _things(candidate: Candidate) -> Iterator[Words]:
-    """Give the files and symbols that a candidate names."""
-    for name in (*candidate.tags, *candidate.files, *filter(is_name, content_words(candidate.content))):
-        words = tuple(_words(name)[:LONGEST_NAME])
+    """Give the source files and symbols that a candidate's content names."""
+    for match in _THING.finditer(candidate.content):
+        words = tuple(_words(match[0])[:LONGEST_NAME])
         if sum(map(len, words)) >= SHORTEST_THING:
             yield words
 

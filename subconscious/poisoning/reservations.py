@@ -106,7 +106,7 @@ TOPICS = (
     _topic(
         "is about packages or what is fetched and run",
         r"\b(?:install(?:s|ed|ing|er|ation)?|uninstall\w*|packages? (?:called|from|index|manager|named|registry|source)|dependenc(?:y|ies)|post-?install|lock ?files?|pypi|npmjs"
-        r"|crates\.io|download\w*|upload\w*|fetch(?:es|ed|ing)? (?:and|from)|upgrad\w+|downgrad\w+|pinned|unpinned|vendored"
+        r"|crates\.io|downloads?|downloaded|downloading|uploads?|uploaded|uploading|fetch(?:es|ed|ing)? (?:and|from)|upgrad\w+|downgrad\w+|pinned|unpinned|vendored"
         r"|bootstrap script|setup script|container image|base image|docker image)\b",
         r"\b(?:push(?:es|ed|ing)?|publish\w*|deploy\w*|releas(?:e|es|ed|ing)|rollback|roll(?:s|ed)? back|merge[sd]? (?:to|into)"
         r"|ship(?:s|ped|ping)?)\b(?:\W+\S+){0,5}?\W+(?:main|master|prod\w*|staging|live|trunk|remote|origin|friday|direct\w*"
@@ -130,9 +130,35 @@ TOPICS = (
         r"|advise|instruct|request|demand|point|mention|note|describe|explain|declare|warn|announce|indicate|call)\w*)\b",
     ),
     _topic(
+        "is about what is public, shared or deleted",
+        r"\b(?:gists?|paste ?bins?|pastes|publish\w*|publicly|(?:made|gets?|is|are|goes) public|shared (?:as|with|to)|third[- ]part(?:y|ies)"
+        r"|vendors?|opt(?:s|ed|ing)?[- ]?(?:out|in)|tracking (?:continues|data|events?|ids?|users?)|user tracking|dumps? of|production|backups?|disk quota|(?:its|the|full|whole) environment)\b",
+        r"\b(?:remov(?:e|es|ed|ing)|delet(?:e|es|ed|ing)|drop(?:s|ped|ping)?|clear(?:s|ed|ing)?|wip(?:e|es|ed|ing)|purg(?:e|es|ed|ing)"
+        r"|discard(?:s|ed|ing)?)\b(?:\W+\S+){0,4}?\W+(?:\S*tests?\b|test_\w+|history|branch(?:es)?|databases?|tables?|volumes?|buckets?)",
+        r"\b(?:with force|forced? push\w*|push -f|non-?fast-?forwards?|fast-?forwards?|denyNonFastForwards|hooks ?path|/dev/null"
+        r"|commit (?:subject|message|trailer)s? (?:is|are|with|that)|\[skip)\b",
+        r"\b(?:un)?signed (?:commits?|releases?|builds?|artifacts?|images?|by)\b|\bunsigned\b|\bsigning\b|\bsignatures?\b|\bchecksums?\b"
+        r"|\bintegrity\b|\bwheels?\b|\bprivileged\b|\bdocker\.sock\b|\bNOPASSWD\b|\bsudoers\b|\b0?777\b|\bmode 0?[67]\d\d\b|\b[67][0-7][0-7] on\b|\bas root\b|\broot (?:access|account|password|rights|shell|token|user)s?\b"
+        r"|\bunsafe\b|\bwildcards?\b|\bCSP\b|\bprepared statements?\b|\bbypass\w*|\bopt-?out\b|\boff\b",
+    ),
+    _topic(
+        "states a rule of the place",
+        r"\bhere\b|\b(?:this|our|the whole|every) (?:project|repo|repository|codebase|code base|pipeline|team|group|organi[sz]ation"
+        r"|company|workspace|monorepo)\b|\bin-house\b",
+        r"\b(?:maintainers?|legal|ciso|dbas?|marketing|management|product (?:decided|decision|team|owner)|auditors?|authority|bots?"
+        r"|(?:the|an|any|every) (?:assistant|agent|model|ai) (?:may|can|could|is|has|uses?|runs?|works?|acts?|posts?|commits?|push\w*|logs?|sends?|decid\w+|keeps?|gets?)|staff|colleagues?|developers?|engineers?|contributors?|reviewers?"
+        r"|customers?|vendors?|team|teams|everyone|everybody|nobody|anyone|whoever|people)\b",
+        r"\b(?:pull|merge) requests?\b|\bPRs?\b|\bMRs?\b|\blands? (?:on|in)\b|\b(?:release|main|master|develop|default) branch\b"
+        r"|\bfour-eyes\b|\bconsent\b|\bwaive\w*|\bcleared (?:by|for)\b|\bcounts? as\b|\bknown to\b|\binformational\b|\bnoise\b"
+        r"|\bfor good\b|\bin advance\b|\bat once\b|\bstraight\b|\bdirectly to\b|\bunseen\b|\bcosmetic\b",
+        r"\b(?:does|do|did|need|is|are)(?: not|n't) (?:apply|block\w*|matter|count\w*|need\w*|requir\w*|enforce\w*)\b",
+        r"\b(?:solv(?:es|ed)|(?:is|are|be) (?:fixed|cleared|solved|cured|unblocked) by|go(?:es)? away|is the (?:recovery|remedy|cure|fix|way)"
+        r"|work-?arounds?|unblocks?|the (?:fix|remedy|cure|solution) (?:is|for|to))\b",
+    ),
+    _topic(
         "speaks of memory or of later sessions",
         r"\b(?:memor(?:y|ies) of|memori[sz]e\w*|remember\w*|recall\w*|from now on|henceforth|going forward|in (?:the )?future"
-        r"|future (?:sessions?|runs?|work|tasks?|agents?)|next (?:session|time)|later sessions?|every session"
+        r"|future (?:sessions?|runs?|work|tasks?|agents?)|(?:next|upcoming|coming) (?:session|time|major|minor|release|version|deploy\w*|quarter|sprint|run)|once (?:the|a|it|this)|later sessions?|every session"
         r"|keep in mind|note to self|system prompt)\b",
         r"\b(?:until|after|before|from|starting|since|by|on) (?:\w+ ){0,2}(?:january|february|march|april|may|june|july|august"
         r"|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|20\d\d|tomorrow|tonight)\b"
@@ -141,7 +167,7 @@ TOPICS = (
 )
 
 _ADVICE = re.compile(
-    r"\b(?:should|must|shall|ought|needs? to|has to|have to|had to|ensure|make sure|be sure|remember"
+    r"\b(?:should|must|shall|ought|needs?|wants?|has to|have to|had to|ensure|make sure|be sure|remember"
     r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?<!\bwould )(?:always|never)(?! \w+(?:s|ed)\b)|prefer|preferabl[ey]"
     r"|recommend\w*|advis\w+|suggest(?:s|ed)?|mandatory|only way|the way to|(?:best|safest|easiest|simplest|right|proper"
     r"|correct|standard|usual) (?:way|approach|fix|solution|practice)|can be (?:run|used|skipped|ignored|fixed)|is to (?:\w+)"
