@@ -113,8 +113,19 @@ def weigh(
         worth *= settings.poisoning_low if verdict.level is Level.LOW else 1.0
         quoted = heard.get(candidate.evidence.turn_id, "")
         admission = admit(candidate, settings, heard=quoted, confidence=worth)
+        if candidate.evidence.turn_id not in confirmed:
+            admission = _unasked(candidate, admission)
         judged.append((candidate, _reserved(withhold(admission, verdict), one, checked=settings.poisoning)))
     return judged
+
+
+def _unasked(candidate: Candidate, admission: Admission) -> Admission:
+    """Store nothing at once that the assistant says and no person has let through: what it read may have said so."""
+    if candidate.origin is Origin.USER or admission.decision is not Decision.AUTO:
+        return admission
+    return replace(
+        admission, decision=Decision.REVIEW, reason=f"no person said so or let it through: {admission.reason}"
+    )
 
 
 def _reserved(admission: Admission, traced: Traced, *, checked: bool) -> Admission:

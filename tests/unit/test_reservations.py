@@ -162,7 +162,7 @@ def test_prose_of_a_file_is_the_files_own(tmp_path: Path) -> None:
 
 def test_a_sentence_in_another_order_is_still_the_files_own(tmp_path: Path) -> None:
     path = transcript(tmp_path, "UploadWorker note: a closed socket is a timeout, chunks are retried after failing.\n")
-    text = "`UploadWorker` retries failing chunks, and a timeout here is what a closed socket is."
+    text = "`UploadWorker` retries failing chunks, and a timeout there is what a closed socket is."
     (found,) = trace([told(path, text)], spoken={"t"})
     assert found.copied < 5
     assert reservation(found, Verdict()) == "a file, a page or a command's output worded it"
