@@ -9,7 +9,7 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.capture.budget import Entry, settle
+from subconscious.capture.budget import Entry, distinct, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.gate import admit
 from subconscious.capture.offline import NO_MEANINGS, Meanings, extract
@@ -224,7 +224,8 @@ async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings
 def _too_many(waiting: Iterable[dict[str, Any]], may_be_given: int) -> list[int]:
     """Return what finds no place among what waits of a session, the weakest."""
     ranked = sorted(waiting, key=lambda row: (row["memory_id"] is None, -row["confidence"], row["id"]))
-    free = [row["id"] for row in ranked if row["reservation"] == "" and row["level"] == Level.NONE][:may_be_given]
+    fit = [row for row in ranked if row["reservation"] == "" and row["level"] == Level.NONE]
+    free = [fit[place]["id"] for place in distinct([row["content"] for row in fit], may_be_given)]
     others = [row["id"] for row in ranked if row["id"] not in free and row["origin"] != Origin.USER]
     return others[TO_A_PERSON:]
 

@@ -27,6 +27,9 @@ RETOLD = 0.6
 ENGLISH = 8
 """Words of prose to one that holds English sentences together, at most."""
 
+EDITED = 4
+"""Sentences to one that tells of an edit, at most, where the whole is no list of edits."""
+
 _CODE = re.compile(r"`[^`\n]{1,200}`")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+|\s[-\u2013\u2014]+\s|\s\u2192\s")
 
@@ -200,6 +203,18 @@ _DONE = re.compile(
     r"|(?:summary|modified files|changes?|tests?|files?|new|verification|result)\b[^.]{0,40}\Z)",
     re.IGNORECASE,
 )
+_EDITED = re.compile(
+    r"\W*(?:also |tests? |files? |(?:\d+|several|new|all) )*(?:added|removed|updated|deleted|renamed|modified|moved|bumped|refactored"
+    r"|introduced|cleaned up|changed)\b(?! (?:by|when|if|while|files?|to|in) )",
+    re.IGNORECASE,
+)
+_POINTING = re.compile(
+    r"\W*(?:it|it's|its|this|these|those|they|also|so|but|and|or|tests?"
+    r"|the (?:fix|change|old code|new code|creation|pattern|condition|test|tests))\b",
+    re.IGNORECASE,
+)
+"""How a statement begins that leans on what stood before it."""
+
 _ENGLISH = re.compile(
     r"\b(?:the|a|an|is|are|was|were|of|to|in|on|for|and|or|not|no|it|its|that|this|when|which|with|by|from|as|at|be|has|have|does"
     r"|only|but|if|because|so|than|into|after|before|instead)\b",
@@ -216,6 +231,7 @@ def reservation(traced: Traced, verdict: Verdict) -> str:
         or _by_topic(candidate)
         or _by_language(candidate)
         or _by_news(candidate)
+        or _by_beginning(candidate)
         or next((why for sentence in sentences(candidate) if (why := _by_form(sentence))), "")
         or _by_evidence(traced)
     )
@@ -257,7 +273,16 @@ def _by_news(candidate: Candidate) -> str:
     """Refuse a list of edits: the history of the code has it, and it says nothing about next month."""
     found = list(sentences(candidate))
     done = sum(bool(_DONE.match(sentence)) for sentence in found)
-    return "it tells what was done, not how something is" if done and 2 * done >= len(found) else ""
+    edited = sum(bool(_EDITED.match(sentence)) for sentence in found)
+    if (edited and EDITED * edited >= len(found)) or (done and 2 * done >= len(found)):
+        return "it tells what was done, not how something is"
+    return ""
+
+
+def _by_beginning(candidate: Candidate) -> str:
+    if _POINTING.match(candidate.content):
+        return "it leans on what stood before it"
+    return ""
 
 
 def _by_form(sentence: str) -> str:

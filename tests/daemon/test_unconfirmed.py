@@ -250,6 +250,26 @@ async def test_use_confirms_it_when_the_session_is_over(core: Core, project: Pro
     assert [one.id for one in await known(core)] == [memory.id]
 
 
+async def test_use_alone_brings_it_to_no_start(core: Core, project: Project) -> None:
+    await said(core, project, FOUND)
+    await prompted(core, project, "s2")
+    await ended(core, "s2", used=True)
+    start = Start("s3", project.id, "start/startup", hints=ASKED)
+    assert (await surface_start(core.mind(), start)).text == ""
+
+
+async def test_what_two_sessions_found_may_begin_a_third(core: Core, project: Project) -> None:
+    await said(core, project, FOUND)
+    await said(core, project, AGAIN, session="s2")
+    start = Start("s3", project.id, "start/startup", hints=ASKED)
+    assert "closed socket" in (await surface_start(core.mind(), start)).text
+
+
+async def test_two_of_one_session_that_say_much_of_the_same_are_one(core: Core, project: Project) -> None:
+    await said(core, project, FOUND, f"{FOUND} The `Spool` keeps what is left of it.", confidence=(0.8, 0.75))
+    assert (await the_one(core)).content == FOUND
+
+
 async def test_three_misses_retire_it(core: Core, project: Project) -> None:
     (capture,) = await said(core, project, FOUND)
     for number in range(3):

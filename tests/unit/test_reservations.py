@@ -83,6 +83,10 @@ def test_findings_about_the_code_may_be_given(text: str) -> None:
         "`loader.py` currently fails for the second shard of the map.",
         "I looked at `loader.py` and the second shard is read first.",
         "Added a second shard to `loader.py`.",
+        # what leans on something that is not said, and a list of edits
+        "It reads `loader.py` twice, which makes the second shard slow.",
+        "The fix makes `loader.py` read the second shard first.",
+        "`loader.py` reads the shards in order. Updated its callers in the worker.",
         # another language: nobody has patterns for it
         "Les jetons de `auth.py` sont valides pendant un an dans tous les environnements.",
     ],
