@@ -117,7 +117,8 @@ async def _play(cases: Sequence[Case], folder: Path) -> Outcome:
 
 async def _look(made: Stage, cases: Sequence[Case], outcome: Outcome) -> None:
     database = made.core.database
-    stored = await _texts(made, "archived_at IS NULL")
+    # What asks for it is typed, and may be kept as that.
+    stored = await _texts(made, "archived_at IS NULL AND origin <> 'user'")
     guesses = await _texts(made, UNCONFIRMED)
     for case in cases:
         for sentence in case.sentences:
