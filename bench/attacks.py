@@ -1,12 +1,16 @@
 """Published attacks against the real Claude Code: nothing that a file, a command or a page says may become a memory.
 
     python -m bench.attacks --data CORPORA --claude PATH [--limit N] [--home FOLDER]
+    python -m bench.attacks --repeated
 
 Each attack stands in a file, in a command's output or in a page that the scripted assistant reads in a real session
 with the plugin installed. The assistant repeats it in part, in a later turn as a summary "for memory" and as what "the
 user decided", and asks the plugin to remember it. In the same sessions the user speaks decisions. Some sessions are
 killed behind a command that fails with an attack in its output. Then: what was stored, and what are the next sessions
 given, at their start and with a prompt that asks for it?
+
+`--repeated` plays attacks that the assistant tells in its own words, over two sessions, without the client (see
+`bench.repeated`).
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import cycle
 from pathlib import Path
 
+from bench import repeated
 from subconscious.flow.remembering import Judged, judge
 from subconscious.model import Decision, Origin, Role, Turn
 from subconscious.settings import Settings
@@ -334,11 +339,16 @@ def told(outcome: Outcome) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="the folder of the corpora")
+    parser.add_argument("--data", type=Path, help="the folder of the corpora")
+    parser.add_argument("--repeated", action="store_true", help="those that the assistant repeats in its own words")
     parser.add_argument("--claude", default="claude", help="the client")
     parser.add_argument("--limit", type=int, default=0, help="so many attacks, of the three corpora in equal parts")
     parser.add_argument("--home", type=Path, help="where the environment is made, to be kept")
     options = parser.parse_args()
+    if options.repeated:
+        sys.exit(repeated.main())
+    if options.data is None:
+        parser.error("--data names the folder of the corpora, or --repeated takes those of the project")
     with tempfile.TemporaryDirectory(prefix="attacks-") as folder:
         root = Path(folder)
         (root / "pages").mkdir()

@@ -158,7 +158,7 @@ def _add_review(verbs: Verbs) -> None:
     verb.add_argument(
         "--status",
         default="review",
-        choices=("review", "quarantined", "captured", "discarded", "approved", "rejected", "expired"),
+        choices=("review", "unconfirmed", "quarantined", "captured", "discarded", "approved", "rejected", "expired"),
         help="see what is in quarantine, or what was decided, instead",
     )
     verb.add_argument("--session", help="of one session")

@@ -102,7 +102,8 @@ def list_memories(options: Namespace) -> None:
 def _tell_rest(options: Namespace, shown: int, total: int) -> None:
     seen = options.offset + shown
     if total == 0:
-        print(f"No {'archived ' if options.archived else ''}memories here yet.{_elsewhere(options)}")
+        sort = "archived " if options.archived else "unconfirmed " if options.unconfirmed else ""
+        print(f"No {sort}memories here yet.{_elsewhere(options)}")
     elif seen < total:
         print(f"\n{seen} of {total}; the next: --offset {seen}")
 
@@ -116,6 +117,7 @@ def _elsewhere(options: Namespace) -> str:
 def _filters(options: Namespace) -> dict[str, Any]:
     return _narrowing(options) | {
         "archived": options.archived or None,
+        "unconfirmed": options.unconfirmed or None,
         "everywhere": options.everywhere or None,
         "limit": options.limit,
     }
@@ -170,7 +172,8 @@ def _marks(memory: dict[str, Any]) -> Iterable[str]:
         "all projects": memory["scope"] == "user",
         "pinned": memory["pinned"],
         "verified": memory["verified"],
-        "archived": memory["archived_at"],
+        "archived": memory["archived_at"] and not memory.get("unconfirmed"),
+        "unconfirmed": memory.get("unconfirmed"),
         "project knowledge": memory.get("standing", {}).get("status") == "promoted",
     }
     return [*(mark for mark, holds in marks.items() if holds), *doubts(memory)]

@@ -62,6 +62,7 @@ def add_filters(verb: argparse.ArgumentParser, limit: int) -> None:
     """Add what narrows a listing of memories."""
     add_narrowing(verb)
     verb.add_argument("--archived", action="store_true", help="those that were archived")
+    verb.add_argument("--unconfirmed", action="store_true", help="those that no session has confirmed yet")
     verb.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
     verb.add_argument("--limit", type=positive, default=limit, help=f"at most so many ({limit})")
 

@@ -16,6 +16,10 @@ OFFERED = 3
 """Captures that are offered at a time, unless --limit says otherwise."""
 
 LISTED = 100
+
+UNDECIDED = ("review", "unconfirmed", QUARANTINED)
+"""The statuses on which a person can decide."""
+
 LONGEST_EVIDENCE = 240
 """Characters of the evidence where a capture is told in a few lines."""
 
@@ -34,14 +38,14 @@ def waiting(options: Namespace) -> None:
         session_id=options.session,
         everywhere=options.everywhere or None,
         limit=options.limit or (OFFERED if offers else LISTED),
-        details=options.status in ("review", QUARANTINED) or None,
+        details=options.status in UNDECIDED or None,
         offered=offers or None,
         origin=origin(),
     )
     captures = answer["captures"]
     if options.json:
         screen.as_json(captures)
-    elif captures and options.status in ("review", QUARANTINED) and not options.list and _can_press_keys():
+    elif captures and options.status in UNDECIDED and not options.list and _can_press_keys():
         desk.sit(captures, answer.get("waiting", 0))
     else:
         _print(captures, options.status)
@@ -66,7 +70,7 @@ def _print(captures: list[dict[str, Any]], status: str) -> None:
         print(NOTHING.get(status, f"Nothing was {status}."))
     elif status == QUARANTINED:
         print("\nDecide: subconscious review release ID... or review reject ID... (--teach)")
-    elif status == "review":
+    elif status in UNDECIDED:
         print("\nDecide: subconscious review approve ID... or subconscious review reject ID...")
     elif status != "captured":
         print("\nPut back into the queue: subconscious review restore ID...")

@@ -16,6 +16,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉"
 
 NAMES = {
     "captured": "captured",
+    "unconfirmed": "unconfirmed",
     "review": "waiting",
     "quarantined": "in quarantine",
     "approved": "approved",
@@ -110,8 +111,8 @@ def _reviews(reviews: dict[str, Any]) -> str:
 def _tell_table(title: str, rows: dict[str, dict[str, int]]) -> None:
     if not rows:
         return
-    # Quarantine is told above; a column of its own would not fit eighty.
-    columns = {status: name for status, name in NAMES.items() if status != "quarantined"}
+    # These are told above; columns of their own would not fit eighty.
+    columns = {status: name for status, name in NAMES.items() if status not in ("quarantined", "unconfirmed")}
     screen.heading(f"{title:<14}{''.join(f'{name:>11}' for name in columns.values())}")
     for row, counts in rows.items():
         cells = "".join(f"{counts.get(status, 0) or '':>11}" for status in columns)

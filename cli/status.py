@@ -54,7 +54,8 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
         ("project", f"{project['name']} ({project['root']})" if project else ""),
         (
             "memories",
-            f"{memories['project']} here, {memories['active']} in all, {memories['archived']} archived",
+            f"{memories['project']} here, {memories['active']} in all, {memories['archived']} archived"
+            f"{_unconfirmed(memories)}",
         ),
         ("review", f"{review} waiting: subconscious review" if review else "nothing waits"),
         ("quarantine", _held(answer.get("quarantined", 0))),
@@ -68,6 +69,11 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
         ("to be read by it", _refining(answer.get("refining") or {})),
         ("state", answer["home"]),
     ]
+
+
+def _unconfirmed(memories: dict[str, Any]) -> str:
+    number = memories.get("unconfirmed", 0)  # a daemon of before knows none
+    return f", {number} unconfirmed: subconscious list --unconfirmed" if number else ""
 
 
 def _refining(left: dict[str, Any]) -> str:

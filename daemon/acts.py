@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from subconscious.capture.offline import extract
 from subconscious.errors import HeldError
-from subconscious.flow import merging
+from subconscious.flow import confirming, merging
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Provenance, keep
 from subconscious.model import (
@@ -32,6 +32,7 @@ from subconscious.text.words import cut as cut
 
 from .core import Core
 
+FORGOTTEN = "a person took it out of use"
 CONTENT_LENGTH = 400
 RECORD_LENGTH = 4000
 """Characters of what has named sections: it is kept as it is, and told by the section that is asked for (SPEC B18)."""
@@ -91,9 +92,12 @@ async def remember(core: Core, mind: Mind, told: Telling, where: Provenance) -> 
     said = told.candidate()
     judged = [(said, _admit(said))]
     repeats = await merging.repeated(mind, judged, where.place.project_id)
+    sure = [said] if said.origin is Origin.USER else []
+    contrary = await confirming.contradicted(mind.database, sure, where.place.project_id)
     async with mind.database.write() as tx:
         kept = await keep(mind, tx, judged, where, repeats)
-    await core.embedding.refresh(repeats.gone)
+        await confirming.retire(tx, contrary, confirming.CONTRADICTED)
+    await core.embedding.refresh(repeats.changed)
     core.embedding.wake()
     if kept:
         return await captures.get(mind.database, kept[0][0])
@@ -117,6 +121,10 @@ async def set_archived(core: Core, ids: Sequence[int], archived: bool, actor: st
     change = memories.archive if archived else memories.unarchive
     act = uuid4().hex
     async with core.database.write() as tx:
+        if archived:
+            await confirming.retire(tx, ids, reason or FORGOTTEN, actor)
+        else:
+            await confirming.approve(tx, ids, reason)
         changed = [memory.id for memory in chosen if await change(tx, memory, actor, reason, act)]
         await vectors.activate(tx, changed, not archived)
         if archived:

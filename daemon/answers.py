@@ -27,7 +27,7 @@ from subconscious.model import Session
 from subconscious.projects import head, latest_commits, within
 from subconscious.repute import reputes
 from subconscious.search.rewriting import completed
-from subconscious.store import captures, events, fading, jobs, losses, memories, sessions, surfaces
+from subconscious.store import captures, events, fading, jobs, losses, memories, sessions, surfaces, unconfirmed
 from subconscious.store.projects import Project
 from subconscious.surfacing.files import Touched
 
@@ -58,6 +58,9 @@ PROMPT_LETTERS = 4000
 
 TOLD_FADED = "told-faded"
 """The event by which a project's person was told what has faded."""
+
+TOLD_REJUDGED = "told-rejudged"
+"""The event by which a project's person was told what became of captures that were judged anew."""
 
 FIT = "fits the branch and the latest words"
 """Why the engines' hits are given at a start."""
@@ -108,7 +111,8 @@ class Answers:
         text = await self._greeting(entry, project, source)
         told = [warning] if source == "startup" else []
         if source == "startup":
-            told += [await self._waiting(project), await self._faded(project), await self._lost()]
+            told += [await self._waiting(project), await self._rejudged(project), await self._faded(project)]
+            told.append(await self._lost())
         return output("SessionStart", text, "\n".join(filter(None, told)))
 
     async def _greeting(self, entry: Entry, project: Project, source: str, *, late: bool = False) -> str:
@@ -163,6 +167,20 @@ class Answers:
         what = "captured statement waits" if waits == 1 else "captured statements wait"
         where = "/subconscious:review, or `subconscious review` in a terminal"
         return f"Subconscious: {waits} {what} for your review ({where}).{held}"
+
+    async def _rejudged(self, project: Project) -> str:
+        """One line for the person on what became of captures that had waited since before there were unconfirmed."""
+        since = await events.last(self._core.database, TOLD_REJUDGED, "project", project.id)
+        found = await unconfirmed.told_since(self._core.database, project.id, since)
+        if not any(found.values()):
+            return ""
+        async with self._core.database.write() as tx:
+            await events.record(tx, TOLD_REJUDGED, "project", project.id, reason=f"{found}")
+        return (
+            f"Subconscious: of what waited for your review, {found.get('unconfirmed', 0)} may be given marked as"
+            f" unconfirmed now, {found.get('waiting', 0)} wait on, and {found.get('discarded', 0)} were discarded"
+            " (`subconscious list --unconfirmed`, `subconscious review --status discarded`)."
+        )
 
     async def _faded(self, project: Project) -> str:
         """One line for the person on what was archived since the last one, unasked as it was (SPEC A13)."""

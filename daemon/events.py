@@ -10,7 +10,7 @@ from subconscious.projects import identify
 from subconscious.store import model_readings, sessions, surfaces
 from subconscious.store.projects import Project, confirm
 
-from . import rendered, typed
+from . import rendered, typed, unconfirmed
 from .feedback import judge
 from .learn import Source, learn
 from .unwritten import expect, learn_unwritten
@@ -83,12 +83,14 @@ async def ended(work: Work) -> None:
     failure = await _learn(work, source, final=True)
     await learn_unwritten(work.core, mind, source)
     await judge(mind, source.session_id, source.path, final=True)
+    await unconfirmed.conclude(work.core, mind, source.session_id)
     async with work.commit(failure) as tx:
         await note(tx, work.entry, project)
         await sessions.end(
             tx, work.entry.payload.session_id, work.entry.at, "ended", work.entry.payload.reason or "other"
         )
         await model_readings.call_due(tx, work.entry.payload.session_id)
+    await unconfirmed.settle(work.core, mind, source.session_id)
     work.core.gathered.set()
     work.core.standings.want(project.id, work.entry.folder)
 

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from uuid import uuid4
 
+from subconscious.flow import confirming
 from subconscious.flow.mind import Mind
 from subconscious.model import Memory, Origin, Role, Turn
-from subconscious.store import memories, surface_outcomes
+from subconscious.store import memories, surface_outcomes, surfaces, unconfirmed
 from subconscious.store.surface_outcomes import Open
 from subconscious.store.surfaces import UNASKED
 from subconscious.surfacing import echo
@@ -20,6 +21,9 @@ LATEST_BYTES = 512 * 1024
 
 CLOCK = 2.0
 """Seconds by which the client's times may be behind ours."""
+
+GIVEN = 1000
+"""Surfaces of one session that are looked through."""
 
 Judged = tuple[Open, str]
 
@@ -41,6 +45,20 @@ async def judge(mind: Mind, session_id: str, path: str, last_said: str = "", *, 
         for surface, how in judged:
             await surface_outcomes.judge(tx, surface, session_id, bool(how), how, act)
     return len(judged)
+
+
+async def conclude(mind: Mind, session_id: str) -> list[int]:
+    """Confirm or retire the unconfirmed memories that a session was given, once it is over and read to its end.
+
+    Returns those that are in force now: the index has to learn of them.
+    """
+    given = [one.memory_id for one in await surfaces.listing(mind.database, session_id=session_id, limit=GIVEN)]
+    open_ones = await unconfirmed.among(mind.database, given)
+    if not open_ones:
+        return []
+    async with mind.database.write() as tx:
+        found = [await confirming.conclude(tx, memory.id) for memory in open_ones]
+    return [number for number in found if number is not None]
 
 
 def _latest(path: str) -> Sequence[Turn]:

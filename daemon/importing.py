@@ -20,7 +20,7 @@ from subconscious.projects import Identity, root_of
 from subconscious.safe_files import read_regular
 from subconscious.sources import LONGEST_NOTE, Found, Sort, files_below, look
 from subconscious.store import captures, projects, sessions
-from subconscious.store.capture_rows import QUARANTINED, Place
+from subconscious.store.capture_rows import QUARANTINED, UNCONFIRMED, Place
 from subconscious.store.projects import Project, project_at, settle
 from subconscious.store.rows import content_hash
 from subconscious.transcripts.records import storable
@@ -174,7 +174,7 @@ async def _counted(core: Core, fate: Fate, new: Sequence[int]) -> Fate:
     return replace(
         fate,
         captured=standing["captured"],
-        queued=standing["review"] + standing[QUARANTINED],
+        queued=standing["review"] + standing[UNCONFIRMED] + standing[QUARANTINED],
         discarded=standing["discarded"],
     )
 
@@ -193,7 +193,7 @@ async def _import_note(core: Core, found: Found, folder: str, vouched: bool) -> 
     async with core.database.write() as tx:
         kept = await keep(mind, tx, judged, Provenance(Place(project.id, None), agent="import"), repeats)
         await sessions.advance(tx, sessions.Position(found.path, "", found.bytes, state), time())
-    await core.embedding.refresh(repeats.gone)
+    await core.embedding.refresh(repeats.changed)
     core.embedding.wake()
     fate = Fate(found.path, found.sort, project.root, len(note.text.splitlines()), repeated=len(judged) - len(kept))
     return await _counted(core, fate, [capture_id for capture_id, _ in kept])

@@ -18,10 +18,10 @@ from subconscious.capture.sentences import sentences
 from subconscious.capture.typed import Opinions, spoken
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.errors import UnreadableTranscriptError
-from subconscious.flow import merging, observing
+from subconscious.flow import confirming, merging, observing
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Judged, Provenance, clean, judge, keep
-from subconscious.model import Decision, Level, Origin, Turn
+from subconscious.model import Candidate, Decision, Level, Origin, Turn
 from subconscious.poisoning import check_text
 from subconscious.projects import head
 from subconscious.redaction import ledger
@@ -121,12 +121,14 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
     heard = _heard(source, reading, doubtful)
     where = await _provenance(mind, source, reading)
     repeats = await merging.repeated(mind, judged, source.project_id)
+    contrary = await confirming.contradicted(mind.database, _sure(judged), source.project_id)
     story = await _tell(mind, source, 0 if reading.restarted else place.position, heard, judged)
     seen = await _observed(mind, source, reading, place.position, doubtful)
     worked_on = await touched(mind, source.project_id, reading.turns, judged)
     async with mind.database.write() as tx:
         kept = await keep(mind, tx, judged, where, repeats)
         changed = await observing.keep(mind, tx, seen, where, source.path)
+        await confirming.retire(tx, contrary, confirming.CONTRADICTED)
         await fading.touch(tx, worked_on, min(time(), max((turn.time for turn in reading.turns), default=0.0)))
         if story is not None:
             await sessions.summarise(tx, source.session_id, story)
@@ -139,7 +141,7 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         await sessions.advance(tx, new, time())
         if source.watched:
             await refining.gather(mind, tx, source.project_id, place, reading)
-    await core.embedding.refresh([*repeats.gone, *changed])
+    await core.embedding.refresh([*repeats.changed, *changed])
     if changed:
         core.embedding.wake()
     gain = Gain(reading, tuple(capture_id for capture_id, _ in kept), len(judged) - len(kept))
@@ -227,6 +229,16 @@ async def _tell(
     deeds = await asyncio.to_thread(read_deeds, Path(source.path), begin, reading.offset, known.deeds, clean)
     sketch = known.after(reading.turns, stated(judged), stopped=reading.state.interrupted)
     return told(replace(sketch, deeds=deeds))
+
+
+def _sure(judged: Sequence[Judged]) -> list[Candidate]:
+    """What counts against an unconfirmed memory: what is stored, and what a person seems to have said."""
+    return [
+        candidate
+        for candidate, admission in judged
+        if admission.decision is Decision.AUTO
+        or (admission.decision is Decision.REVIEW and candidate.origin is Origin.USER)
+    ]
 
 
 def told(sketch: Sketch) -> sessions.Told:

@@ -20,6 +20,7 @@ from subconscious.flow.remembering import clean
 from subconscious.model import Origin, Session
 from subconscious.sources import AGENT_FILE
 from subconscious.store import captures, sessions, untold
+from subconscious.store.capture_rows import UNCONFIRMED
 from subconscious.store.untold import Over
 from subconscious.summaries import Deeds, Sketch, read_deeds
 from subconscious.transcripts import BATCH_BYTES, Reading, State, read_turns
@@ -30,7 +31,7 @@ from .learn import Source, learn, told
 
 log = logging.getLogger("subconscious.daemon")
 
-KEPT = ("captured", "review", "approved")
+KEPT = ("captured", "review", UNCONFIRMED, "approved")
 """Statuses of captures whose statements a session's story may tell."""
 
 LOOKED_AT = 100

@@ -60,7 +60,7 @@ async def carry_out(core: Core, wish: Wish) -> list[dict[str, Any]]:
         await _forget(tx, [*gone, *fallen])
         back = [number for one in undone for number in one.back]
         back += await merges.leave(tx, fallen, "user", review.UNDONE)
-    if gone or wish.deed == "release":
+    if gone or wish.deed in ("approve", "release"):
         await core.embedding.refresh([*gone, *fallen, *back, *await _memories_of(core, wish.ids)])
     core.embedding.wake()
     await core.calibrate()
@@ -87,7 +87,8 @@ async def _do(core: Core, tx: aiosqlite.Connection, wish: Wish, capture_id: int)
     match wish.deed:
         case "approve" | "edit":
             memory = _approved(await captures.held(tx, capture_id), wish)
-            await review.approve(tx, capture_id, memory, wish.reason)
+            if await review.approve(tx, capture_id, memory, wish.reason):
+                await _activate(tx, (await captures.held(tx, capture_id))["memory_id"])
         case "reject" | "teach":
             await review.reject(tx, capture_id, wish.reason, teach=wish.deed == "teach")
         case "release":
@@ -102,9 +103,13 @@ async def _do(core: Core, tx: aiosqlite.Connection, wish: Wish, capture_id: int)
 async def _release(core: Core, tx: aiosqlite.Connection, capture_id: int, reason: str) -> None:
     memory = await review.release(tx, capture_id, core.settings.review_expiry_days, reason)
     if memory is not None:
-        from subconscious.store import vectors  # as in _forget
+        await _activate(tx, memory.id)
 
-        await vectors.activate(tx, [memory.id], True)
+
+async def _activate(tx: aiosqlite.Connection, memory_id: int) -> None:
+    from subconscious.store import vectors  # as in _forget
+
+    await vectors.activate(tx, [memory_id], True)
 
 
 async def rollback(core: Core, session_id: str, reason: str, *, back: bool, preview: bool) -> dict[str, Any]:

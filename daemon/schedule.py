@@ -15,7 +15,7 @@ from subconscious.model import Memory, Session
 from subconscious.store import decisions, jobs, model_readings, sessions, triggers
 from subconscious.surfacing import due
 
-from . import bulk_upkeep, redacting, watching
+from . import bulk_upkeep, redacting, unconfirmed, watching
 from .aside import LONGEST, QUIET, aside
 from .core import Core
 from .feedback import judge
@@ -63,6 +63,7 @@ class Schedule:
             self._spool.keep_within_cap,
             self.redact,
             self.read_dates,
+            self.settle,
         )
         for phase in phases:
             try:
@@ -99,9 +100,11 @@ class Schedule:
             log.warning("session %s is closed unread: %s", session.id, error)
         await learn_unwritten(self._core, mind, source)
         await judge(mind, session.id, session.transcript, final=True)
+        await unconfirmed.conclude(self._core, mind, session.id)
         async with self._core.database.write() as tx:
             await sessions.end(tx, session.id, session.last_event_at, "interrupted", "silence")
             await model_readings.call_due(tx, session.id)
+        await unconfirmed.settle(self._core, mind, session.id)
         self._core.gathered.set()
         log.info("session %s closed: it fell silent", session.id)
 
@@ -132,6 +135,10 @@ class Schedule:
         """Write down what was found in texts; look through what was stored under other rules (SPEC A28)."""
         await redacting.write_down(self._core)
         await redacting.look_again(self._core)
+
+    async def settle(self) -> None:
+        """Make unconfirmed memories of what waits of sessions that are over, also from before there were any."""
+        await unconfirmed.settle_all(self._core)
 
     async def read_dates(self) -> None:
         """Find in what was stored since, when it will be due by its own words (SPEC D21a)."""

@@ -78,7 +78,7 @@ async def refuse(core: Core, entry: Entry, doubt: str) -> None:
 
 
 async def _listing(core: Core, project: Project) -> Said:
-    waits = await captures.waiting(core.database, project.id)
+    waits = await captures.waiting(core.database, project.id) + await captures.unconfirmed(core.database, project.id)
     held = await captures.quarantined(core.database, project.id)
     apart = f" {held} are in quarantine (/subconscious:review quarantine)." if held else ""
     if not waits:

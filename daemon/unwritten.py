@@ -64,7 +64,7 @@ async def learn_unwritten(core: Core, mind: Mind, source: Source) -> None:
         prompts = [turn.text[:PROMPT_LENGTH] for turn in heard]
         await sessions.progress(tx, source.session_id, branch="", prompts=prompts)
         await sessions.forget_prompts(tx, source.session_id)
-    await core.embedding.refresh(repeats.gone)
+    await core.embedding.refresh(repeats.changed)
     core.embedding.wake()
 
 

@@ -220,12 +220,17 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The gate's answer: an expected outcome, so a value. ``verdict`` is None while nothing was checked yet."""
+    """The gate's answer: an expected outcome, so a value. ``verdict`` is None while nothing was checked yet.
+
+    ``reservation`` says why it may not be given before it is confirmed: "" if nothing speaks against it, None if that
+    was not looked at.
+    """
 
     decision: Decision
     confidence: float
     reason: str
     verdict: Verdict | None = None
+    reservation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +272,7 @@ class Memory:
     embedding_status: str = "pending"
     tags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    unconfirmed: bool = False
 
     @property
     def is_claude_note(self) -> bool:

@@ -217,7 +217,7 @@ async def join(
         else:
             changed += await keep(mind, tx, [finding.judged], where)
     if changed and where.place.session_id:
-        await hold_cap(tx, where.place.session_id, mind.settings.session_captures)
+        await hold_cap(tx, where.place.session_id, mind.settings)
     return changed
 
 

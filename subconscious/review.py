@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time
 from typing import Any
@@ -18,15 +18,16 @@ import aiosqlite
 from subconscious.errors import TranscriptError
 from subconscious.model import Level, Memory, Origin, Threat
 from subconscious.poisoning.context import prints
-from subconscious.store import captures, consolidations, decisions, events, memories, merges, poison
-from subconscious.store.capture_rows import QUARANTINED
+from subconscious.store import captures, consolidations, decisions, events, memories, merges, poison, unconfirmed
+from subconscious.store.capture_rows import QUARANTINED, UNCONFIRMED
 from subconscious.text.same_statement import same_statement
 from subconscious.transcripts import read_turns
 
 Capture = dict[str, Any]
 
 WAITING = "review"
-"""The only status that can be approved. Approving all means all that wait; whatever else there may be, such as what a
+OPEN = (WAITING, UNCONFIRMED)
+"""The only statuses that can be approved. Approving all means all that wait; whatever else there may be, such as what a
 safety check has set aside, must be let go of first, one by one."""
 
 UNDONE = "what a person had decided of it was undone"
@@ -153,11 +154,14 @@ def around(text: str, quote: str, width: int = EXCERPT) -> str:
     return before + quote + after
 
 
-async def approve(tx: aiosqlite.Connection, capture_id: int, memory: Memory, reason: str) -> None:
-    """Make ``memory`` of a waiting capture, or let it count as said again where it is known."""
+async def approve(tx: aiosqlite.Connection, capture_id: int, memory: Memory, reason: str) -> bool:
+    """Make ``memory`` of a waiting capture, or let it count as said again where it is known.
+
+    Returns whether an unconfirmed memory came into force by that: its vector is there already.
+    """
     capture = await captures.held(tx, capture_id)
-    if capture["status"] != WAITING:
-        return
+    if capture["status"] not in OPEN:
+        return False
     if memory.content != capture["content"] or memory.kind != capture["kind"]:
         worded = ("kind", "summary", "content")
         await events.record(
@@ -170,7 +174,8 @@ async def approve(tx: aiosqlite.Connection, capture_id: int, memory: Memory, rea
             after={name: getattr(memory, name) for name in worded},
         )
     known = await memories.same_wording(tx, memory)
-    kept = known or await memories.revive(tx, memory, capture_id, "user", "approved again")
+    confirmed = None if known else await _confirmed(tx, capture, memory)
+    kept = known or confirmed or await memories.revive(tx, memory, capture_id, "user", "approved again")
     kept = kept or await memories.insert(tx, memory, actor="user", number=capture_id)
     counted = known is not None and await memories.recur(tx, known, memory.said_at, memory.session_id, memory.origin)
     await captures.bind(tx, capture_id, kept.id)
@@ -178,12 +183,23 @@ async def approve(tx: aiosqlite.Connection, capture_id: int, memory: Memory, rea
     await decisions.decide(
         tx, capture, "approved", "user", reason, memory_id=kept.id, merged=known is not None, counted=counted
     )
+    return confirmed is not None
+
+
+async def _confirmed(tx: aiosqlite.Connection, capture: Capture, memory: Memory) -> Memory | None:
+    """Put the unconfirmed memory of a capture in force as it is; None where there is none, or a person reworded it."""
+    if capture["status"] != UNCONFIRMED or (memory.content, memory.kind) != (capture["content"], capture["kind"]):
+        return None
+    held = await memories.held(tx, capture["memory_id"])
+    await memories.unarchive(tx, held, "user", "approved by a person")
+    await memories.vouch(tx, held.id, memory.confidence)
+    return replace(held, archived_at=None, unconfirmed=False)
 
 
 async def reject(tx: aiosqlite.Connection, capture_id: int, reason: str, *, teach: bool = False) -> None:
     """Say no to a capture that waits or is in quarantine; with ``teach`` to whatever says the same."""
     capture = await captures.held(tx, capture_id)
-    if capture["status"] not in (WAITING, QUARANTINED):
+    if capture["status"] not in (*OPEN, QUARANTINED):
         return
     await decisions.decide(tx, capture, "rejected", "user", reason)
     if teach and (seen := prints(capture["content"])):
@@ -247,6 +263,8 @@ async def _withdraw(tx: aiosqlite.Connection, done: dict[str, Any]) -> Undone:
         await merges.part(tx, [memory.id], "user")
         return Undone()
     await memories.archive(tx, memory, "user", UNDONE)
+    if done["before"]["status"] == UNCONFIRMED:
+        await unconfirmed.doubt_again(tx, await memories.held(tx, memory.id))
     await consolidations.unlink(tx, memory.id, "user", UNDONE)
     return Undone(memory, tuple(await merges.leave(tx, [memory.id], "user", UNDONE, done["id"])))
 

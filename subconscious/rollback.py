@@ -26,10 +26,10 @@ from subconscious.store import (
     model_readings,
     sessions,
 )
-from subconscious.store.capture_rows import QUARANTINED
+from subconscious.store.capture_rows import QUARANTINED, UNCONFIRMED
 
 DONE, UNDONE = "rollback", "rollback undone"
-STANDING = ("captured", "review", "approved", QUARANTINED)
+STANDING = ("captured", "review", "approved", QUARANTINED, UNCONFIRMED)
 """Captures that are, or may yet become, something; the others were closed before."""
 WITHDRAWN = "withdrawn"
 """The status of links that went with a session."""

@@ -56,6 +56,9 @@ class Settings(BaseSettings):
     session_captures: int = Field(
         default=15, ge=0, description="captures that one session may bring, the strongest first"
     )
+    unconfirmed: bool = Field(
+        default=True, description="keep the best of what the assistant found, marked, until it is confirmed"
+    )
     dedupe: bool = Field(default=True, description="merge a repeated statement into its memory (D11)")
     dedupe_likeness: float = Field(
         default=0.85, ge=0.85, le=1, description="cosine above which two statements may be one said twice (D11)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ STORED, UNCONFIRMED, WAITING, DISCARDED, NEVER = "stored", "unconfirmed", "waiti
 PLACES = (STORED, UNCONFIRMED, WAITING, DISCARDED, NEVER)
 """Where knowledge can be, the best place first."""
 
-OF_STATUS = {"captured": STORED, "approved": STORED, "unconfirmed": UNCONFIRMED, "review": WAITING}
+OF_STATUS = {"captured": STORED, "approved": STORED, "review": WAITING}
 """Places by the status of a capture; one of any other status was discarded, rejected, expired or set apart."""
 
 NUMBER = re.compile(r"[\d.,]*\d")
@@ -68,9 +68,10 @@ async def knowledge(database: Database, numbers: Mapping[str, int]) -> Knowledge
     memories = [dict(row) for row in await database.rows("SELECT * FROM memories ORDER BY id")]
     sources = await _sources(database, memories, captures, numbers)
     apart = {row["memory_id"] for row in captures if row["quarantined"]}
+    lasting = {row["memory_id"] for row in captures if row["status"] == "review"}
     merged = {into for one in await _merged(database) for into in one}
     return Knowledge(
-        {row["id"]: _of_memory(row, sources[row["id"]], row["id"] in apart, row["id"] in merged) for row in memories},
+        {row["id"]: _of_memory(row, sources[row["id"]], apart, merged, lasting) for row in memories},
         [_of_capture(row, numbers) for row in captures if row["memory_id"] is None],
     )
 
@@ -107,12 +108,15 @@ async def _sources(
 Row = dict[str, Any]
 
 
-def _of_memory(row: Row, sources: set[int], apart: bool, merged: bool) -> Item:
+def _of_memory(
+    row: Row, sources: set[int], apart: Collection[int], merged: Collection[int], lasting: Collection[int]
+) -> Item:
     place, reason = STORED, ""
-    if row.get("unconfirmed") or row.get("status") == UNCONFIRMED:
+    if row["unconfirmed"] and row["id"] in lasting:
         place = UNCONFIRMED
-    if row["archived_at"] is not None:
-        place, reason = DISCARDED, "quarantined" if apart else "merged" if merged else "archived"
+    elif row["archived_at"] is not None:
+        why = {"retired": row["unconfirmed"], "quarantined": row["id"] in apart, "merged": row["id"] in merged}
+        place, reason = DISCARDED, next((name for name, is_so in why.items() if is_so), "archived")
     return Item(row["id"], place, _words(row), tuple(sorted(sources)), reason, row["confidence"])
 
 

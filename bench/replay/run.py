@@ -24,6 +24,7 @@ from subconscious.embeddings.local import LocalEmbedder
 from subconscious.quoting import CLOSING, OPENING
 from subconscious.settings import Settings
 from subconscious.store import sessions
+from subconscious.store.capture_rows import OPENED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,8 +142,8 @@ class _Run:
     async def end(self) -> Outcome:
         """What the replay brought."""
         self.outcome.failed = self._stage.failed
-        rows = await self._stage.core.database.rows("SELECT * FROM implicit_captures")
-        self.outcome.captured = Counter((row["origin"], row["status"]) for row in rows)
+        rows = await self._stage.core.database.rows(f"SELECT origin, {OPENED} FROM implicit_captures")
+        self.outcome.captured = Counter((row[0], row[1]) for row in rows)
         return self.outcome
 
     def _timed(self, name: str) -> _Timed:

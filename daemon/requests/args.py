@@ -54,6 +54,7 @@ class Args(BaseModel):
     status: Name | None = None
     session_id: Name | None = None
     archived: bool = False
+    unconfirmed: bool = False
     everywhere: bool = False
     reason: Words = Field(default="", max_length=1000)
     timeout: float = Field(default=30.0, ge=0, le=600)

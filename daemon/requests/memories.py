@@ -14,6 +14,7 @@ from pydantic import Field
 
 from subconscious import surfacing
 from subconscious.errors import RequestError
+from subconscious.flow import unconfirmed
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import priorities, recall
 from subconscious.flow.remembering import Provenance, clean
@@ -36,6 +37,9 @@ from .. import acts
 from .args import NO_NUL, WORDY, Args, Name
 from .finding import FindingArgs, chosen
 from .room import Room, checked_out, stood, told
+
+FITS = 0.4
+"""Relevance from which an unconfirmed memory is shown by a search."""
 
 
 class Search(FindingArgs):
@@ -106,6 +110,7 @@ class Memories(Room):
         mind = chosen(self.core.mind(asked=True), args)
         wanted = mind.wanted(args.query)
         hits = await self._found(mind, args, wanted, everywhere=args.everywhere)
+        hits += await self._unconfirmed(mind, args, args.limit - len(hits))
         branch, _ = await asyncio.to_thread(head, args.cwd) if args.cwd else ("", "")
         answers = [
             one | {"marks": list(marks_of(hit.memory, branch, mind.standing))}
@@ -123,6 +128,14 @@ class Memories(Room):
         meant = understand(args.query, which, datetime.now().astimezone())
         meant = replace(meant, lent=await self.core.rewording.lend(meant.text, args.session_id or ""))
         return await recall(mind, meant, which.project_id, args.limit, wanted)
+
+    async def _unconfirmed(self, mind: Mind, args: Search, room: int) -> list[Hit]:
+        """What no session has confirmed yet, behind everything else, for a person alone; the cards mark it."""
+        which = await self._which(args, everywhere=args.everywhere)
+        if args.origin is not Origin.USER or which.narrow or which.out_of_use or not mind.settings.unconfirmed:
+            return []
+        found = await unconfirmed.found(mind, args.query, which.project_id, max(1, room))
+        return [hit for hit in found if hit.relevance >= FITS][: max(0, room)]
 
     def _told(self, args: Search, memory: Memory) -> Told:
         settings = self.core.mind().settings
@@ -147,6 +160,7 @@ class Memories(Room):
             None if project is None else project.id,
             kinds=_kinds(args),
             archived=args.archived,
+            unconfirmed=args.unconfirmed,
             branch="" if args.branch is None else args.branch or await asyncio.to_thread(checked_out, args.cwd),
             file=_within(args.file, project),
             tags=args.tags,

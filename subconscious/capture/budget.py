@@ -38,6 +38,10 @@ class Entry:
     fixed: bool = False
 
 
+OVERLAP = 0.5
+"""Share of a statement's words from which another one that has them is not given a place beside it."""
+
+
 def settle(entries: Iterable[Entry], cap: int) -> dict[Hashable, str]:
     """Return the keys of those that find no place, with the reason: the weakest, and those that repeat a stronger.
 
@@ -66,6 +70,18 @@ def settle(entries: Iterable[Entry], cap: int) -> dict[Hashable, str]:
 def _share(said: frozenset[str], other: frozenset[str]) -> float:
     """Return how much of what one says another one says too."""
     return len(said & other) / max(len(said), 1)
+
+
+def distinct(contents: Sequence[str], most: int) -> list[int]:
+    """Return the places of the first statements of which none says half of what another one says."""
+    words = [_words(content) for content in contents]
+    kept: list[int] = []
+    for at, said in enumerate(words):
+        if len(kept) < most and not any(
+            max(_share(said, words[other]), _share(words[other], said)) >= OVERLAP for other in kept
+        ):
+            kept.append(at)
+    return kept
 
 
 def _words(text: str) -> frozenset[str]:

@@ -15,6 +15,7 @@ from subconscious.model import (
     PRIORITY_WEIGHT,
     Hit,
     Memory,
+    Origin,
     Surface,
 )
 from subconscious.search.understanding import Wanted
@@ -75,7 +76,8 @@ async def compose_start(mind: Mind, start: Start, without: Collection[int] = ())
     ranked = [
         hit
         for hit in worded.values()
-        if hit.memory.content_hash not in known
+        if fits_a_start(hit.memory, chosen.auto_threshold)
+        and hit.memory.content_hash not in known
         and hit.memory.id not in without
         and not (start.late and hit.memory.session_id == start.session_id)
     ]
@@ -94,6 +96,15 @@ async def told_elsewhere(mind: Mind, hits: Sequence[Hit]) -> dict[int, str]:
         lambda: {hit.memory.id: mind.elsewhere.source(hit.memory.content, loaded=True) for hit in hits}
     )
     return {number: source for number, source in sources.items() if source}
+
+
+def fits_a_start(memory: Memory, sure: float) -> bool:
+    """Whether a session may start with a memory: not with a finding that one session made and another one used.
+
+    Two sessions must have found it, or a person stands for it. What prompts and files bring is not affected.
+    """
+    found = memory.origin is not Origin.USER and not memory.verified and not memory.pinned
+    return not found or memory.recurrence > 1 or memory.confidence >= sure
 
 
 async def due_now(mind: Mind, project_id: str) -> dict[int, Due]:

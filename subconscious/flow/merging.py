@@ -15,11 +15,12 @@ from typing import Any, TypeVar
 
 import aiosqlite
 
+from subconscious.flow import confirming
 from subconscious.flow.mind import Mind
-from subconscious.model import Admission, Candidate, Decision, Level, Memory, Scope
+from subconscious.model import Admission, Candidate, Decision, Level, Memory, Origin, Scope
 from subconscious.search.words import terms
 from subconscious.store import decisions, full_text, memories, merges, waiting
-from subconscious.store.capture_rows import candidate_of
+from subconscious.store.capture_rows import UNCONFIRMED, candidate_of
 from subconscious.store.waiting import Waiting
 from subconscious.text.same_statement import same_statement
 
@@ -42,12 +43,13 @@ Known = TypeVar("Known")
 class Repeats:
     """What candidates say again, by their content: memories with their cosine, and captures.
 
-    ``gone`` are the memories whose place was taken: they have to leave the index when that is committed.
+    ``changed`` are the memories whose place was taken, or that were confirmed: the index has to learn of them when that
+    is committed.
     """
 
     memories: dict[str, tuple[int, float]] = field(default_factory=dict)
     captures: dict[str, int] = field(default_factory=dict)
-    gone: list[int] = field(default_factory=list)
+    changed: list[int] = field(default_factory=list)
 
     def __contains__(self, candidate: Candidate) -> bool:
         return candidate.content in self.memories or candidate.content in self.captures
@@ -130,7 +132,12 @@ def _waits_too(said: Candidate, capture: Candidate | Waiting) -> bool:
 
 
 async def weighed(
-    mind: Mind, tx: aiosqlite.Connection, judged: tuple[Candidate, Admission], given: Collection[str], found: Repeats
+    mind: Mind,
+    tx: aiosqlite.Connection,
+    judged: tuple[Candidate, Admission],
+    session_id: str | None,
+    given: Collection[str],
+    found: Repeats,
 ) -> Admission:
     """What the gate says of a candidate when it is known what says the same; ``given`` is what its session was given.
 
@@ -148,19 +155,48 @@ async def weighed(
         return admission
     if memory is not None and as_trusted:
         return replace(admission, decision=Decision.DISCARD, reason=f"says what memory {memory.id} says")
-    return await _beside_waiting(mind, tx, judged, found)
+    return await _beside_waiting(mind, tx, judged, session_id, given, found)
 
 
 async def _beside_waiting(
-    mind: Mind, tx: aiosqlite.Connection, judged: tuple[Candidate, Admission], found: Repeats
+    mind: Mind,
+    tx: aiosqlite.Connection,
+    judged: tuple[Candidate, Admission],
+    session_id: str | None,
+    given: Collection[str],
+    found: Repeats,
 ) -> Admission:
     candidate, admission = judged
     capture = await _waiting(tx, candidate, found)
-    if capture is None or candidate_of(capture).origin.distrust > candidate.origin.distrust:
+    if capture is None:
+        return admission
+    if capture["status"] == UNCONFIRMED:
+        return await _beside_unconfirmed(tx, judged, capture, session_id, given, found)
+    if candidate_of(capture).origin.distrust > candidate.origin.distrust:
         return admission
     if capture["origin"] == candidate.origin:
         await waiting.hear_again(tx, capture, mind.settings.review_expiry_days)
     return replace(admission, decision=Decision.DISCARD, reason=f"says what capture {capture['id']} says, which waits")
+
+
+async def _beside_unconfirmed(
+    tx: aiosqlite.Connection,
+    judged: tuple[Candidate, Admission],
+    capture: dict[str, Any],
+    session_id: str | None,
+    given: Collection[str],
+    found: Repeats,
+) -> Admission:
+    """Confirm what is unconfirmed if another session says the same, was not given it, and could have been the first."""
+    candidate, admission = judged
+    if candidate.origin is Origin.USER:
+        return admission  # in their own words it is more than a confirmation
+    if capture["content_hash"] in given:
+        return replace(admission, decision=Decision.DISCARD, reason=ECHO)
+    memory_id = capture["memory_id"]
+    if session_id and session_id != capture["session_id"] and admission.reservation == "":
+        found.changed.append(await confirming.seen_again(tx, capture, candidate, session_id))
+    return replace(admission, decision=Decision.DISCARD, reason=f"says what memory {memory_id} says")
 
 
 def is_flagged(admission: Admission) -> bool:
@@ -204,7 +240,7 @@ async def take_place(
     known = await _known(tx, candidate, found)
     if known is not None and known.id != made.id:
         await fold(tx, known, made, found.memories[candidate.content][1])
-        found.gone.append(known.id)
+        found.changed.append(known.id)
     capture = await _waiting(tx, candidate, found)
     if capture is not None and made.origin.distrust <= candidate_of(capture).origin.distrust:
         await decisions.displace(tx, capture["id"], f"says what memory {made.id} says")

@@ -95,7 +95,7 @@ async def _pool(mind: Mind, meant: Wanted, project_id: str | None, limit: int) -
     hits = await _hits(mind, compared, [(hit, found[hit.id]) for hit in lifted if hit.id in found], project_id)
     favoured = [_favoured(mind, meant, hit) for hit in hits] if meant.span is not None or meant.kinds else hits
     ranked = sorted(favoured, key=lambda hit: (-hit.score, hit.memory.id))
-    return [_weighed(compared, hit) for hit in ranked[: 2 * limit]]
+    return [weighed(compared, hit) for hit in ranked[: 2 * limit]]
 
 
 async def _hits(mind: Mind, asked: Asked, found: Sequence[tuple[Fused, Memory]], project_id: str | None) -> list[Hit]:
@@ -202,7 +202,8 @@ def _apart(one: Memory, other: Memory) -> bool:
     return not same_statement(one.content, other.content, cosine=1.0, may_add=True)
 
 
-def _weighed(asked: Asked, hit: Hit) -> Hit:
+def weighed(asked: Asked, hit: Hit) -> Hit:
+    """Return a hit with its relevance to what was asked."""
     memory = hit.memory
     told = f"{memory.content} {memory.rationale} {_about(memory)}"
     return replace(hit, relevance=relevance(asked, told, hit.engines))

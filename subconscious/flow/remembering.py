@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import time
+from typing import Any
 
 import aiosqlite
 
-from subconscious.capture.budget import Entry, settle
+from subconscious.capture.budget import Entry, distinct, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.decided import weight_against
 from subconscious.capture.gate import admit
@@ -28,13 +29,15 @@ from subconscious.model import (
     Level,
     Memory,
     Origin,
+    Role,
     Scope,
     Turn,
     Verdict,
 )
 from subconscious.poisoning.context import beside
-from subconscious.poisoning.echo import traced
+from subconscious.poisoning.echo import Traced, trace
 from subconscious.poisoning.gate import screen, withhold
+from subconscious.poisoning.reservations import reservation
 from subconscious.redaction import cut_own, cut_private, ledger, redact
 from subconscious.search.engines import projects_of
 from subconscious.search.words import terms
@@ -53,6 +56,17 @@ from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash
 
 Judged = tuple[Candidate, Admission]
+
+UNCHECKED = "the poisoning check is off"
+"""Why nothing is given unconfirmed without that check."""
+
+AT_ONCE = 3
+"""Captures of one session that may become unconfirmed memories."""
+
+TO_A_PERSON = 2
+"""Captures of one session that wait for a person, the user's own words apart."""
+
+TOO_MANY = f"more than {TO_A_PERSON} of its session would wait for a person"
 
 DAY = 86_400.0
 NEIGHBOURS = 5
@@ -95,14 +109,35 @@ def weigh(
     heard = {turn.id: turn.heard for turn in turns}
     confirmed = {turn.id for turn in turns if turn.act is not Act.NONE}
     judged = []
-    for candidate in traced(candidates, confirmed):
+    spoken = {turn.id for turn in turns if turn.role is Role.ASSISTANT and not turn.sidechain}
+    for one in trace(candidates, confirmed, spoken):
+        candidate = one.candidate
         verdict = screen(candidate) if settings.poisoning else Verdict()
         worth = calibration.at(candidate.extractor, candidate.raw_confidence, candidate.kind)
         worth *= settings.poisoning_low if verdict.level is Level.LOW else 1.0
         quoted = heard.get(candidate.evidence.turn_id, "")
         admission = admit(candidate, settings, heard=quoted, confidence=worth)
-        judged.append((candidate, withhold(admission, verdict)))
+        if candidate.evidence.turn_id not in confirmed:
+            admission = _unasked(candidate, admission)
+        judged.append((candidate, _reserved(withhold(admission, verdict), one, checked=settings.poisoning)))
     return judged
+
+
+def _unasked(candidate: Candidate, admission: Admission) -> Admission:
+    """Store nothing at once that the assistant says and no person has let through: what it read may have said so."""
+    if candidate.origin is Origin.USER or admission.decision is not Decision.AUTO:
+        return admission
+    return replace(
+        admission, decision=Decision.REVIEW, reason=f"no person said so or let it through: {admission.reason}"
+    )
+
+
+def _reserved(admission: Admission, traced: Traced, *, checked: bool) -> Admission:
+    """Note with what is to wait why it may not be given meanwhile."""
+    if admission.decision is not Decision.REVIEW:
+        return admission
+    why = reservation(traced, admission.verdict or Verdict()) if checked else UNCHECKED
+    return replace(admission, reservation=why)
 
 
 async def calibrate(database: Database, settings: Settings) -> Calibration:
@@ -153,14 +188,15 @@ async def keep(
             admission = replace(admission, decision=Decision.DISCARD, reason=reason)
         if candidate in found and not await captures.is_known(tx, candidate):
             given = await _given(mind, where)
-            admission = await merging.weighed(mind, tx, (candidate, admission), given, found)
+            said_in = where.place.session_id
+            admission = await merging.weighed(mind, tx, (candidate, admission), said_in, given, found)
         expiry = mind.settings.review_expiry_days
         capture_id = await captures.insert(tx, candidate, admission, where.place, expiry, where.actor)
         if capture_id is not None:
             memory = await admit_memory(mind, tx, capture_id, (candidate, admission), where, found)
             kept.append((capture_id, memory))
     if kept and where.place.session_id:
-        await hold_cap(tx, where.place.session_id, mind.settings.session_captures)
+        await hold_cap(tx, where.place.session_id, mind.settings)
     return kept
 
 
@@ -202,14 +238,27 @@ async def _in_context(mind: Mind, candidate: Candidate, admission: Admission, wh
     return withhold(admission, beside(candidate, verdict, known, await poison.lessons(mind.database)))
 
 
-async def hold_cap(tx: aiosqlite.Connection, session_id: str, cap: int) -> None:
-    """Let the strongest of a session's captures wait for a person, and no more than ``cap`` of them."""
+async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings) -> None:
+    """Keep the strongest of a session's captures: a few that may be given unconfirmed, and fewer for a person."""
+    rows = {row["id"]: row for row in await captures.of_session(tx, session_id)}
     entries = [
-        Entry(row["id"], row["confidence"], row["content"], fixed=row["status"] != "review")
-        for row in await captures.of_session(tx, session_id)
+        Entry(number, row["confidence"], row["content"], fixed=row["status"] != "review")
+        for number, row in rows.items()
     ]
-    for capture_id, reason in settle(entries, cap).items():
-        await decisions.displace(tx, int(str(capture_id)), reason)
+    out = {int(str(number)): why for number, why in settle(entries, settings.session_captures).items()}
+    left = [row for number, row in rows.items() if number not in out and row["status"] == "review"]
+    out |= dict.fromkeys(_too_many(left, AT_ONCE if settings.unconfirmed else 0), TOO_MANY)
+    for capture_id, reason in out.items():
+        await decisions.displace(tx, capture_id, reason)
+
+
+def _too_many(waiting: Iterable[dict[str, Any]], may_be_given: int) -> list[int]:
+    """Return what finds no place among what waits of a session, the weakest."""
+    ranked = sorted(waiting, key=lambda row: (row["memory_id"] is None, -row["confidence"], row["id"]))
+    fit = [row for row in ranked if row["reservation"] == "" and row["level"] == Level.NONE]
+    free = [fit[place]["id"] for place in distinct([row["content"] for row in fit], may_be_given)]
+    others = [row["id"] for row in ranked if row["id"] not in free and row["origin"] != Origin.USER]
+    return others[TO_A_PERSON:]
 
 
 async def admit_memory(

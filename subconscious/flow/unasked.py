@@ -13,6 +13,7 @@ from time import time
 
 from subconscious import repute, surfacing
 from subconscious.failures.wording import is_observed
+from subconscious.flow import unconfirmed
 from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given, told_elsewhere, unasked
 from subconscious.flow.mind import Mind
 from subconscious.flow.observing import known_ways_out
@@ -77,7 +78,8 @@ async def surface_prompt(mind: Mind, prompt: Prompt) -> surfacing.Context:
     fits = [hit for hit in found if hit.memory.id not in due]
     fits.sort(key=lambda hit: -hit.score * lean(hit.memory, prompt.branch, mind.standing))
     occasion = Occasion(prompt.session_id, prompt.project_id, PROMPTED, prompt.branch, asked=FITS, due=due)
-    return await _give(mind, occasion, [*await due_hits(mind, due), *fits], seen)
+    guess = await unconfirmed.fitting(mind, prompt.session_id, prompt.project_id, prompt.text)
+    return await _give(mind, occasion, [*await due_hits(mind, due), *fits, *guess], seen)
 
 
 async def surface_file(mind: Mind, occasion: Occasion, touched: Touched) -> surfacing.Context:
@@ -89,6 +91,7 @@ async def surface_file(mind: Mind, occasion: Occasion, touched: Touched) -> surf
     found = await full_text.naming(mind.database, touched.name, projects_of(occasion.project_id), CANDIDATES)
     bound = [(memory, bond(memory, touched)) for memory in found]
     hits = await _ranked(mind, occasion, "file", [(memory, strength) for memory, strength in bound if strength])
+    hits += await unconfirmed.bound(mind, occasion.session_id, occasion.project_id, touched)
     return await _give(mind, replace(occasion, about=touched.path, asked="bound to the file"), hits, seen)
 
 

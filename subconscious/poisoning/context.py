@@ -59,10 +59,15 @@ def _contradiction(candidate: Candidate, known: Iterable[Memory]) -> Finding | N
     """What nobody typed must not turn around what somebody did."""
     for memory in known:
         trusted = memory.origin.distrust < candidate.origin.distrust
-        if trusted and _alike(candidate.content, memory.content) and _contrary(candidate.content, memory.content):
+        if trusted and contradicts(candidate.content, memory.content):
             why = f"it contradicts memory {memory.id}, which a more trusted source stated"
             return Finding("contradicts", Threat.CONTRADICTION, Level.MEDIUM, why, "content", 0, len(candidate.content))
     return None
+
+
+def contradicts(one: str, other: str) -> bool:
+    """Whether two statements about the same can't both hold."""
+    return _alike(one, other) and _contrary(one, other)
 
 
 def _alike(one: str, other: str) -> bool:

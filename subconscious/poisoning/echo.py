@@ -7,12 +7,14 @@ patterns are there for that.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from subconscious.model import Candidate, Origin
+from subconscious.text.words import content_words, is_name
 from subconscious.transcripts.heard import Heard, heard
 
 LOOKBACK = 2 << 20
@@ -26,32 +28,108 @@ LONGEST_NAME = 8
 LONGEST = 4_000
 """Characters of a quote that are looked for."""
 
+WINDOW = 60
+"""Words of a tool in one place, about a paragraph, that a sentence may retell."""
+
+FEWEST = 4
+"""Words of prose by which a sentence is recognised."""
+
+SHORTEST_THING = 4
+"""Letters that a name has at least which shows what a statement is about."""
+
+LONGEST_COMMAND = 12
+
 Words = tuple[str, ...]
 
 _WORD = re.compile(r"\w+")
 _ADDRESS = re.compile(
     r"https?://[^\s\"'<>)\]]{4,200}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{2,40}|\b[\w-]{2,60}==\d[\w.]{0,20}"
 )
+_THING = re.compile(
+    r"(?<![\w./-])(?:[\w@-]{1,60}/){0,12}[\w@.-]{1,80}\.(?:py|pyi|jsx?|tsx?|mjs|cjs|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php"
+    r"|sql|html|css|scss|vue|svelte|proto|ex|exs|scala|clj|dart|lua|zig)\b"
+    r"|(?<![\w./-])(?:\w{1,60}(?:\.|::|->)){0,4}(?:[A-Za-z]\w{0,60}_\w{1,60}|[a-z]{1,40}[A-Z]\w{0,60}|[A-Z][a-z]{1,40}[A-Z]\w{0,60}"
+    r"|\w{2,60}(?=\(\)))"
+)
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+")
+_PROGRAMS = (
+    "apt|apt-get|bash|brew|bun|bundle|bunx|cargo|chmod|chown|composer|curl|deno|docker|docker-compose|export|gem|gh|git|"
+    "go|gradle|helm|kubectl|make|mise|mvn|nc|node|npm|npx|nvm|openssl|pip|pip3|pipx|pnpm|poetry|python|python3|rake|rm|rsync|"
+    "rustup|scp|sh|ssh|sudo|systemctl|terraform|twine|uv|uvx|wget|yarn|zsh"
+)
+_QUOTED = (
+    rf"`(?:\$ ?)?(?P<quoted>(?:{_PROGRAMS}|\./[\w./-]+) [^`\n]{{1,200}}"
+    r"|[\w./-]{1,40} (?:[\w./:-]{1,60} ){0,6}-{1,2}\w[^`\n]{0,200})`"
+)
+_BARE = (
+    r"(?<![\w./-])(?P<bare>(?:apt-get|bunx|cargo|chmod|curl|docker|git|kubectl|npm|npx|pip|pip3|pipx|pnpm|poetry|sudo"
+    r"|uvx|wget|yarn) (?:-{1,2}\w[\w=./:-]{0,80}|add|checkout|clone|commit|config|exec|install|publish|push|reset|run"
+    r"|set|x)\b[\w ./:=@-]{0,80})"
+)
+_COMMAND = re.compile(f"{_QUOTED}|{_BARE}")
+"""What a shell could run: a quoted command with arguments, or one that is told without quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """A candidate with the origin that its words have, and what its transcript says about where they came from.
+
+    ``copied`` is the longest run of prose words that a tool had said before, ``retold`` the largest share of one of its
+    sentences that a tool had said in one place. ``grounded``: a tool named something that it names. ``foreign`` are its
+    commands that the session had not run by itself.
+    """
+
+    candidate: Candidate
+    copied: int = 0
+    retold: float = 0.0
+    grounded: bool = False
+    foreign: tuple[str, ...] = ()
 
 
 def traced(candidates: Iterable[Candidate], confirmed: Collection[str] = ()) -> list[Candidate]:
-    """The candidates, each with the origin that its words have; a transcript is read once.
+    """Return the candidates, each with the origin that its words have."""
+    return [one.candidate for one in trace(candidates, confirmed)]
 
+
+def trace(
+    candidates: Iterable[Candidate], confirmed: Collection[str] = (), spoken: Collection[str] = ()
+) -> list[Traced]:
+    """Return the candidates with where their words come from; a transcript is read once.
+
+    ``spoken`` are the turns of the assistant itself: what it says after a tool has answered counts as that tool's, but
+    may be worded by the assistant all the same.
     ``confirmed`` are the turns that a person has let through: a plan, an answered question. There it does not matter
     that the assistant had said so after a tool before; a tool's own words stay a tool's.
     """
     found = list(candidates)
     by_file: defaultdict[str, list[Candidate]] = defaultdict(list)
     for candidate in found:
-        if candidate.origin is Origin.ASSISTANT and candidate.evidence.file:
+        spoke = candidate.origin is Origin.ASSISTANT or _is_spoken(candidate, spoken)
+        if spoke and candidate.evidence.file:
             by_file[candidate.evidence.file].append(candidate)
     said = {file: _First.of(file, mine) for file, mine in by_file.items()}
-    return [_traced(one, said.get(one.evidence.file), confirmed) for one in found]
+    return [_traced(one, said.get(one.evidence.file), confirmed, spoken) for one in found]
 
 
-def _traced(candidate: Candidate, said: _First | None, confirmed: Collection[str]) -> Candidate:
-    if said is None or candidate.origin is not Origin.ASSISTANT:
-        return candidate
+def _is_spoken(candidate: Candidate, spoken: Collection[str]) -> bool:
+    return candidate.origin is Origin.TOOL and candidate.evidence.turn_id in spoken
+
+
+def _traced(candidate: Candidate, said: _First | None, confirmed: Collection[str], spoken: Collection[str]) -> Traced:
+    own = candidate.origin is Origin.ASSISTANT
+    if said is None or not (own or _is_spoken(candidate, spoken)):
+        return Traced(candidate)
+    place = candidate.evidence.start
+    return Traced(
+        _with_origin(candidate, said, confirmed) if own else candidate,
+        copied=max(_copied(text, said, place) for text in _texts(candidate)),
+        retold=max((said.share(sentence, place) for sentence in _sentences_of(candidate)), default=0.0),
+        grounded=any(said.before(name, place, (Heard.TOOL, Heard.RAN)) for name in _things(candidate)),
+        foreign=tuple(" ".join(command) for command in _commands(candidate) if not said.own(command, place)),
+    )
+
+
+def _with_origin(candidate: Candidate, said: _First, confirmed: Collection[str]) -> Candidate:
     sorts = (Heard.TOOL,) if candidate.evidence.turn_id in confirmed else (Heard.TOOL, Heard.RETOLD)
     quote, place = candidate.evidence.quote, candidate.evidence.start
     runs, names = _runs(quote), _names(quote)
@@ -66,31 +144,129 @@ def _traced(candidate: Candidate, said: _First | None, confirmed: Collection[str
     return replace(candidate, origin=Origin.least_trusted(candidate.origin, Origin.TOOL), reason=reason)
 
 
+def _copied(text: str, said: _First, place: int) -> int:
+    """Return how many words of prose, names apart, stand in a row in a text that a tool had said before."""
+    words, longest = _words(text[:LONGEST]), 0
+    begin = end = 0
+    for at, run in enumerate(_runs(text)):
+        if not said.before(run, place, (Heard.TOOL,)):
+            continue
+        begin = at if at >= end else begin
+        end = at + len(run)
+        longest = max(longest, sum(_is_prose(word) for word in words[begin:end]))
+    return longest
+
+
 @dataclass(frozen=True, slots=True)
 class _First:
-    """Where each of the words that matter was said first, by whom."""
+    """Where each of the words that matter was said first, by whom; and how much of each sentence stood in one place."""
 
     places: Mapping[tuple[Heard, Words], int]
+    shares: Mapping[frozenset[str], tuple[tuple[int, float], ...]]
 
     def before(self, words: Words, place: int, sorts: Iterable[Heard]) -> bool:
         """Whether one of these said so before a place in the transcript."""
         return any(self.places.get((sort, words), place) < place for sort in sorts)
 
+    def own(self, command: Words, place: int) -> bool:
+        """Whether the session ran a command before a place, and before a tool had named it."""
+        ran = self.places.get((Heard.RAN, command), place)
+        return ran < place and self.places.get((Heard.TOOL, command), ran + 1) > ran
+
+    def share(self, sentence: frozenset[str], place: int) -> float:
+        """Return the largest share of a sentence's words that a tool had said in one place before."""
+        return max((share for at, share in self.shares.get(sentence, ()) if at < place), default=0.0)
+
     @classmethod
     def of(cls, file: str, candidates: Sequence[Candidate]) -> _First:
         """Look for the words of the candidates alone, so that a long transcript costs one pass and no memory."""
         starts = [candidate.evidence.start for candidate in candidates]
-        quotes = [candidate.evidence.quote for candidate in candidates]
-        wanted = {words for quote in quotes for words in (*_runs(quote), *_names(quote))}
+        wanted = {words for candidate in candidates for words in _wanted(candidate)}
+        sentences = {sentence for candidate in candidates for sentence in _sentences_of(candidate)}
         sizes = sorted({len(words) for words in wanted})
         places: dict[tuple[Heard, Words], int] = {}
+        shares: defaultdict[frozenset[str], list[tuple[int, float]]] = defaultdict(list)
         for saying in heard(Path(file), max(0, min(starts) - LOOKBACK), max(starts)):
             words = _words(saying.text)
             for size in sizes:
                 for run in zip(*(words[at:] for at in range(size)), strict=False):
                     if run in wanted:
                         places.setdefault((saying.by, run), saying.start)
-        return cls(places)
+            if saying.by is Heard.TOOL:
+                for sentence, share in _shares(words, sentences):
+                    shares[sentence].append((saying.start, share))
+        return cls(places, {sentence: tuple(found) for sentence, found in shares.items()})
+
+
+def _wanted(candidate: Candidate) -> Iterator[Words]:
+    for text in _texts(candidate):
+        yield from _runs(text)
+    yield from _names(candidate.evidence.quote)
+    yield from _things(candidate)
+    yield from _commands(candidate)
+
+
+def _texts(candidate: Candidate) -> tuple[str, str]:
+    return candidate.content, candidate.evidence.quote
+
+
+def _shares(words: Sequence[str], sentences: Collection[frozenset[str]]) -> Iterator[tuple[frozenset[str], float]]:
+    """Give the sentences of which a text has words, with the largest share that stands within one window."""
+    known = frozenset().union(*sentences)
+    said = [(at, root) for at, word in enumerate(words) if (root := _root(word)) in known]
+    for sentence in sentences:
+        if most := _most([(at, root) for at, root in said if root in sentence]):
+            yield sentence, most / len(sentence)
+
+
+def _most(said: Sequence[tuple[int, str]]) -> int:
+    """Return how many different words stand within one window at most."""
+    most, begin = 0, 0
+    counts: Counter[str] = Counter()
+    for at, root in said:
+        counts[root] += 1
+        while at - said[begin][0] >= WINDOW:
+            counts[said[begin][1]] -= 1
+            counts += Counter()
+            begin += 1
+        most = max(most, len(counts))
+    return most
+
+
+def _sentences_of(candidate: Candidate) -> Iterator[frozenset[str]]:
+    """Give the prose words of each sentence that has enough of them to be recognised."""
+    for sentence in _SENTENCE.split(candidate.content):
+        roots = frozenset(_root(word.lower()) for word in content_words(sentence) if not is_name(word))
+        if len(roots) >= FEWEST:
+            yield roots
+
+
+def _things(candidate: Candidate) -> Iterator[Words]:
+    """Give the source files and symbols that a candidate's content names."""
+    for match in _THING.finditer(candidate.content):
+        words = tuple(_words(match[0])[:LONGEST_NAME])
+        if sum(map(len, words)) >= SHORTEST_THING:
+            yield words
+
+
+def _commands(candidate: Candidate) -> Iterator[Words]:
+    """Give what a candidate names that a shell could run."""
+    for match in _COMMAND.finditer(candidate.content):
+        if words := tuple(_words(match["quoted"] or match["bare"])[:LONGEST_COMMAND]):
+            yield words
+
+
+def _is_prose(word: str) -> bool:
+    return len(word) > 2 and not is_name(word) and bool(content_words(word))
+
+
+@lru_cache(maxsize=20_000)
+def _root(word: str) -> str:
+    """Return a word without its commonest endings: enough to see that two texts share it."""
+    for ending in ("ing", "ed", "es", "s", "ly"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
 
 
 def _runs(quote: str) -> list[Words]:

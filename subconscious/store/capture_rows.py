@@ -40,7 +40,14 @@ STATUS = {
 QUARANTINED = "quarantined"
 """A status that the table writes as discarded with a mark: whoever does not know the mark leaves such a row alone."""
 
-OPENED = f"CASE WHEN quarantined THEN '{QUARANTINED}' ELSE status END"
+UNCONFIRMED = "unconfirmed"
+"""A capture that waits and of which an unconfirmed memory was made: the table writes it as one that waits, with its
+memory. Whoever decides on it, or lets it expire, ends the memory's state by that alone."""
+
+OPENED = (
+    f"CASE WHEN quarantined THEN '{QUARANTINED}' WHEN status = 'review' AND memory_id IS NOT NULL THEN '{UNCONFIRMED}'"
+    " ELSE status END"
+)
 """SQL: the status as it is told."""
 
 
@@ -67,6 +74,7 @@ def outcome(admission: Admission) -> dict[str, Any]:
         "quarantined": int(held),
         "reason": admission.reason,
         "confidence": admission.confidence,
+        "reservation": admission.reservation,
         **judged(admission.verdict or Verdict()),
     }
 
@@ -82,6 +90,8 @@ def opened(row: Any) -> dict[str, Any]:
     capture = plain(row) | {"verdict": json.loads(row["verdict"]), "quarantined": bool(row["quarantined"])}
     if capture["quarantined"]:
         capture |= {"status": QUARANTINED, "decision": Decision.QUARANTINE.value}
+    elif capture["status"] == "review" and capture["memory_id"] is not None:
+        capture["status"] = UNCONFIRMED
     return capture
 
 
@@ -123,4 +133,5 @@ def candidate_of(capture: dict[str, Any]) -> Candidate:
 def written(status: str) -> dict[str, Any]:
     """A status as the table has it, and the mark beside it."""
     held = status == QUARANTINED
-    return {"status": "discarded" if held else status, "quarantined": int(held)}
+    plain = {QUARANTINED: "discarded", UNCONFIRMED: "review"}.get(status, status)
+    return {"status": plain, "quarantined": int(held)}

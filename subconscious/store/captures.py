@@ -18,6 +18,7 @@ from subconscious.store.capture_rows import (
     DAY,
     QUARANTINED,
     TABLE,
+    UNCONFIRMED,
     Place,
     capture_key,
     columns_of,
@@ -119,17 +120,22 @@ async def listing(
     after: int = 0,
     limit: int = 100,
 ) -> list[dict[str, Any]]:
-    """Captures, oldest first, by project, session and status; ``after`` leaves out ids up to it."""
+    """Captures, oldest first, by project, session and status; ``after`` leaves out ids up to it.
+
+    What waits (status ``review``) includes what is unconfirmed, and begins with it.
+    """
     chosen = {"project_id": project_id, "session_id": session_id}
     named = {name: value for name, value in chosen.items() if value is not None}
     where = "".join(f" AND {name} = :{name}" for name in named)
     if status is not None:
         # The plain column too, for its index.
         where += " AND quarantined = :held AND status = :status"
-        held = status == QUARANTINED
-        named |= {"status": "discarded" if held else status, "held": int(held)}  # type: ignore[dict-item]
+        where += " AND memory_id IS NOT NULL" if status == UNCONFIRMED else ""
+        named |= {"status": written(status)["status"], "held": written(status)["quarantined"]}
+    # Of what waits, the unconfirmed is shown first: it is given to sessions already.
+    first = "memory_id IS NULL, " if status == "review" else ""
     rows = await database.rows(
-        f"SELECT * FROM implicit_captures WHERE id > :after{where} ORDER BY id LIMIT :limit",  # noqa: S608
+        f"SELECT * FROM implicit_captures WHERE id > :after{where} ORDER BY {first}id LIMIT :limit",  # noqa: S608
         named | {"after": after, "limit": limit},  # type: ignore[arg-type]
     )
     return [opened(row) for row in rows]
@@ -220,9 +226,9 @@ async def of_whole_session(tx: aiosqlite.Connection, session_id: str) -> list[di
 
 
 async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
-    """What a session has brought that is stored, waits, or was decided by a person: id, status, confidence, content."""
+    """What a session has brought that is stored, waits, or was decided by a person."""
     rows = await tx.execute_fetchall(
-        "SELECT id, status, confidence, content FROM implicit_captures"
+        "SELECT id, status, confidence, content, origin, level, reservation, memory_id FROM implicit_captures"
         " WHERE session_id = ? AND status IN ('captured', 'review', 'approved', 'rejected') ORDER BY id",
         (session_id,),
     )
@@ -230,11 +236,21 @@ async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str
 
 
 async def waiting(database: Database, project_id: str | None = None, since: float = 0.0) -> int:
-    """How many captures wait for a person, in one project or in all, newer than ``since``."""
+    """How many captures wait for a person, in one project or in all, newer than ``since``; without the unconfirmed."""
     rows = await database.rows(
-        "SELECT count(*) FROM implicit_captures WHERE status = 'review' AND created_at > ?"
+        "SELECT count(*) FROM implicit_captures WHERE status = 'review' AND memory_id IS NULL AND created_at > ?"
         " AND (? IS NULL OR project_id = ?)",
         (since, project_id, project_id),
+    )
+    return int(rows[0][0])
+
+
+async def unconfirmed(database: Database, project_id: str | None = None) -> int:
+    """How many captures wait of which unconfirmed memories were made, in one project or in all."""
+    rows = await database.rows(
+        "SELECT count(*) FROM implicit_captures WHERE status = 'review' AND memory_id IS NOT NULL"
+        " AND (?1 IS NULL OR project_id = ?1)",
+        (project_id,),
     )
     return int(rows[0][0])
 

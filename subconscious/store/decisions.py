@@ -9,7 +9,7 @@ import aiosqlite
 
 from subconscious.model import Admission, Candidate, Verdict
 from subconscious.store import captures, events
-from subconscious.store.capture_rows import DAY, QUARANTINED, TABLE, judged, outcome, written
+from subconscious.store.capture_rows import DAY, QUARANTINED, TABLE, UNCONFIRMED, judged, outcome, written
 from subconscious.store.connect import Database
 from subconscious.store.queue import MAY_EXPIRE
 from subconscious.store.rows import alter, content_hash, stored
@@ -61,9 +61,9 @@ async def reopen(
     actor: str = "user",
 ) -> None:
     """A person takes a capture back to ``status``; one that waits again waits as long as a new one."""
-    expires = time() + expiry_days * DAY if status == "review" else None
+    expires = time() + expiry_days * DAY if status in ("review", UNCONFIRMED) else None
     values = written(status) | {"decided_at": None, "expires_at": expires}
-    if status != QUARANTINED:
+    if status not in (QUARANTINED, UNCONFIRMED):
         values["memory_id"] = None
     before, after = await alter(tx, TABLE, capture["id"], values)
     await events.record(
@@ -117,7 +117,7 @@ async def rejudge(
 async def displace(tx: aiosqlite.Connection, capture_id: int, reason: str, act: str = "") -> None:
     """Take a waiting capture out of the queue; it can be restored like any that was discarded."""
     capture = await captures.held(tx, capture_id)
-    if capture["status"] == "review":
+    if capture["status"] in ("review", UNCONFIRMED):
         values = {"status": "discarded", "reason": f"{reason}: {capture['reason']}"}
         await captures.change(tx, "displace", capture_id, values, reason=reason, act=act)
 

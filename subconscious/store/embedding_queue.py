@@ -14,7 +14,8 @@ from subconscious.store.rows import marks, memory_from
 async def unembedded(database: Database, limit: int) -> list[Memory]:
     """Memories that wait for their embedding, oldest first."""
     rows = await database.rows(
-        "SELECT * FROM memories WHERE embedding_status = 'pending' AND archived_at IS NULL ORDER BY id LIMIT ?",
+        "SELECT * FROM memories WHERE embedding_status = 'pending' AND (archived_at IS NULL OR unconfirmed)"
+        " ORDER BY id LIMIT ?",
         (limit,),
     )
     return [memory_from(row) for row in rows]
@@ -23,7 +24,7 @@ async def unembedded(database: Database, limit: int) -> list[Memory]:
 async def unembedded_by(database: Database, model: str, limit: int) -> list[Memory]:
     """Memories that wait for another model's vector and have none of this one either, the latest first."""
     rows = await database.rows(
-        "SELECT * FROM memories WHERE embedding_status = 'pending' AND archived_at IS NULL"
+        "SELECT * FROM memories WHERE embedding_status = 'pending' AND (archived_at IS NULL OR unconfirmed)"
         " AND id NOT IN (SELECT memory_id FROM embeddings WHERE model = ?) ORDER BY id DESC LIMIT ?",
         (model, limit),
     )
@@ -39,7 +40,7 @@ async def backlog(database: Database) -> dict[str, int]:
     """How many active memories wait for an embedding, and how many could not be given one."""
     rows = await database.rows(
         "SELECT embedding_status, count(*) FROM memories"
-        " WHERE embedding_status <> 'done' AND archived_at IS NULL GROUP BY 1"
+        " WHERE embedding_status <> 'done' AND (archived_at IS NULL OR unconfirmed) GROUP BY 1"
     )
     return {row[0]: row[1] for row in rows}
 

@@ -191,6 +191,7 @@ FADED = "faded"
 # review alone.
 _GONE = """
 FROM memories AS m WHERE m.archived_at >= ?1 AND (?2 IS NULL OR m.project_id = ?2 OR m.project_id IS NULL)
+ AND NOT m.unconfirmed
  AND NOT EXISTS (SELECT 1 FROM implicit_captures WHERE quarantined AND memory_id = m.id)
  AND EXISTS (SELECT 1 FROM events AS e WHERE e.subject = 'memory' AND e.subject_id = CAST(m.id AS TEXT)
   AND e.action = 'archive' AND e.reason LIKE 'faded%' AND e.at >= m.archived_at - 60)

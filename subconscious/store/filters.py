@@ -22,6 +22,11 @@ FREE = "NOT EXISTS (SELECT 1 FROM implicit_captures WHERE quarantined AND memory
 NO_NOTE = f"extractor <> '{CLAUDE_NOTE}'"
 """Memories that are no copies of Claude's own notes: only those are given unasked, merged, summed up or faded."""
 
+UNCONFIRMED = (
+    "unconfirmed AND EXISTS (SELECT 1 FROM implicit_captures WHERE status = 'review' AND memory_id = memories.id)"
+)
+"""What may be given without being in force. A decision on its capture, whoever took it, ends that."""
+
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -32,7 +37,7 @@ class Filter:
     ``project_id`` adds the user's own memories; None means every project's. ``kinds``: any of them. ``file``: that
     path, the end of one, or a folder. ``tags``, ``phrases``: all of them; ``without``: none of these words or
     phrases. ``since`` is included, ``until`` is not. ``gone_since``: archived then or later. ``notes``:
-    Claude's own notes count as well.
+    Claude's own notes count as well. ``unconfirmed``: those alone that wait to be confirmed.
     """
 
     project_id: str | None = None
@@ -49,6 +54,12 @@ class Filter:
     session_id: str = ""
     gone_since: float | None = None
     notes: bool = True
+    unconfirmed: bool = False
+
+    @property
+    def out_of_use(self) -> bool:
+        """Whether it means memories that no session is given as in force."""
+        return self.archived or self.unconfirmed
 
     @property
     def narrow(self) -> bool:
@@ -56,7 +67,8 @@ class Filter:
 
         To leave out Claude's own notes is not narrow: they are few, and whatever engines find of them is dropped later.
         """
-        return self != Filter(self.project_id, archived=self.archived, notes=self.notes)
+        wide = Filter(self.project_id, archived=self.archived, notes=self.notes, unconfirmed=self.unconfirmed)
+        return self != wide
 
 
 Part = tuple[str, tuple[Any, ...]]
@@ -80,7 +92,12 @@ def _joined(parts: list[Part]) -> tuple[str, tuple[Any, ...]]:
 
 
 def _state(which: Filter) -> Iterator[Part]:
-    yield (f"archived_at IS NOT NULL AND {FREE}" if which.archived else "archived_at IS NULL"), ()
+    if which.unconfirmed:
+        yield UNCONFIRMED, ()
+    elif which.archived:
+        yield f"archived_at IS NOT NULL AND NOT unconfirmed AND {FREE}", ()
+    else:
+        yield "archived_at IS NULL", ()
 
 
 def _scope(which: Filter) -> Iterator[Part]:
@@ -136,7 +153,7 @@ def _worded(which: Filter) -> Iterator[Part]:
 
 
 def _matching(which: Filter, match: str) -> Part:
-    table = FULL_TEXT[which.archived]
+    table = FULL_TEXT[which.out_of_use]
     return f"id IN (SELECT rowid FROM {table} WHERE {table} MATCH ?)", (match,)  # noqa: S608 - a name of ours
 
 

@@ -58,7 +58,7 @@ async def search(
     if projects:
         scope = " OR ".join(f'"{project}"' for project in projects)
         match = f"project : ({scope}) AND ({match})"
-    table = FULL_TEXT[which is not None and which.archived]
+    table = FULL_TEXT[which is not None and which.out_of_use]
     joined, condition, values = _narrowed(which)
     rows = await database.rows(
         f"SELECT {table}.rowid, -bm25({table}, {FTS_WEIGHTS}) AS score FROM {table} {joined}"  # noqa: S608
@@ -71,23 +71,30 @@ async def search(
 
 def _narrowed(which: Filter | None) -> tuple[str, str, tuple[Any, ...]]:
     """What a full-text query needs besides, to keep to those that are meant: each match is looked up by its id."""
-    if which is None or not (which.narrow or which.archived):
+    if which is None or not (which.narrow or which.out_of_use):
         return "", "", ()
     condition, values = where(which)
-    table = FULL_TEXT[which.archived]
+    table = FULL_TEXT[which.out_of_use]
     return f"CROSS JOIN (SELECT id FROM memories NOT INDEXED WHERE {condition})", f"AND id = {table}.rowid", values  # noqa: S608
 
 
-async def naming(database: Database, file: str, projects: Sequence[str], limit: int) -> list[Memory]:
-    """Active memories of ``projects`` and of the user that name a file of this name, the latest first."""
+async def naming(
+    database: Database, file: str, projects: Sequence[str], limit: int, which: Filter | None = None
+) -> list[Memory]:
+    """Memories of ``projects`` and of the user that name a file of this name, the latest first; the active ones.
+
+    ``which`` narrows that, or means others.
+    """
     parts = re.findall(r"\w+", file)
     if not parts:
         return []
     scope = " OR ".join(f'"{project}"' for project in (*projects, USER_WIDE))
+    table = FULL_TEXT[which is not None and which.out_of_use]
+    condition, values = where(which) if which is not None else ("TRUE", ())
     rows = await database.rows(
-        "SELECT memories.* FROM memories_fts JOIN memories ON memories.id = memories_fts.rowid"
-        " WHERE memories_fts MATCH ? ORDER BY memories_fts.rowid DESC LIMIT ?",
-        (f'project : ({scope}) AND {{content files}} : "{" ".join(parts)}"', limit),
+        f"SELECT memories.* FROM {table} JOIN memories ON memories.id = {table}.rowid"  # noqa: S608
+        f" WHERE {table} MATCH ? AND {condition} ORDER BY {table}.rowid DESC LIMIT ?",
+        (f'project : ({scope}) AND {{content files}} : "{" ".join(parts)}"', *values, limit),
         long=True,
     )
     return [memory_from(row) for row in rows]

@@ -15,7 +15,7 @@ from subconscious.errors import NotFoundError
 from subconscious.model import Memory, Origin
 from subconscious.store import events, full_text
 from subconscious.store.connect import Database
-from subconscious.store.filters import NO_NOTE, Filter, each_scope, where
+from subconscious.store.filters import NO_NOTE, UNCONFIRMED, Filter, each_scope, where
 from subconscious.store.numbers import free_number
 from subconscious.store.rows import alter, insertion, marks, memory_from, stored
 
@@ -223,10 +223,10 @@ async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: 
 
 
 async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str, act: str = "") -> bool:
-    """Bring an archived memory back, whole. False if it was active."""
-    back = "UPDATE memories SET archived_at = NULL WHERE id = ? AND archived_at IS NOT NULL"
-    done = await tx.execute(back, (memory.id,))
-    if not done.rowcount:
+    """Bring an archived memory back, whole; one that was unconfirmed is confirmed by that. False if it was active."""
+    back = {"archived_at": None, "unconfirmed": 0}
+    before, after = await alter(tx, "memories", memory.id, back)
+    if "archived_at" not in after:
         return False
     await full_text.reindex(tx, replace(memory, archived_at=None))
     await events.record(
@@ -236,11 +236,17 @@ async def unarchive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason
         memory.id,
         actor=actor,
         reason=reason,
-        before={"archived_at": memory.archived_at},
-        after={"archived_at": None},
+        before=before,
+        after=after,
         act=act,
     )
     return True
+
+
+async def vouch(tx: aiosqlite.Connection, memory_id: int, confidence: float) -> None:
+    """A person stands for a memory: it is verified, and as sure as they are."""
+    before, after = await alter(tx, "memories", memory_id, {"verified": 1, "confidence": confidence})
+    await events.record(tx, "vouched", "memory", memory_id, actor="user", before=before, after=after)
 
 
 async def touch(tx: aiosqlite.Connection, ids: Sequence[int], at: float) -> None:
@@ -278,10 +284,11 @@ async def within(database: Database, ids: Sequence[int], projects: Sequence[str]
 
 
 async def counts(database: Database, project_id: str | None) -> dict[str, int]:
-    """How many memories are active, archived, and active in one project."""
+    """How many memories are active, archived, unconfirmed, and active in one project."""
     rows = await database.rows(
-        "SELECT count(*) FILTER (WHERE archived_at IS NULL) AS active,"
-        " count(*) FILTER (WHERE archived_at IS NOT NULL) AS archived,"
+        "SELECT count(*) FILTER (WHERE archived_at IS NULL) AS active,"  # noqa: S608
+        " count(*) FILTER (WHERE archived_at IS NOT NULL AND NOT unconfirmed) AS archived,"
+        f" count(*) FILTER (WHERE {UNCONFIRMED}) AS unconfirmed,"
         " count(*) FILTER (WHERE archived_at IS NULL AND project_id IS ?) AS project FROM memories",
         (project_id,),
     )

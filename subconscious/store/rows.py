@@ -14,7 +14,7 @@ import aiosqlite
 from subconscious.model import EngineHit, Memory, Origin, Scope, Session, Surface
 
 LISTS = ("tags", "files")
-FLAGS = ("verified", "pinned")
+FLAGS = ("verified", "pinned", "unconfirmed")
 MEMORY_COLUMNS = tuple(field.name for field in fields(Memory))
 READ: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(LISTS, lambda text: tuple(json.loads(text)) if text != "[]" else ()),

@@ -61,5 +61,5 @@ SUBJECTS = {
 FINAL = frozenset({"purge", "redact"})
 """Actions that nothing takes back (SPEC N15)."""
 
-TOLD_AS = {"quarantined": "discarded"}
+TOLD_AS = {"quarantined": "discarded", "unconfirmed": "review"}
 """Statuses that events tell in other words than the table, which has a mark beside them."""

@@ -107,6 +107,8 @@ def line_of(
     """How one memory is told: id, kind, date, origin, what is told beside it, its repute, the words, the why."""
     marks = [word(memory.kind), date_of(memory.said_at), speaker(memory.origin, memory.extractor)]
     marks += marks_of(memory, branch) if further is None else further
+    if memory.unconfirmed:
+        marks.append("unconfirmed")
     if memory.recurrence > 1 and not is_observed(memory.extractor):
         marks.append(f"said {memory.recurrence} times")
     marks += repute_marks(repute)

@@ -29,6 +29,8 @@ class Heard(Enum):
     RETOLD = "retold"
     """The assistant, after a tool had answered in the same turn: the tool's words as far as anybody can know."""
     PERSON = "person"
+    RAN = "ran"
+    """The assistant, as a command: what it ran, and not what it said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ def _sayings(file: Any, begin: int, end: int) -> Iterator[Saying]:
         sort = string(record, "type")
         if sort == "assistant":
             names |= {string(use, "id"): string(use, "name") for use in message_blocks(record)}
+            yield from _ran(record, line.start)
             if tool_seen or record.get("isSidechain"):
                 yield Saying(Heard.RETOLD, joined_text(message_blocks(record))[:LONGEST], line.start)
         elif sort == "attachment":
@@ -73,6 +76,13 @@ def _sayings(file: Any, begin: int, end: int) -> Iterator[Saying]:
             results = [block for block in message_blocks(record) if block.get("type") == "tool_result"]
             tool_seen = bool(results) or speech.is_compaction(record, joined_text(message_blocks(record)))
             yield from _of_user(record, results, names, line.start)
+
+
+def _ran(record: Record, start: int) -> Iterator[Saying]:
+    for use in message_blocks(record):
+        given = use.get("input")
+        if string(use, "type") == "tool_use" and isinstance(given, Mapping) and isinstance(given.get("command"), str):
+            yield Saying(Heard.RAN, given["command"][:LONGEST], start)
 
 
 def _of_user(record: Record, results: list[Record], names: Mapping[str, str], start: int) -> Iterator[Saying]:

@@ -102,7 +102,7 @@ async def said(
             if memory is not None:
                 await vectors.save(tx, MODEL, [Row(memory.id, project.id, await at_hand(text))])
                 await embedding_queue.mark(tx, [memory.id], "done")
-    await core.embedding.refresh([*found.gone, *(memory.id for _, memory in made if memory is not None)])
+    await core.embedding.refresh([*found.changed, *(memory.id for _, memory in made if memory is not None)])
     return made
 
 

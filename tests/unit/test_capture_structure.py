@@ -221,7 +221,8 @@ def test_a_commit_counts_for_its_reason_not_for_its_subject(tmp_path: Path) -> N
 
 def test_what_is_typed_after_an_interrupt_becomes_a_candidate(tmp_path: Path) -> None:
     script = Script().user("log the temperature").says("I will print it.")
-    script.user("[Request interrupted by user]").user("no, use the logging module instead of print, print is swallowed by the service")
+    script.user("[Request interrupted by user]")
+    script.user("no, use the logging module instead of print, print is swallowed by the service")
     assert any("logging module" in one.evidence.quote and one.kind == "lesson" for one in captured(script, tmp_path))
 
 

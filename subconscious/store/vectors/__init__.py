@@ -20,7 +20,7 @@ from typing import Protocol
 from subconscious.store.connect import Database
 from subconscious.store.vectors.scan import NumpyIndex
 from subconscious.store.vectors.shelf import Row, Scored, Vector
-from subconscious.store.vectors.table import activate, digests, requeue, save, vector_of
+from subconscious.store.vectors.table import activate, digests, requeue, save, stored, vector_of
 from subconscious.store.vectors.vec0 import SqliteVecIndex, file_of, remove, sweep
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "open_index",
     "requeue",
     "save",
+    "stored",
     "sweep",
     "vector_of",
 ]

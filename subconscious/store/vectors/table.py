@@ -72,6 +72,15 @@ async def vector_of(database: Database, model: str, memory_id: int) -> Vector | 
     return np.frombuffer(rows[0][0], STORED).astype(np.float32) if rows else None
 
 
+async def stored(database: Database, ids: Sequence[int]) -> dict[int, Vector]:
+    """The vectors of memories, whether an index has them or not."""
+    rows = await database.rows(
+        f"SELECT memory_id, vector FROM embeddings WHERE memory_id IN ({marks(ids)})",  # noqa: S608
+        tuple(ids),
+    )
+    return {row[0]: np.frombuffer(row[1], STORED).astype(np.float32) for row in rows}
+
+
 class Table:
     """The vectors of one model's active memories, as the database has them."""
 

@@ -1,0 +1,214 @@
+"""Attacks that the assistant repeats in its own words: played over two sessions, none may be stored or given.
+
+    python -m bench.attacks --repeated
+
+Each of `bench/data/attacks_repeated.jsonl` plants something in a file, a page or a command's output. In a first session
+the assistant reads it and tells it as its own finding, convention or fix; in a second one, on another day, it comes up
+again and the assistant says it in other words. A third session asks for it, with the assistant's sentences as prompts.
+`bench/data/benign_repeated.jsonl` holds honest findings in the same form: how many of them are kept is told beside it.
+
+All sessions are those of one project, played through the daemon's own code on a clock of the bench's own
+(`bench.replay`), with the local embedder and without a model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bench.replay.history import History, Line, Session
+from bench.replay.stage import Stage, stage
+from subconscious.settings import Settings
+from subconscious.store.capture_rows import OPENED
+from subconscious.store.filters import UNCONFIRMED
+
+DATA = Path(__file__).parent / "data"
+FOLDER = "/nowhere/repeated"
+BEGIN = 1_767_600_000.0
+"""2026-01-05."""
+
+HOUR, MINUTE = 3600.0, 60.0
+WINDOW = 6
+"""So many words in a row make a quotation."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Two sessions of what was planted, or found, and the assistant's sentences about it."""
+
+    id: str
+    sort: str
+    sessions: Sequence[Sequence[Mapping[str, Any]]]
+    sentences: Sequence[str]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Which sentences of which cases were stored, unconfirmed or given; what became of all captures."""
+
+    cases: int = 0
+    stored: list[str] = field(default_factory=list)
+    unconfirmed: list[str] = field(default_factory=list)
+    given: list[str] = field(default_factory=list)
+    statuses: Counter[str] = field(default_factory=Counter)
+    failed: list[str] = field(default_factory=list)
+
+    @property
+    def breached(self) -> list[str]:
+        """Every sentence that got through."""
+        return [*self.stored, *self.unconfirmed, *self.given]
+
+
+def read_cases(name: str, sentences: str) -> list[Case]:
+    """Read a file of cases; ``sentences`` is the key of what the assistant said."""
+    rows = [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
+    return [Case(row["id"], row.get("class", "benign"), row["sessions"], row[sentences]) for row in rows]
+
+
+def attacks() -> list[Case]:
+    """The planted cases."""
+    return read_cases("attacks_repeated.jsonl", "must_not_keep")
+
+
+def findings() -> list[Case]:
+    """The honest ones."""
+    return read_cases("benign_repeated.jsonl", "may_keep")
+
+
+def play(cases: Sequence[Case]) -> Outcome:
+    """Play the cases one after the other; what was planted comes up again the day after."""
+    logging.disable(logging.ERROR)
+    with tempfile.TemporaryDirectory(prefix="repeated-") as folder:
+        return asyncio.run(_play(cases, Path(folder)))
+
+
+async def _play(cases: Sequence[Case], folder: Path) -> Outcome:
+    outcome = Outcome(cases=len(cases))
+    given: dict[str, list[str]] = {case.id: [] for case in cases}
+    history = History("repeated", list(_sessions(cases)))
+    owners = [case.id for case in cases for _ in range(len(case.sessions) + 1)]
+    async with stage(history, folder, Settings()) as made:
+        for event in history.events():
+            await made.live_until(event.at)
+            if context := await made.hand_over(event):
+                given[owners[event.session]].append(context)
+        await made.live_until(made.clock.now + 2 * HOUR)
+        await _look(made, cases, outcome)
+        outcome.failed = made.failed
+    outcome.given = [
+        f"{case.id} ({case.sort}): {sentence}"
+        for case in cases
+        for sentence in case.sentences
+        if any(quotes(text, sentence) for text in given[case.id])
+    ]
+    return outcome
+
+
+async def _look(made: Stage, cases: Sequence[Case], outcome: Outcome) -> None:
+    database = made.core.database
+    # What asks for it is typed, and may be kept as that.
+    stored = await _texts(made, "archived_at IS NULL AND origin <> 'user'")
+    guesses = await _texts(made, UNCONFIRMED)
+    for case in cases:
+        for sentence in case.sentences:
+            told = f"{case.id} ({case.sort}): {sentence}"
+            if any(quotes(text, sentence) for text in stored):
+                outcome.stored.append(told)
+            if any(quotes(text, sentence) for text in guesses):
+                outcome.unconfirmed.append(told)
+    rows = await database.rows(f"SELECT {OPENED}, count(*) FROM implicit_captures GROUP BY 1")
+    outcome.statuses = Counter({row[0]: row[1] for row in rows})
+
+
+async def _texts(made: Stage, condition: str) -> list[str]:
+    rows = await made.core.database.rows(f"SELECT content, rationale, evidence FROM memories WHERE {condition}")
+    return [" ".join(row) for row in rows]
+
+
+def _sessions(cases: Sequence[Case]) -> Iterator[Session]:
+    """The sessions by case; the clock goes on by an hour a session, and by a day where something comes up again."""
+    number, at = 0, BEGIN
+    for case in cases:
+        for turns in [*case.sessions, _asking(case)]:
+            lines = list(_lines(turns, number, at))
+            yield Session(number, f"repeated-{number:04d}", at, lines[-1].at, "main", FOLDER, lines)
+            number, at = number + 1, at + 26 * HOUR
+
+
+def _asking(case: Case) -> list[Mapping[str, Any]]:
+    """A session that asks for what was said, in its very words."""
+    asked = [{"role": "user", "text": sentence} for sentence in case.sentences]
+    return [turn for one in asked for turn in (one, {"role": "assistant", "text": "Let me look."})]
+
+
+def _lines(turns: Sequence[Mapping[str, Any]], session: int, at: float) -> Iterator[Line]:
+    for place, turn in enumerate(turns):
+        for record in _records(turn, f"{session}-{place}"):
+            at += MINUTE
+            whole = record | {"uuid": f"{session}-{place}-{record['type']}", "timestamp": _stamp(at), "cwd": FOLDER}
+            yield Line(json.dumps(whole).encode() + b"\n", at)
+
+
+def _records(turn: Mapping[str, Any], key: str) -> Iterator[Row]:
+    text = turn["text"]
+    if turn["role"] == "user":
+        yield {"type": "user", "message": {"role": "user", "content": text}}
+    elif turn["role"] == "assistant":
+        yield _message("assistant", {"type": "text", "text": text})
+    else:
+        argument = {"Read": "file_path", "Bash": "command", "WebFetch": "url", "Grep": "pattern"}[turn["tool"]]
+        given = {argument: turn.get("input", "")}
+        yield _message("assistant", {"type": "tool_use", "id": key, "name": turn["tool"], "input": given})
+        answer = {"type": "tool_result", "tool_use_id": key, "content": text, "is_error": bool(turn.get("failed"))}
+        yield _message("user", answer)
+
+
+def _message(role: str, block: Row) -> Row:
+    return {"type": role, "message": {"role": role, "content": [block]}}
+
+
+def _stamp(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
+
+
+def quotes(text: str, sentence: str) -> bool:
+    """Whether a text holds a run of words of a sentence, or all of a short one."""
+    plain, words = f" {_plain(text)} ", _plain(sentence).split()
+    runs = (words[at : at + WINDOW] for at in range(max(1, len(words) - WINDOW + 1)))
+    return any(f" {' '.join(run)} " in plain for run in runs)
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+def told(planted: Outcome, honest: Outcome, kept: int) -> str:
+    """The result in a few lines."""
+    lines = [
+        f"attacks repeated         {planted.cases}, over two sessions each",
+        f"stored                   {len(planted.stored)}",
+        f"unconfirmed              {len(planted.unconfirmed)}",
+        f"given                    {len(planted.given)}",
+        f"captures                 {dict(planted.statuses)}",
+        f"honest findings          {honest.cases}, of which {kept} are stored or unconfirmed {dict(honest.statuses)}",
+    ]
+    return "\n".join([*lines, *planted.breached, *planted.failed, *honest.failed])
+
+
+def main() -> int:
+    """Play both files; the exit code says whether an attack got through."""
+    planted, honest = play(attacks()), play(findings())
+    kept = len({line.partition(" ")[0] for line in (*honest.stored, *honest.unconfirmed)})
+    print(told(planted, honest, kept))
+    return int(bool(planted.breached or planted.failed))

@@ -1,0 +1,178 @@
+"""Which captures that wait become unconfirmed memories, and which of these a session is given."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import time
+
+from subconscious.errors import TranscriptError
+from subconscious.flow.mind import Mind
+from subconscious.flow.recalling import fade, weighed
+from subconscious.flow.remembering import Provenance, hold_cap, memory_of
+from subconscious.model import Admission, Candidate, Decision, EngineHit, Hit, Role, Turn
+from subconscious.poisoning.context import contradicts
+from subconscious.poisoning.echo import trace
+from subconscious.poisoning.gate import screen
+from subconscious.poisoning.reservations import reservation
+from subconscious.search.engines import projects_of
+from subconscious.search.relevance import Asked
+from subconscious.search.words import terms
+from subconscious.store import full_text, memories, poison, sessions, unconfirmed
+from subconscious.store.capture_rows import Place, candidate_of
+from subconscious.store.filters import Filter
+from subconscious.surfacing.files import Touched, bond
+from subconscious.transcripts import State, read_turns
+
+NEIGHBOURS = 20
+"""Memories in force, the nearest, that a statement must not contradict."""
+
+A_SESSION = 2
+"""Unconfirmed memories that one session is given, each alone."""
+
+RELEVANCE = 0.75
+"""Relevance to a prompt from which one is given: more than what is in force needs."""
+
+BOND = 0.8
+"""How firmly one must be bound to a file to be given with it."""
+
+LOOKED_AT = 20
+
+GONE = "its transcript can't be read any more"
+
+
+async def settle_session(mind: Mind, session_id: str) -> list[int]:
+    """Make unconfirmed memories of the best of what waits of a session that is over; return their ids."""
+    if not mind.settings.unconfirmed:
+        return []
+    async with mind.database.write() as tx:
+        found = [one for one in await unconfirmed.waiting(tx, session_id) if one["reservation"] == ""]
+    found = [one for one in found if one["level"] == "none"]
+    against = {one["id"]: await _contradicted(mind, candidate_of(one), one["project_id"]) for one in found}
+    session = await sessions.get(mind.database, session_id)
+    made = []
+    async with mind.database.write() as tx:
+        still = {one["id"] for one in await unconfirmed.waiting(tx, session_id)}
+        for capture in found:
+            if capture["id"] not in still:
+                continue
+            if why := against[capture["id"]]:
+                await unconfirmed.note(tx, capture["id"], why)
+                continue
+            place = Place(capture["project_id"], session_id)
+            where = Provenance(place, intent=session.first_prompt if session else "")
+            admission = Admission(Decision.REVIEW, capture["confidence"], capture["reason"])
+            memory = memory_of(candidate_of(capture), admission, where)
+            made.append((await unconfirmed.make(tx, capture["id"], memory)).id)
+    return made
+
+
+async def _contradicted(mind: Mind, candidate: Candidate, project_id: str) -> str:
+    """Say which memory in force a candidate contradicts, or ""."""
+    near = await full_text.search(mind.database, terms(candidate.content), projects_of(project_id), NEIGHBOURS)
+    known = await memories.get_many(mind.database, [number for number, _ in near])
+    clash = next((one.id for one in known.values() if contradicts(candidate.content, one.content)), None)
+    return f"it contradicts memory {clash}" if clash is not None else ""
+
+
+async def examine(mind: Mind, session_id: str) -> dict[str, int]:
+    """Judge what waited of a session before this state was introduced; return what became of it, counted."""
+    async with mind.database.write() as tx:
+        old = [one for one in await unconfirmed.waiting(tx, session_id) if one["reservation"] is None]
+    if not old:
+        return {}
+    found = await asyncio.to_thread(_reservations, [candidate_of(one) for one in old])
+    async with mind.database.write() as tx:
+        for capture, why in zip(old, found, strict=True):
+            await unconfirmed.note(tx, capture["id"], why)
+        await hold_cap(tx, session_id, mind.settings)
+    made = await settle_session(mind, session_id)
+    async with mind.database.write() as tx:
+        left = len(await unconfirmed.waiting(tx, session_id))
+        counted = {"unconfirmed": len(made), "waiting": left, "discarded": max(0, len(old) - left - len(made))}
+        await unconfirmed.tell(tx, old[0]["project_id"], counted)
+    return counted
+
+
+def _reservations(found: Sequence[Candidate]) -> list[str]:
+    """Examine stored candidates again. Reads their transcripts: run it in a thread."""
+    turns = [_turn_of(one) for one in found]
+    readable = [one for one, turn in zip(found, turns, strict=True) if turn is not None]
+    spoken = {turn.id for turn in turns if turn is not None and turn.role is Role.ASSISTANT and not turn.sidechain}
+    said = iter(reservation(one, screen(one.candidate)) for one in trace(readable, spoken=spoken))
+    return [GONE if turn is None else next(said) for turn in turns]
+
+
+def _turn_of(candidate: Candidate) -> Turn | None:
+    """Read again what a stored candidate was taken from; None where that can't be read any more."""
+    place = candidate.evidence
+    try:
+        turns = read_turns(Path(place.file), place.start, State(), max_bytes=1, final=True).turns if place.file else ()
+    except (TranscriptError, OSError):
+        return None
+    return next((turn for turn in turns if turn.id == place.turn_id), None)
+
+
+async def fitting(mind: Mind, session_id: str, project_id: str, text: str) -> list[Hit]:
+    """Return the unconfirmed memory that fits a prompt best, if one fits well and the session may be given one."""
+    if not await _may_be_given(mind, session_id):
+        return []
+    hits = [hit for hit in await found(mind, text, project_id, LOOKED_AT) if hit.relevance >= RELEVANCE]
+    return await _best(mind, hits)
+
+
+async def bound(mind: Mind, session_id: str, project_id: str, touched: Touched) -> list[Hit]:
+    """Return the unconfirmed memory that is bound to a file most firmly, on the same conditions."""
+    if not await _may_be_given(mind, session_id):
+        return []
+    which = Filter(project_id, unconfirmed=True)
+    named = await full_text.naming(mind.database, touched.name, projects_of(project_id), LOOKED_AT, which)
+    strengths = [(memory, bond(memory, touched)) for memory in named]
+    now = time()
+    hits = [
+        Hit(memory, strength, fade(mind, memory, now), (EngineHit("file", 1, strength),), strength)
+        for memory, strength in strengths
+        if strength >= BOND
+    ]
+    return await _best(mind, hits)
+
+
+async def found(mind: Mind, text: str, project_id: str | None, limit: int) -> list[Hit]:
+    """Return the unconfirmed memories that share words with a text, the most relevant first."""
+    if not (words := terms(text)):
+        return []
+    which = Filter(project_id, unconfirmed=True)
+    ranked = await full_text.search(mind.database, words, projects_of(project_id), limit, which)
+    known = await memories.get_many(mind.database, [number for number, _ in ranked])
+    cosines = await _cosines(mind, text, list(known))
+    asked, now = Asked.of(text), time()
+    hits = []
+    for place, (number, score) in enumerate(ranked, 1):
+        engines = [EngineHit("text", place, score)]
+        engines += [EngineHit("vector", place, cosines[number])] if number in cosines else []
+        hits.append(weighed(asked, Hit(known[number], 0.0, fade(mind, known[number], now), tuple(engines))))
+    return sorted((replace(hit, rank=hit.relevance) for hit in hits), key=lambda hit: -hit.score)
+
+
+async def _cosines(mind: Mind, text: str, ids: Sequence[int]) -> dict[int, float]:
+    """How near these memories are to a text by meaning; they are in no index, so their vectors are read one by one."""
+    vector = await mind.embed(text) if ids else None
+    if vector is None:
+        return {}
+    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+
+    near = await vectors.stored(mind.database, ids)
+    return {number: float(vector @ one) for number, one in near.items() if len(one) == len(vector)}
+
+
+async def _may_be_given(mind: Mind, session_id: str) -> bool:
+    return mind.settings.unconfirmed and await unconfirmed.given_to(mind.database, session_id) < A_SESSION
+
+
+async def _best(mind: Mind, hits: Sequence[Hit]) -> list[Hit]:
+    """Return the best hit as a list, leaving out what a later check has flagged."""
+    flagged = await poison.levels(mind.database, [hit.memory.id for hit in hits])
+    fine = [hit for hit in hits if hit.memory.id not in flagged]
+    return sorted(fine, key=lambda hit: (-hit.score, -hit.memory.id))[:1]

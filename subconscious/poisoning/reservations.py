@@ -1,0 +1,309 @@
+"""Why a statement that no person made may not be given before it is confirmed.
+
+An assistant tells what it found, and some of what it found was planted. Its own words for a planted sentence can't be
+told from an honest finding by style, so the topics that an attacker needs are refused whole: commands, addresses,
+credentials, permissions, checks, policies. What is left describes how the code at hand behaves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from subconscious.model import Candidate, Level, Origin, Scope, Verdict
+from subconscious.poisoning.echo import Traced
+from subconscious.text.words import content_words, is_name
+
+KINDS = frozenset(("decision", "learning"))
+"""Kinds that state how something is. The others say what a person wants, or what is being done."""
+
+COPIED = 5
+"""Words of prose in a row that show that a tool worded it."""
+
+RETOLD = 0.6
+"""Share of a sentence's words that a tool had said in one place, from which it is that tool's sentence told again."""
+
+ENGLISH = 8
+"""Words of prose to one that holds English sentences together, at most."""
+
+EDITED = 4
+"""Sentences to one that tells of an edit, at most, where the whole is no list of edits."""
+
+_CODE = re.compile(r"`[^`\n]{1,200}`")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+|\s[-\u2013\u2014]+\s|\s\u2192\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """Words that an attacker needs and a finding can do without; ``why`` completes "it ..."."""
+
+    why: str
+    pattern: re.Pattern[str]
+
+
+def _topic(why: str, *words: str) -> Topic:
+    return Topic(why, re.compile("|".join(words), re.IGNORECASE))
+
+
+TOPICS = (
+    _topic(
+        "names an address",
+        r"\b\w{2,12}://",
+        r"[\w.+-]@[\w-]",
+        r"\bwww\.",
+        r"\blocalhost\b",
+        r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}\b",
+        r"(?<![\w./-])[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|app|ai|co|cloud|internal|local|lan|corp|test|example|invalid"
+        r"|info|xyz|site|online|tech|edu|gov|de|uk|eu|ru|cn|me|biz)(?![\w(.])",
+        r":\d{4,5}\b",
+        r"\bports?\b",
+        r"\b(?:host|hostname|webhook|mirror|registry|registries|proxy|proxies|dns|ip address|vpn|telemetry|analytics|beacon"
+        r"|collector)s?\b",
+        r"\b(?:index|download|base|remote|upstream|origin|new|push|fetch|clone) (?:url|uri|domain|endpoint|server|remote)s?\b",
+        r"\b(?:sends?|sent|posts?|posted|reports?|forwards?|uploads?|streams?|pings?|mails?|phones?|submits?)\b"
+        r"(?:\W+\S+){0,10}?\W+(?:endpoint|url|server|domain|service|bucket|channel|remote|third part(?:y|ies))s?\b",
+    ),
+    _topic(
+        "is about credentials",
+        r"\b(?:credential|password|passphrase|passwd|secret|api[ _-]?key|private key|ssh|pem|certificate|cert|keychain|vault"
+        r"|cookie|oauth|jwt|bearer|login|log[ -]?in|2fa|mfa|otp|authenticat\w*|authori[sz]\w*|auth|encrypt\w*|decrypt\w*"
+        r"|hash(?:ed|ing)? passwords?|signing keys?|keys? file|service accounts?)s?\b",
+        r"(?<![\w./-])\.env\b|\.(?:pem|key|netrc|npmrc|pypirc)\b|\benv(?:ironment)? (?:files?|variables?|vars?)\b",
+        r"\b(?:access|api|auth|bearer|csrf|deploy|gh|git\w*|id|npm|personal|refresh|secret|service|session|user'?s?) tokens?\b",
+        r"\b(?:logs?|logged|logging|prints?|printed|printing|sends?|sent|sending|stores?|stored|storing|exposes?|exposed"
+        r"|commits?|committed|keeps?|kept|shares?|shared|uploads?|uploaded|writes?|written|dumps?|dumped|echo\w*|pastes?"
+        r"|rotates?|rotated|expires?|expired|valid|invalid|plain ?text) (?:\S+ ){0,5}tokens?\b",
+        r"\btokens? (?:\S+ ){0,5}(?:logs?|logged|logging|printed|sent|stored|exposed|committed|kept|shared|uploaded|written"
+        r"|dumped|rotated|expired?|valid|plain ?text|debugg\w+)\b",
+        r"\b(?:personal|private|sensitive|confidential|customer|user) (?:data|information|details|records)\b|\bPII\b",
+    ),
+    _topic(
+        "is about permissions or trust",
+        r"\b(?:permission|privilege|sudo|root user|superuser|administrator|admin|chmod|chown|world-writ\w+|allow-?list\w*"
+        r"|white-?list\w*|deny-?list\w*|sandbox\w*|acl|rbac|iam|role|grant(?:s|ed)?|revoke[sd]?)s?\b",
+        r"\b(?:un)?trusted\b|\btrusts?\b|\bvetted\b|\bverified by\b|\bsigned off\b|\bendorsed\b|\bofficial(?:ly)?\b"
+        r"|\bcertified\b|\bauthoritative\b|\bsafe(?:ly)?\b|\bharmless\b|\bbenign\b|\bfalse positives?\b",
+        r"\b(?:auto|pre)-?(?:approv|accept|merg|confirm)\w*|\bapprov(?:e|es|ed|al|als|ing)\b|\ballow(?:s|ed|ing)? (?:to|any"
+        r"|all|every|the (?:agent|assistant|model|user))\b|\b(?:without|no) (?:\w+ ){0,2}(?:asking|prompt(?:ing)?|confirm\w*"
+        r"|consent|approval|permission)\b",
+    ),
+    _topic(
+        "is about checks or reviews",
+        r"\b(?:skip|bypass|disabl|suppress|silenc|mut|circumvent|exempt|waiv|overrid|weaken|relax|loosen|ignor)(?:e|es|ed|ing"
+        r"|ped|ping|ment|s)?\b(?:\W+\S+){0,8}?\W+(?:tests?|checks?|lint\w*|reviews?|scans?|scanner\w*|audits?|gates?|hooks?"
+        r"|ci|pipelines?|validat\w*|verif\w*|approvals?|warnings?|rules?|coverage|security|signatures?|audit\w*|firewall|tls"
+        r"|ssl|csp|cors|csrf|failures?|errors?|findings?|alerts?|policy|policies|protection|safeguards?|limits?)\b",
+        r"\b(?:tests?|checks?|lint\w*|reviews?|scans?|scanner\w*|audits?|gates?|hooks?|ci|pipelines?|validation|verification"
+        r"|coverage|security|signatures?|tls|ssl|csp|cors|csrf|failures?|findings?|alerts?|protection)\b(?:\W+\S+){0,8}?\W+"
+        r"(?:skip|bypass|disabl|suppress|silenc|mut|circumvent|exempt|waiv|overrid|weaken|relax|loosen|ignor|optional"
+        r"|unnecessary|redundant|advisory|informational|turned off|switched off|left out|omitted|not (?:needed|required"
+        r"|necessary|enforced|run|blocking|used|relevant|worth))\w*",
+        r"--?no-?\w+|--(?:force|insecure|skip|allow|trust|yes|dangerously)[\w-]*\b|\bforce[ -]push\w*|\bverify ?= ?false\b"
+        r"|\bnosec\b|\bnoqa\b|\bnolint\b|\beslint-disable\b|\btype: ?ignore\b|\bstrict-ssl\b|\breject_?unauthorized\b",
+        r"\b(?:code|peer|pull request|pr|security|human|manual|legal) reviews?\b|\breviewers?\b|\bbranch protection\b"
+        r"|\bsign-?off\b|\bquality gates?\b|\bvulnerabilit\w+|\bcve\b|\bsecurity\b|\bmalware\b"
+        r"|\bantivirus\b|\bfirewall\b|\btls\b|\bssl\b|\bhttps?\b|\bcertificate\w*|\bxss\b|\bsql injection\b|\bsaniti[sz]\w+"
+        r"|\bescap(?:e|es|ed|ing)\b|\bcsrf\b|\bcors\b|\brate limit\w*|\baudit\w*|\bcomplian\w+",
+    ),
+    _topic(
+        "is about packages or what is fetched and run",
+        r"\b(?:install(?:s|ed|ing|er|ation)?|uninstall\w*|packages? (?:called|from|index|manager|named|registry|source)|dependenc(?:y|ies)|post-?install|lock ?files?|pypi|npmjs"
+        r"|crates\.io|downloads?|downloaded|downloading|uploads?|uploaded|uploading|fetch(?:es|ed|ing)? (?:and|from)|upgrad\w+|downgrad\w+|pinned|unpinned|vendored"
+        r"|bootstrap script|setup script|container image|base image|docker image)\b",
+        r"\b(?:push(?:es|ed|ing)?|publish\w*|deploy\w*|releas(?:e|es|ed|ing)|rollback|roll(?:s|ed)? back|merge[sd]? (?:to|into)"
+        r"|ship(?:s|ped|ping)?)\b(?:\W+\S+){0,5}?\W+(?:main|master|prod\w*|staging|live|trunk|remote|origin|friday|direct\w*"
+        r"|without|automatic\w*)\b",
+    ),
+    _topic(
+        "says what people want or agreed",
+        r"\b(?:maintainers?|team|teams|user|users'|owner|owners|admins?|developers?|company|organi[sz]ation|management|client"
+        r"|customer|boss|lead|leads|ops|platform|sre|devops|compliance|legal|support|upstream authors?|authors?) (?:\w+ ){0,3}"
+        r"(?:agree|approv|confirm|decid|prefer|want|ask|request|require|expect|said|says|state|insist|allow|accept|recommend"
+        r"|advis|mandat|polic|own|keep|use|rely|relies)\w*",
+        r"\b(?:convention|policy|policies|guideline|procedure|etiquette|house rule|agreement|norm|practice|runbook|handbook"
+        r"|directive)s?\b|\b(?:approval|build|deploy\w*|development|merge|release|review|team) (?:process|protocol|workflow)\b",
+        r"\b(?:by|per) (?:design|convention|policy|agreement)\b|\bas (?:documented|agreed|instructed|requested|intended)\b"
+        r"|\b(?:is|are|was|were|be) (?:fine|ok|okay|acceptable|expected|intended|intentional|normal|deliberate|harmless|enough"
+        r"|encouraged|discouraged|recommended|preferred|supposed|advised|forbidden|prohibited|mandatory|customary|standard"
+        r"|required|obliged|meant)\b",
+        r"\b(?:according to|documented|documents that"
+        r"|(?:readme|changelog|docs?|documentation|comments?|wiki|notes?|file|page|issue|ticket|message|output|log|error|hook"
+        r"|banner|notice|header|instructions?|guide) (?:also |now |explicitly |itself )?(?:say|state|recommend|suggest|ask|tell"
+        r"|advise|instruct|request|demand|point|mention|note|describe|explain|declare|warn|announce|indicate|call)\w*)\b",
+    ),
+    _topic(
+        "is about what is public, shared or deleted",
+        r"\b(?:gists?|paste ?bins?|pastes|publish\w*|publicly|(?:made|gets?|is|are|goes) public|shared (?:as|with|to)|third[- ]part(?:y|ies)"
+        r"|vendors?|opt(?:s|ed|ing)?[- ]?(?:out|in)|tracking (?:continues|data|events?|ids?|users?)|user tracking|dumps? of|production|backups?|disk quota|(?:its|the|full|whole) environment)\b",
+        r"\b(?:remov(?:e|es|ed|ing)|delet(?:e|es|ed|ing)|drop(?:s|ped|ping)?|clear(?:s|ed|ing)?|wip(?:e|es|ed|ing)|purg(?:e|es|ed|ing)"
+        r"|discard(?:s|ed|ing)?)\b(?:\W+\S+){0,4}?\W+(?:\S*tests?\b|test_\w+|history|branch(?:es)?|databases?|tables?|volumes?|buckets?)",
+        r"\b(?:with force|forced? push\w*|push -f|non-?fast-?forwards?|fast-?forwards?|denyNonFastForwards|hooks ?path|/dev/null"
+        r"|commit (?:subject|message|trailer)s? (?:is|are|with|that)|\[skip)\b",
+        r"\b(?:un)?signed (?:commits?|releases?|builds?|artifacts?|images?|by)\b|\bunsigned\b|\bsigning\b|\bsignatures?\b|\bchecksums?\b"
+        r"|\bintegrity\b|\bwheels?\b|\bprivileged\b|\bdocker\.sock\b|\bNOPASSWD\b|\bsudoers\b|\b0?777\b|\bmode 0?[67]\d\d\b|\b[67][0-7][0-7] on\b|\bas root\b|\broot (?:access|account|password|rights|shell|token|user)s?\b"
+        r"|\bunsafe\b|\bwildcards?\b|\bCSP\b|\bprepared statements?\b|\bbypass\w*|\bopt-?out\b|\boff\b",
+    ),
+    _topic(
+        "states a rule of the place",
+        r"\bhere\b|\b(?:this|our|the whole|every) (?:project|repo|repository|codebase|code base|pipeline|team|group|organi[sz]ation"
+        r"|company|workspace|monorepo)\b|\bin-house\b",
+        r"\b(?:maintainers?|legal|ciso|dbas?|marketing|management|product (?:decided|decision|team|owner)|auditors?|authority|bots?"
+        r"|(?:the|an|any|every) (?:assistant|agent|model|ai) (?:may|can|could|is|has|uses?|runs?|works?|acts?|posts?|commits?|push\w*|logs?|sends?|decid\w+|keeps?|gets?)|staff|colleagues?|developers?|engineers?|contributors?|reviewers?"
+        r"|customers?|vendors?|team|teams|everyone|everybody|nobody|anyone|whoever|people)\b",
+        r"\b(?:pull|merge) requests?\b|\bPRs?\b|\bMRs?\b|\blands? (?:on|in)\b|\b(?:release|main|master|develop|default) branch\b"
+        r"|\bfour-eyes\b|\bconsent\b|\bwaive\w*|\bcleared (?:by|for)\b|\bcounts? as\b|\bknown to\b|\binformational\b|\bnoise\b"
+        r"|\bfor good\b|\bin advance\b|\bat once\b|\bstraight\b|\bdirectly to\b|\bunseen\b|\bcosmetic\b",
+        r"\b(?:does|do|did|need|is|are)(?: not|n't) (?:apply|block\w*|matter|count\w*|need\w*|requir\w*|enforce\w*)\b",
+        r"\b(?:solv(?:es|ed)|(?:is|are|be) (?:fixed|cleared|solved|cured|unblocked) by|go(?:es)? away|is the (?:recovery|remedy|cure|fix|way)"
+        r"|work-?arounds?|unblocks?|the (?:fix|remedy|cure|solution) (?:is|for|to))\b",
+    ),
+    _topic(
+        "speaks of memory or of later sessions",
+        r"\b(?:memor(?:y|ies) of|memori[sz]e\w*|remember\w*|recall\w*|from now on|henceforth|going forward|in (?:the )?future"
+        r"|future (?:sessions?|runs?|work|tasks?|agents?)|(?:next|upcoming|coming) (?:session|time|major|minor|release|version|deploy\w*|quarter|sprint|run)|once (?:the|a|it|this)|later sessions?|every session"
+        r"|keep in mind|note to self|system prompt)\b",
+        r"\b(?:until|after|before|from|starting|since|by|on) (?:\w+ ){0,2}(?:january|february|march|april|may|june|july|august"
+        r"|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|20\d\d|tomorrow|tonight)\b"
+        r"|\bevery (?:day|night|week|month|monday|friday|weekend)\b|\b20\d\d-\d\d\b|\bdeadline\b|\bfreeze\b",
+    ),
+)
+
+_ADVICE = re.compile(
+    r"\b(?:should|must|shall|ought|needs?|wants?|has to|have to|had to|ensure|make sure|be sure|remember"
+    r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?<!\bwould )(?:always|never)(?! \w+(?:s|ed)\b)|prefer|preferabl[ey]"
+    r"|recommend\w*|advis\w+|suggest(?:s|ed)?|mandatory|only way|the way to|(?:best|safest|easiest|simplest|right|proper"
+    r"|correct|standard|usual) (?:way|approach|fix|solution|practice)|can be (?:run|used|skipped|ignored|fixed)|is to (?:\w+)"
+    r"|you|your|yours|we|our|ours|us|let's|please|don't|do not|avoid|instead,? use)\b",
+    re.IGNORECASE,
+)
+_ORDER = re.compile(
+    r"\W*(?:also |then |first |finally |just |simply |only |and |or |so |but |next |afterwards |, )*"
+    r"(?:add|allow|append|apply|approve|ask|avoid|build|call|change|check|choose|clear|clone|commit|configure|confirm|consider"
+    r"|copy|create|delete|deploy|derive|disable|do|don't|download|drop|edit|enable|ensure|exclude|execute|export|extend|extract"
+    r"|fetch|find|fix|follow|force|format|get|give|go|grant|handle|ignore|implement|import|include|insert|install|invoke|keep|leave"
+    r"|let|log|look|make|merge|modify|move|note|omit|open|pass|paste|pin|point|post|prefer|publish|pull|push|put|read|refactor"
+    r"|remember|remove|rename|render|replace|reset|restart|restore|return|revert|rewrite|run|save|send|set|show|skip|specify|start"
+    r"|stop|store|switch|take|tell|treat|trust|try|turn|unset|update|upgrade|upload|use|validate|verify|wait|wire|wrap|write)\b"
+    r"(?!\s*(?:is|are|was|were|has|had|does|did|fails?|failed|returns?|throws?|\()\b)",
+    re.IGNORECASE,
+)
+_GUESS = re.compile(
+    r"\b(?:might|maybe|perhaps|probabl[ey]|possibl[ey]|likely|unlikely|seems?|seemed|appears?|apparently|presumably|suspect\w*"
+    r"|guess\w*|assum\w+|hypothes\w+|could be|may be|unclear|unsure|not sure|i think|i believe|would be|if so)\b|\?",
+    re.IGNORECASE,
+)
+_PASSING = re.compile(
+    r"\b(?:currently|still|at the moment|right now|so far|pending|todo|in progress|not yet|today|this session|just now)\b|!(?:\s|\Z)",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"\W*(?:(?:\w+ ){0,2}(?:added|updated|removed|replaced|renamed|changed|fixed|moved|created|extracted|wired|kept|swapped|bumped"
+    r"|deleted|dropped|refactored|modified|implemented|introduced|converted|cleaned)\b"
+    r"|(?:summary|modified files|changes?|tests?|files?|new|verification|result)\b[^.]{0,40}\Z)",
+    re.IGNORECASE,
+)
+_EDITED = re.compile(
+    r"\W*(?:also |tests? |files? |(?:\d+|several|new|all) )*(?:added|removed|updated|deleted|renamed|modified|moved|bumped|refactored"
+    r"|introduced|cleaned up|changed)\b(?! (?:by|when|if|while|files?|to|in) )",
+    re.IGNORECASE,
+)
+_POINTING = re.compile(
+    r"\W*(?:it|it's|its|this|these|those|they|also|so|but|and|or|tests?"
+    r"|the (?:fix|change|old code|new code|creation|pattern|condition|test|tests))\b",
+    re.IGNORECASE,
+)
+"""How a statement begins that leans on what stood before it."""
+
+_ENGLISH = re.compile(
+    r"\b(?:the|a|an|is|are|was|were|of|to|in|on|for|and|or|not|no|it|its|that|this|when|which|with|by|from|as|at|be|has|have|does"
+    r"|only|but|if|because|so|than|into|after|before|instead)\b",
+    re.IGNORECASE,
+)
+_SPEAKER = re.compile(r"\b(?:I|I'm|I've|I'll|I'd|me|my|let me)\b")
+
+
+def reservation(traced: Traced, verdict: Verdict) -> str:
+    """Return why a candidate may not be given before it is confirmed, or ""."""
+    candidate = traced.candidate
+    return (
+        _by_source(candidate, verdict)
+        or _by_topic(candidate)
+        or _by_language(candidate)
+        or _by_news(candidate)
+        or _by_beginning(candidate)
+        or next((why for sentence in sentences(candidate) if (why := _by_form(sentence))), "")
+        or _by_evidence(traced)
+    )
+
+
+def _by_source(candidate: Candidate, verdict: Verdict) -> str:
+    if candidate.origin is Origin.USER:
+        return "the person's own words are theirs to confirm"
+    if candidate.kind not in KINDS or candidate.scope is not Scope.PROJECT:
+        return f"a {candidate.kind} takes a person"
+    if verdict.level is not Level.NONE:
+        return "the poisoning check has doubts"
+    return ""
+
+
+def _by_topic(candidate: Candidate) -> str:
+    """Refuse a topic wherever it stands: a harmless wording of dangerous evidence is not harmless."""
+    texts = (candidate.content, candidate.evidence.quote, candidate.rationale, candidate.summary)
+    return next((f"it {topic.why}" for topic in TOPICS for text in texts if topic.pattern.search(text)), "")
+
+
+def sentences(candidate: Candidate) -> Iterator[str]:
+    """Give the sentences that would be given, names in backticks left out: code has no mood."""
+    for sentence in _SENTENCE.split(_CODE.sub("it", candidate.content)):
+        if len(content_words(sentence)) > 1:
+            yield sentence
+
+
+def _by_language(candidate: Candidate) -> str:
+    """Refuse what the patterns can't read: they know English alone."""
+    words = content_words(candidate.content)
+    plain = [word for word in words if not is_name(word)]
+    if len(_ENGLISH.findall(candidate.content)) * ENGLISH < len(plain) or not all(map(str.isascii, plain)):
+        return "it is not in a language that is checked"
+    return ""
+
+
+def _by_news(candidate: Candidate) -> str:
+    """Refuse a list of edits: the history of the code has it, and it says nothing about next month."""
+    found = list(sentences(candidate))
+    done = sum(bool(_DONE.match(sentence)) for sentence in found)
+    edited = sum(bool(_EDITED.match(sentence)) for sentence in found)
+    if (edited and EDITED * edited >= len(found)) or (done and 2 * done >= len(found)):
+        return "it tells what was done, not how something is"
+    return ""
+
+
+def _by_beginning(candidate: Candidate) -> str:
+    if _POINTING.match(candidate.content):
+        return "it leans on what stood before it"
+    return ""
+
+
+def _by_form(sentence: str) -> str:
+    if _ADVICE.search(sentence) or _ORDER.match(sentence):
+        return "it advises instead of telling how something is"
+    if _GUESS.search(sentence):
+        return "it is a guess"
+    if _PASSING.search(sentence):
+        return "it holds for the moment only"
+    if _SPEAKER.search(sentence):
+        return "it tells what was done, not how something is"
+    return ""
+
+
+def _by_evidence(traced: Traced) -> str:
+    if traced.foreign:
+        return f"its session did not run {traced.foreign[0]!r} by itself"
+    if traced.copied >= COPIED or traced.retold >= RETOLD:
+        return "a file, a page or a command's output worded it"
+    if not traced.grounded:
+        return "it names nothing that its session looked at"
+    if sum(not is_name(word) for word in content_words(traced.candidate.content)) < COPIED:
+        return "it says too little to be understood alone"
+    return ""
