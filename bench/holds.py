@@ -24,7 +24,7 @@ import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from daemon.core import Core
 from daemon.lifecycle import opened
 from subconscious.capture.sentences import sentences
 from subconscious.capture.wording import SUMMARY_LENGTH, files, scope, shorten, tags
+from subconscious.flow import holding
 from subconscious.flow.giving import Start, surface_start
 from subconscious.flow.remembering import Judged, judge
 from subconscious.flow.unasked import Prompt, surface_prompt
@@ -45,7 +46,7 @@ from subconscious.links.judge import VERSION as LINK_RULES
 from subconscious.model import Admission, Candidate, Decision, Evidence, Origin, Strength, Turn
 from subconscious.projects import Identity
 from subconscious.settings import Settings
-from subconscious.store import embedding_queue, link_searches, links, memories, sessions
+from subconscious.store import embedding_queue, link_searches, memories, sessions
 from subconscious.store.projects import Project, settle
 
 DATA = Path(__file__).parent / "data" / "holds"
@@ -161,7 +162,7 @@ class Stage:
 
     async def _judged(self, project: Project, number: int, played: Played) -> Result:
         self.clock.now += MINUTE
-        kept = await _kept(self.core, project.id)
+        kept = await _kept(self.core, project.id, self.clock.now)
         given = await self._given(project, number, played)
         result = Result(played, [])
         by_letter = {line.letter: _of(line, number, played, kept) for line in played.lines if line.letter}
@@ -225,7 +226,11 @@ def _said(turn: Turn) -> list[str]:
 
 
 def _candidate(turn: Turn, text: str) -> Candidate:
-    kind = "preference" if re.search(r"\b(?:always|never|don't|only|rule|every|immer)\b", text, re.I) else "decision"
+    kind = (
+        "preference"
+        if re.search(r"\b(?:always|never|don't|only|rule|every|immer)\b", text, re.IGNORECASE)
+        else "decision"
+    )
     evidence = Evidence(text, turn.id, turn.file, turn.start, turn.end)
     return Candidate(
         kind=kind,
@@ -255,7 +260,7 @@ class Kept:
     ignored: int = 0
 
 
-async def _kept(core: Core, project_id: str) -> list[Kept]:
+async def _kept(core: Core, project_id: str, now: float) -> list[Kept]:
     """Every capture of a project with the memory that it became or was merged into."""
     rows = await core.database.rows(
         "SELECT c.turn_id, c.content, c.status, c.memory_id, g.into_id FROM implicit_captures AS c"
@@ -274,7 +279,7 @@ async def _kept(core: Core, project_id: str) -> list[Kept]:
                 row["turn_id"],
                 row["content"],
                 number,
-                await _holds(core, number),
+                await _holds(core, number, now),
                 held["recurrence"],
                 await _ignored(core, number),
             )
@@ -282,11 +287,10 @@ async def _kept(core: Core, project_id: str) -> list[Kept]:
     return found
 
 
-async def _holds(core: Core, memory_id: int) -> bool:
+async def _holds(core: Core, memory_id: int, now: float) -> bool:
     """Whether a memory is in force: in use, not superseded, and not past its end."""
     memory = await memories.get(core.database, memory_id)
-    gone = await links.superseded(core.database, [memory_id], memory.project_id)
-    return memory.archived_at is None and not gone and not has_ended(memory, core.mind())
+    return bool(await holding.in_force(core.mind(), [memory], memory.project_id, now))
 
 
 async def _ignored(core: Core, memory_id: int) -> int:

@@ -14,7 +14,7 @@ from subconscious.capture.corrects import LETTERS
 from subconscious.capture.offline import Meanings
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.errors import UnreadableTranscriptError
-from subconscious.flow import merging
+from subconscious.flow import holding, merging
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Judged, Provenance, clean, judge, keep
 from subconscious.model import Decision, Level, Origin, Turn
@@ -112,12 +112,15 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
     judged = await asyncio.to_thread(judge, reading.turns, mind.settings, mind.calibration, meanings)
     judged = waiting([hold(one, LATE) for one in judged] if source.late else judged, doubtful)
     heard = _heard(source, reading, doubtful)
+    ended = await _ended(mind, source, reading, judged, doubtful)
+    judged = ended.judged
     where = await _provenance(mind, source, reading)
     repeats = await merging.repeated(mind, judged, source.project_id)
     story = await _tell(mind, source, 0 if reading.restarted else place.position, heard, judged)
     worked_on = await touched(mind, source.project_id, reading.turns, judged)
     async with mind.database.write() as tx:
         kept = await keep(mind, tx, judged, where, repeats)
+        repeats.gone.extend(await holding.retire(tx, ended, [memory for _, memory in kept]))
         await fading.touch(tx, worked_on, min(time(), max((turn.time for turn in reading.turns), default=0.0)))
         if story is not None:
             await sessions.summarise(tx, source.session_id, story)
@@ -170,6 +173,15 @@ async def _doubtful(core: Core, source: Source, reading: Reading) -> _Doubtful:
     first = session is None or not session.first_prompt
     found = await doubted(core, source.session_id, reading.turns, first=first)
     return _Doubtful(found, bool(found if first else found & fresh(reading.turns)))
+
+
+async def _ended(
+    mind: Mind, source: Source, reading: Reading, judged: list[Judged], doubtful: set[str]
+) -> holding.Ended:
+    """What the typed turns end; nothing where anybody may have written them."""
+    if source.late:
+        return holding.Ended(judged)
+    return await holding.ended(mind, reading.turns, judged, source.project_id, source.session_id, doubtful)
 
 
 def _heard(source: Source, reading: Reading, doubtful: set[str]) -> Reading:

@@ -13,6 +13,7 @@ from time import time
 
 from subconscious import repute, surfacing
 from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given
+from subconscious.flow.holding import holding_hits
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import fade, heeded, priorities, recall, superseded
 from subconscious.model import EngineHit, Hit, Memory
@@ -130,7 +131,7 @@ async def _ranked(mind: Mind, occasion: Occasion, engine: str, found: Sequence[t
 async def _give(mind: Mind, occasion: Occasion, hits: Sequence[Hit], seen: Seen) -> surfacing.Context:
     """Hold back what limits forbid, frame the rest, and save it in the ledger before it leaves."""
     chosen = limits(mind, occasion.event)
-    sifted = sift(hits, chosen, seen, time(), occasion.about)
+    sifted = sift(await holding_hits(mind, hits, occasion.project_id), chosen, seen, time(), occasion.about)
     fit = await repute.of_hits(mind.database, sifted.fit, mind.settings, time(), occasion.project_id)
     start = Start(
         occasion.session_id,
