@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 LETTERS = 2000
 """Characters of a prompt that are looked at."""
 
+SHORT = 300
+"""Characters of a correction that states a rule; a longer one gives instructions."""
+
 _WORD = re.compile(r"[\w']+")
 _EMOJI = re.compile(r"[\U0001f300-\U0001faff]")
 _ANSWERS = frozenset("no not nope wait stop oh hmm um uh ugh ok okay yes yeah but and so actually well also or".split())
@@ -71,6 +74,26 @@ def shape(text: str) -> list[float]:
         float(any(sign.isdigit() for sign in text)),
         sum(sign.isupper() for sign in text) / (len(text) + 1),
     ]
+
+
+_LASTING = re.compile(
+    r"\b(?:always|never|everywhere|from now on|in this (?:repo|project|codebase)|(?:have|has|need|needs) to be|must(?: not| never)? be"
+    r"|should (?:always|never|only)|we (?:don't |do not |only )?(?:use|store|keep|write|name|run|deploy|log|support|ship|call)"
+    r"|belongs? (?:in|to|under)|stays? (?:at|in|on|as)|lives? (?:in|under)|(?:is|are) (?:never|not allowed|forbidden|read-only)"
+    r"|by convention|our (?:rule|convention|policy))\b",
+    re.IGNORECASE,
+)
+_OF_THE_MOMENT = re.compile(
+    r"\?|\b(?:the other (?:one|file|branch|way)|wrong (?:file|folder|branch|place|one)|i meant|for now|right now|this time"
+    r"|just (?:now|this once)|not yet|why|first|undo|revert|try (?:again|it)|go on|continue)\b",
+    re.IGNORECASE,
+)
+
+
+def is_lasting(text: str) -> bool:
+    """Whether a correction states what holds beyond the moment: a rule, or how things are here."""
+    text = text.strip().replace("\u2019", "'")
+    return len(text) <= SHORT and bool(_LASTING.search(text)) and not _OF_THE_MOMENT.search(text)
 
 
 def chance(text: str, meaning: numpy.ndarray | None = None) -> float:

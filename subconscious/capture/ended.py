@@ -112,7 +112,8 @@ _ASKS = re.compile(r"\b(?:ask|approval|permission|confirm\w*|fragen|demander|pre
 _FAULTS = frozenset(
     map(
         key_of,
-        "error bug warning failure crash issue problem flake message exception leak conflict diff symptom noise".split(),
+        "error bug warning failure crash issue problem flake flaky message exception leak conflict diff symptom noise"
+        " test regression alert typo".split(),
     )
 )
 _FORBIDS = re.compile(

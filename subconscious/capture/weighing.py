@@ -26,6 +26,9 @@ _BELOW, _ABOVE = ((0.0, 0.3), (0.2, 0.5)), ((0.60, 0.75), (0.72, 0.80), (0.90, 0
 _STRUGGLE = 0.9
 """Least worth of a failure with its repair: readers found 50 of 61 right, and there are few among much that is said."""
 
+CORRECTS = 0.5
+"""Probability from which words typed after an interrupt correct what the assistant was doing."""
+
 DECIDED = 0.25
 """Probability from which a sentence of a record states a decision."""
 
@@ -59,8 +62,14 @@ def lifted(draft: Draft, chance: float) -> float:
 
 
 def corrected(text: str, meaning: numpy.ndarray | None = None) -> float:
-    """Return the confidence that words typed after an interrupt are a lesson; most only say what to do next."""
-    return 0.5 + 0.19 * corrects.chance(text, meaning)
+    """Return the confidence that words typed after an interrupt are a lesson; most only say what to do next.
+
+    Those that state what holds beyond the moment are worth as much as any rule that a person states.
+    """
+    chance = corrects.chance(text, meaning)
+    if chance >= CORRECTS and corrects.is_lasting(text):
+        return 0.9 + 0.05 * (chance - CORRECTS) / (1 - CORRECTS)
+    return 0.5 + 0.19 * chance
 
 
 def decided(sentence: str) -> float:

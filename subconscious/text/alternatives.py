@@ -52,12 +52,16 @@ _FAMILIES = {
     "money": "cent float decimal",
     "shell": "bash zsh",
     "server": "nginx apache traefik haproxy envoy",
+    "language": "python ruby rust golang java kotlin swift javascript typescript php perl scala elixir haskell",
     "theme": "light dark",
     "english": "british american",
     "quotes": "single double",
 }
 FAMILIES: dict[str, str] = {word: family for family, words in _FAMILIES.items() for word in words.split()}
 """The family of each value."""
+
+STORES = frozenset(("broker", "database", "search"))
+"""Families of what data is put into: one may take the place of another."""
 
 SLOTS = frozenset(
     "owner maintainer default name port host hostname url address limit timeout ttl format version database db queue"

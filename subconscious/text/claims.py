@@ -1,24 +1,27 @@
 """What a statement claims: what it is about, the value it gives that, and what it limits itself to.
 
 One subject has one value at a time. So a later statement that gives the same subject another value replaces the
-earlier one, whether or not a word says so. There is no parser behind this, and a statement that is replaced wrongly is worse
-than one that stays: what can't be told from the words counts as something else.
+earlier one, whether or not a word says so. There is no parser behind this, and a statement that is replaced wrongly is
+worse than one that stays: what can't be told from the words counts as something else.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from subconscious.text import vocabulary
-from subconscious.text.alternatives import FAMILIES, SLOTS
+from subconscious.text.alternatives import FAMILIES, SLOTS, STORES
 from subconscious.text.same_statement import same_statement
 from subconscious.text.statement import stem
 
 LONGEST = 60
 """Words of a statement that is compared; a longer one says more than one thing."""
+
+FEWEST = 3
+"""Words of a clause that says something by itself."""
 
 ENOUGH = 0.75
 """Share of the words of two statements that agree where one denies what the other says."""
@@ -51,12 +54,24 @@ class Claim:
 
 def replaces(new: str, old: str) -> bool:
     """Whether a statement says otherwise of the same thing than an earlier one, so that it takes its place."""
+    pair = _comparable(new, old)
+    return pair is not None and (_denies(*pair) or _renames(*pair) or _revalues(*pair))
+
+
+def gives_another_value(new: str, old: str) -> bool:
+    """Like `replaces`, without what only denies in the same words what the earlier one says."""
+    pair = _comparable(new, old)
+    return pair is not None and not _denies(*pair) and (_renames(*pair) or _revalues(*pair))
+
+
+def _comparable(new: str, old: str) -> tuple[Claim, Claim] | None:
+    """What two statements claim, where they say different things of the same place."""
     if same_statement(new, old, cosine=1.0):
-        return False
+        return None
     later, earlier = claim(new), claim(old)
     if later is None or earlier is None or later.places != earlier.places:
-        return False
-    return _denies(later, earlier) or _renames(later, earlier) or _revalues(later, earlier)
+        return None
+    return later, earlier
 
 
 def _denies(new: Claim, old: Claim) -> bool:
@@ -81,12 +96,12 @@ def _revalues(new: Claim, old: Claim) -> bool:
     mine, its = new.value - old.value, old.value - new.value
     if new.negative or old.negative or not mine or not its:
         return False
-    if _is_numeric(new, mine) or _is_numeric(old, its):
-        return _is_numeric(new, mine) and _is_numeric(old, its) and _same_subject(new, old, certain=False)
+    if mine & new.numbers and its & old.numbers:
+        return _differ_in_numbers(new, old)
     ours, theirs = _families(mine), _families(its)
     if ours.keys() & theirs.keys():
         return _rest_agrees(mine, its) and _same_subject(new, old, certain=True)
-    if ours and theirs:
+    if ours and theirs and not (new.changes and {*ours, *theirs} <= STORES):
         return False  # a language is no alternative to a framework
     return _is_single(new, old) and bool(new.about & old.about) and _same_subject(new, old, certain=False)
 
@@ -103,8 +118,15 @@ def _rest_agrees(mine: frozenset[str], its: frozenset[str]) -> bool:
     return not all(rest) or rest[0] == rest[1]
 
 
-def _is_numeric(one: Claim, values: frozenset[str]) -> bool:
-    return bool(values) and values <= one.numbers
+def _differ_in_numbers(new: Claim, old: Claim) -> bool:
+    """Whether two say the same with other numbers: as many, of the same things."""
+    if len(new.numbers) != len(old.numbers) and not new.changes:
+        return False
+    mine, its = (replace(one, about=one.words - one.numbers - _UNITS) for one in (new, old))
+    return _same_subject(mine, its, certain=False)
+
+
+_UNITS = frozenset(stem(unit) for unit in vocabulary.UNITS)
 
 
 def _is_single(new: Claim, old: Claim) -> bool:
@@ -150,11 +172,21 @@ def claim(text: str) -> Claim | None:
 def _clean(text: str) -> str:
     """A statement without how it is introduced, its reason, and what follows its first sentence's end."""
     text = text.replace("\u2019", "'").strip()
-    for pattern, instead in ((_LEAD, " "), (_REASON, " "), (_LEAD, " "), (_GO_WITH, "use")):
+    for pattern, instead in ((_LEAD, " "), (_REASON, " "), (_LEAD, " "), (_GO_WITH, "use"), (_SLIP, ", ")):
         text = pattern.sub(instead, text).strip()
-    return text
+    return _CLAUSE.split(text, maxsplit=1)[0] if _CLAUSE.search(text) and _is_whole(text) else text
 
 
+def _is_whole(text: str) -> bool:
+    """Whether a text says something before its first comma, so that what follows only explains it."""
+    words = [word for _, word in _words(_CLAUSE.split(text, maxsplit=1)[0])]
+    return len(words) >= FEWEST and any(word in _VERBS for word in words[1:]) and not {"if", "when"} & {*words[:1]}
+
+
+_CLAUSE = re.compile(r"[,;] (?!not\b|no\b|instead\b|rather\b|for\b|in\b|on\b|at\b|and\b|nicht\b|no\b)", re.IGNORECASE)
+
+
+_SLIP = re.compile(r"[.,;]\s+(?:no,? wait|wait,? no|sorry|i mean)\b[\s,]*", re.IGNORECASE)
 _GO_WITH = re.compile(r"\b(?:go|goes|going|went|stick|stay) with\b", re.IGNORECASE)
 
 
@@ -209,6 +241,7 @@ class _Reader:
         self.names: set[str] = set()
         self.order: list[str] = []
         self.frame = ""
+        self.subject: frozenset[str] = frozenset()
         self.negative = False
         self.zone = self.about
 
@@ -222,6 +255,8 @@ class _Reader:
     def _counts(self, place: int) -> bool:
         """Whether a number says how many there are ("2 approvals"), and is no label ("shard 2 holds")."""
         after = self.words[place + 1][1] if place + 1 < len(self.words) else ""
+        if not self.frame and all(low in _FILLERS or low in _PREPOSITIONS for _, low in self.words[place + 1 :]):
+            return True  # "line length 100"
         return after.isalpha() and after not in _VERBS and after not in _LIMITS and after not in _PREPOSITIONS
 
     def _steers(self, low: str, before: str, place: int) -> bool:
@@ -231,7 +266,7 @@ class _Reader:
         elif low in _NEGATIONS or low.endswith("n't"):
             self.negative = self.negative or self.zone is not self.without
         elif low in _VERBS and not self.frame:
-            self.frame, self.zone = _VERBS[low], self.value
+            self.frame, self.zone, self.subject = _VERBS[low], self.value, frozenset(self.about)
         elif low in _LIMITS and self.frame and self.value and self.zone is not self.without:
             self.zone = self.about
         elif low in _LIMITS or low in _PREPOSITIONS:
@@ -252,7 +287,7 @@ class _Reader:
         return self.zone
 
     def _add(self, word: str, low: str, *, counts: bool) -> None:
-        low = vocabulary.NUMBERS.get(low, low)
+        low = "1" if low == "one" and counts else vocabulary.NUMBERS.get(low, low)
         number = _NUMBER.fullmatch(low)
         key = low if number or not low.replace("'", "").isalpha() else key_of(low)
         if number or low.isdecimal():
@@ -266,6 +301,8 @@ class _Reader:
     def claim(self, *, changes: bool) -> Claim:
         """What was read."""
         value, about = frozenset(self.value), frozenset(self.about)
+        if self.frame == "is" and self.subject and value <= _SLOT_STEMS and not self.subject & _SLOT_STEMS:
+            value, about = self.subject, about - self.subject | value  # "Ann is the owner", "the owner is Ann"
         return Claim(
             about=about - value,
             value=value,
@@ -341,6 +378,6 @@ _PREPOSITIONS = frozenset("on at to into onto as via through over under out up a
 _STOPS = frozenset(", ; ( ) and und y et e".split())
 _FILLERS = vocabulary.FILLERS | frozenset(
     "we i you they it's we're let's lets us now from any more anymore only just must should please everything always"
-    " your my me will can gets get got it one das die der den dem ein eine immer jetzt nun los las el la les le un une"
-    " on que ahora siempre toujours maintenant only but than instead rather".split()
+    " your my me will can gets get got it das die der den dem ein eine immer jetzt nun los las el la les le un une"
+    " on que ahora siempre toujours maintenant only but than instead rather per enough max".split()
 )
