@@ -69,7 +69,9 @@ def _ending(sentence: str, start: int) -> Ending | None:
         return None
     for end, pattern, sure in _PATTERNS:
         match = pattern.search(plain)
-        if match is not None and not _BEFORE.search(plain[: match.start()]):
+        if match is None or _BEFORE.search(plain[: match.start()]):
+            continue
+        if end is not End.OVER or not _NOT_YET.search(match[0]):
             topic = _topic(plain, match, end)
             alone = end in (End.LAST, End.NAMED) and not plain[match.end() :].strip(" .,!;-")
             return Ending(end, topic, sentence, start, sure, alone) if topic or end is End.LAST else None
@@ -141,6 +143,8 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 """What turns the words behind it into a condition, a report or the contrary."""
+
+_NOT_YET = re.compile(r"\b(?:not|never|almost|nearly|half|nicht|kein\w*|pas|todavía|ainda)\b|n't\b", re.IGNORECASE)
 
 _THING = (
     r"(?:rule|decision|convention|policy|requirement|restriction|constraint|guideline|freeze|ban|instruction|"

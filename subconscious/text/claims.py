@@ -101,8 +101,8 @@ def _revalues(new: Claim, old: Claim) -> bool:
     ours, theirs = _families(mine), _families(its)
     if ours.keys() & theirs.keys():
         return _rest_agrees(mine, its) and _same_subject(new, old, certain=True)
-    if ours and theirs and not (new.changes and {*ours, *theirs} <= STORES):
-        return False  # a language is no alternative to a framework
+    if ours and theirs:  # a language is no alternative to a framework, but data moves from one store to another
+        return new.changes and {*ours, *theirs} <= STORES and _same_subject(new, old, certain=False)
     return _is_single(new, old) and bool(new.about & old.about) and _same_subject(new, old, certain=False)
 
 
@@ -131,8 +131,10 @@ _UNITS = frozenset(stem(unit) for unit in vocabulary.UNITS)
 
 def _is_single(new: Claim, old: Claim) -> bool:
     """Whether the subject has one value at a time, so that another one can't hold beside it."""
-    if not new.frame or new.frame != old.frame:
+    if not new.frame or not old.frame:
         return False
+    if new.frame != old.frame:
+        return new.changes and {new.frame, old.frame} == {"use", "place"}
     if new.changes or new.frame == "place":
         return True
     return new.frame in ("is", "use") and any(word in _SLOT_STEMS for word in new.about & old.about)
