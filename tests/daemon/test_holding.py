@@ -77,7 +77,7 @@ def test_across_sessions_and_back(running: Home, speaker: Speaker) -> None:
     events = person(running, "history", limit=20)["events"]
     (archived,) = [event for event in events if event["action"] == "archive"]
     assert "forget what i said about the ticket numbers" in archived["reason"]
-    person(running, "undo", subject="event", about=str(archived["id"]))
+    person(running, "undo_acts", ids=[archived["id"]])
     assert contents(running, speaker) == [TICKETS]
 
 
