@@ -176,7 +176,11 @@ def _clean(text: str) -> str:
     text = text.replace("\u2019", "'").strip()
     for pattern, instead in ((_LEAD, " "), (_REASON, " "), (_LEAD, " "), (_GO_WITH, "use"), (_SLIP, ", ")):
         text = pattern.sub(instead, text).strip()
+    text = _SENTENCE.split(text, maxsplit=1)[0]
     return _CLAUSE.split(text, maxsplit=1)[0] if _CLAUSE.search(text) and _is_whole(text) else text
+
+
+_SENTENCE = re.compile(r"(?<=[\w)`'\"%][.!])\s+(?=\S)|\n+")
 
 
 def _is_whole(text: str) -> bool:
@@ -257,6 +261,8 @@ class _Reader:
     def _counts(self, place: int) -> bool:
         """Whether a number says how many there are ("2 approvals"), and is no label ("shard 2 holds")."""
         after = self.words[place + 1][1] if place + 1 < len(self.words) else ""
+        if place and self.words[place - 1][1] in _LABELLED:
+            return False
         if not self.frame and all(low in _FILLERS or low in _PREPOSITIONS for _, low in self.words[place + 1 :]):
             return True  # "line length 100"
         return after.isalpha() and after not in _VERBS and after not in _LIMITS and after not in _PREPOSITIONS
@@ -369,6 +375,12 @@ _VERBS = {
     **dict.fromkeys("must should shall has have had needs need".split(), ""),
 }
 """Verbs by the kind of what they say; "" says nothing of how many values there may be."""
+
+_LABELLED = frozenset(
+    "case step phase item number issue ticket pr part section option variant shard v version line row rule test"
+    " attempt example build run".split()
+)
+"""Words whose number is a label: "step 2" is another step than "step 1"."""
 
 _AUXILIARIES = frozenset("is are was were be do does did must should will can".split())
 _NEGATIONS = frozenset("not never no don't doesn't avoid without nicht nie kein keine no nunca jamais pas não".split())

@@ -347,7 +347,7 @@ async def test_a_person_who_repeats_what_the_session_was_given_was_not_heeded(co
     await given(core, project, "s2")
     for text in (AGAIN, PLEASE):
         ((_, new),) = await said(core, project, text, time=time.time() + 60)
-        assert new is not None
+    assert new is not None
     stays = await now(core, new)
     assert (stays.recurrence, await active(core)) == (2, {stays.id}), "a session counts once"
     told = await events.of_session(core.database, "s2")
