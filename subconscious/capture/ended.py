@@ -17,6 +17,9 @@ from subconscious.text.words import is_name
 MOST = 3
 """Statements that one ending ends at once."""
 
+LETTERS = 600
+"""Characters of a statement that are compared."""
+
 FEW = 2
 """Words of a topic all of which a statement must have; of a longer one most are enough."""
 
@@ -151,12 +154,13 @@ def _happened(event: frozenset[str], told: frozenset[str]) -> bool:
 
 def events(statement: str) -> list[frozenset[str]]:
     """The words of what must happen for a statement to hold no longer: "until the audit is done"."""
+    statement = statement[:LETTERS]
     found = [keys(match["event"] or match["release"], done=True) - _DONE for match in _UNTIL.finditer(statement)]
     return [event for event in found if event]
 
 
 _UNTIL = re.compile(
-    r"\b(?:until|till|while|as long as|bis|jusqu'à|hasta(?: que)?|at[eé](?: que)?)\s+(?P<event>[^,;.()]+)"
+    r"\b(?:until|till|while|as long as|bis|jusqu'à|hasta(?: que)?|at[eé](?: que)?)\s+(?P<event>(?:[^,;.()]|(?<=\d)\.(?=\d))+)"
     r"|\bfor (?=(?:this|the (?:next|current|upcoming)) (?:release|sprint|iteration|milestone|version|demo|launch|cycle)|v?\d+\.\d)"
     r"(?:this |the next |the current |the upcoming )?(?P<release>[\w.]+)",
     re.IGNORECASE,
@@ -181,6 +185,7 @@ _DONE = frozenset(
 def keys(text: str, *, done: bool = False) -> frozenset[str]:
     """The words of a text that name something; ``done``: with those that say that it is done."""
     found = set()
+    text = text[:LETTERS]
     for word in _WORD.findall(text.replace("\u2019", "'")):
         low = word.rstrip(".:'").casefold()
         if low in _EMPTY and not (done and low in ("released", "release")):
@@ -195,7 +200,7 @@ _EMPTY = vocabulary.FILLERS | frozenset(
     "we i you they it us me my your from now no not any anymore more longer only must should please again never don't"
     " need needs use uses using used used when before after that's thing things stuff rule rules decision what said"
     " about can could will would may get got if because since until till while without also too one ones out over up"
-    " without asking first then than but ask me die der das den dem des ein eine über für auf zu im ich wir du el la los"
+    " keep keeps per own each every without asking first then than but ask me die der das den dem des ein eine über für auf zu im ich wir du el la los"
     " las un una de del le les un une du au aux que o os as um uma do da dos das ce ces".split()
 )
 

@@ -307,6 +307,13 @@ _PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
     (
         End.OVER,
         _pattern(
+            r"^(?:the |our )?(.+?) (?:is|are|was|were|has been|have been|got|gets) (?:now |finally |all )*\w+ed\b"
+        ),
+        True,
+    ),
+    (
+        End.OVER,
+        _pattern(
             r"^(?:we(?:'ve| have)? |i(?:'ve| have)? )?(?:just )?(?:finished|completed|shipped|released|merged) (?:the |our )?(.+)"
         ),
         True,

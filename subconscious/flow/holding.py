@@ -29,6 +29,9 @@ DAY = 86_400.0
 LONGEST_TURN = 4000
 """Characters of a message that is read for endings; longer ones are pasted."""
 
+LETTERS = 600
+"""Characters of a memory in which the time until which it holds is looked for."""
+
 TAKEN_BACK = "taken back in the same session"
 SAYS_NO_MORE = "says only that something no longer holds"
 
@@ -253,6 +256,7 @@ def has_ended(memory: Memory, now: float) -> bool:
 
 def ends_at(text: str, said_at: float) -> float | None:
     """Return the end of the day until which a statement holds; None for one that holds until further notice."""
+    text = text[:LETTERS]
     if not _TEMPORARY.search(text) or _RECURS.search(text):
         return None
     dates = [one.due_at for one in triggers_of(text, said_at) if one.due_at and _is_an_end(one.words, text)]

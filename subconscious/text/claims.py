@@ -17,6 +17,9 @@ from subconscious.text.alternatives import FAMILIES, SLOTS, STORES
 from subconscious.text.same_statement import same_statement
 from subconscious.text.statement import stem
 
+LETTERS = 600
+"""Characters of a statement that is compared."""
+
 LONGEST = 60
 """Words of a statement that is compared; a longer one says more than one thing."""
 
@@ -134,8 +137,8 @@ def _is_single(new: Claim, old: Claim) -> bool:
     if not new.frame or not old.frame:
         return False
     if new.frame != old.frame:
-        return new.changes and {new.frame, old.frame} == {"use", "place"}
-    if new.changes or new.frame == "place":
+        return new.changes and "is" not in (new.frame, old.frame)
+    if new.changes or new.frame in ("place", "lead"):
         return True
     return new.frame in ("is", "use") and any(word in _SLOT_STEMS for word in new.about & old.about)
 
@@ -162,19 +165,28 @@ def _same_subject(new: Claim, old: Claim, *, certain: bool) -> bool:
 @lru_cache(maxsize=4096)
 def claim(text: str) -> Claim | None:
     """Take a statement apart; None for a question, a condition, a document."""
-    text = _clean(text)
+    if len(text) > LETTERS:
+        return None
+    said, text = text, _clean(text)
     words = list(_words(text))
     if not words or len(words) > LONGEST or _DOUBTFUL.search(text):
         return None
     built = _Reader(words)
     built.read()
-    return built.claim(changes=bool(_CHANGES.search(text)))
+    return built.claim(changes=bool(_CHANGES.search(said)))
 
 
 def _clean(text: str) -> str:
     """A statement without how it is introduced, its reason, and what follows its first sentence's end."""
     text = text.replace("\u2019", "'").strip()
-    for pattern, instead in ((_LEAD, " "), (_REASON, " "), (_LEAD, " "), (_GO_WITH, "use"), (_SLIP, ", ")):
+    for pattern, instead in (
+        (_LEAD, " "),
+        (_REASON, " "),
+        (_LEAD, " "),
+        (_GO_WITH, "use"),
+        (_SLIP, ", "),
+        (_SET, r"\1 is \2"),
+    ):
         text = pattern.sub(instead, text).strip()
     text = _SENTENCE.split(text, maxsplit=1)[0]
     return _CLAUSE.split(text, maxsplit=1)[0] if _CLAUSE.search(text) and _is_whole(text) else text
@@ -192,14 +204,20 @@ def _is_whole(text: str) -> bool:
 _CLAUSE = re.compile(r"[,;] (?!not\b|no\b|instead\b|rather\b|for\b|in\b|on\b|at\b|and\b|nicht\b|no\b)", re.IGNORECASE)
 
 
+_SET = re.compile(
+    r"^(?:we |i )?(?:have |'ve )?(?:just )?"
+    r"(?:bumped|raised|lowered|increased|reduced|set|changed|moved|switched|renamed)"
+    r" (?:the |our )?(.+?)(?: over)? (?:from \S+ )?to (.+)$",
+    re.IGNORECASE,
+)
 _SLIP = re.compile(r"[.,;]\s+(?:no,? wait|wait,? no|sorry|i mean)\b[\s,]*", re.IGNORECASE)
 _GO_WITH = re.compile(r"\b(?:go|goes|going|went|stick|stay) with\b", re.IGNORECASE)
 
 
 _LEAD = re.compile(
-    r"^\W*(?:(?:ok(?:ay)?|so|and|also|but|well|yes|yeah|no|nope|nah|please|btw|fyi|actually|wait|hm+|note|remember|"
-    r"important|decision|decided|rule|update|correction|heads up|from now on|going forward|as of (?:now|today)|"
-    r"starting (?:now|today)|we (?:have |just |'ve )?(?:decided|agreed|settled)(?: (?:that|to|on))?|"
+    r"^\W*(?:(?:ok(?:ay)?|so|and|also|but|well|yes|yeah|no|nope|nah|sorry|oops|please|btw|fyi|actually|wait|hm+|"
+    r"note|remember|important|decision|decided|rule|update|correction|heads up|from now on|going forward|"
+    r"as of (?:now|today)|starting (?:now|today)|we (?:have |just |'ve )?(?:decided|agreed|settled)(?: (?:that|to|on))?|"
     r"let'?s (?:say|agree)(?: that)?|ab (?:jetzt|sofort)|desde ahora|a partir d[e']\s?\w+|d[eé]sormais|"
     r"it(?:'s| is) (?:now )?decided(?: that)?|our rule is(?: that| to)?|the (?:team|plan) (?:decided|is) to)"
     r"\b[\s,:.!-]*)+",
@@ -220,7 +238,8 @@ _DOUBTFUL = re.compile(
 
 _CHANGES = re.compile(
     r"\b(?:now|instead|no longer|any ?more|from now on|as of|switch(?:ed|ing)?|mov(?:ed|ing)|migrat(?:ed|ing)|"
-    r"chang(?:ed?|ing)|replac(?:ed?|es|ing)|actually|not|rather than|jetzt|nun|statt|mehr|ahora|ya no|maintenant|plus|"
+    r"chang(?:ed?|ing)|bumped|raised|lowered|increased|reduced|these days|nah|nope|wrong|sorry|oops|"
+    r"replac(?:ed?|es|ing)|actually|not|rather than|jetzt|nun|statt|mehr|ahora|ya no|maintenant|plus|"
     r"agora|anymore)\b",
     re.IGNORECASE,
 )
@@ -231,7 +250,7 @@ _NUMBER = re.compile(r"[#~v]?\d+(?:[.:]\d+)*")
 def _words(text: str) -> Iterator[tuple[str, str]]:
     """Words as they are written, and folded; punctuation ends a clause."""
     for found in _WORD.findall(text):
-        word = found.strip("`").rstrip(".:'")
+        word = found.strip("`").rstrip(".:'") or found
         yield word, word.casefold()
 
 
@@ -289,8 +308,10 @@ class _Reader:
 
     def _behind(self, low: str) -> set[str]:
         """Where the words behind a preposition belong: days and places are values, whatever the verb."""
-        if low in ("on", "at") and not self.frame:
-            self.frame = "when"
+        if self.frame == "is" and not self.value and low in _PLACING:
+            self.frame = "place"
+        if not self.frame and low in _GIVING:
+            self.frame = "via"
             return self.value
         return self.zone
 
@@ -309,6 +330,8 @@ class _Reader:
     def claim(self, *, changes: bool) -> Claim:
         """What was read."""
         value, about = frozenset(self.value), frozenset(self.about)
+        if self.frame == "lead":
+            value, about = self.subject, about - self.subject | value  # "Ann leads the team"
         if self.frame == "is" and self.subject and value <= _SLOT_STEMS and not self.subject & _SLOT_STEMS:
             value, about = self.subject, about - self.subject | value  # "Ann is the owner", "the owner is Ann"
         return Claim(
@@ -363,15 +386,17 @@ _VERBS = {
         "is are was were be isn't aren't equals = : -> \u2192 becomes ist sind es son est sont sera".split(), "is"
     ),
     **dict.fromkeys(
-        "use uses using run runs running adopt choose pick prefer utilize take takes with nutzen benutzen verwenden"
+        "use uses using run runs running adopt choose pick prefer utilize take takes nutzen nehmen benutzen verwenden"
         " usamos usar utilisons utiliser utiliza".split(),
         "use",
     ),
     **dict.fromkeys(
-        "lives live sits sit resides belongs belong goes go stays stay listens listen moved moves move points point"
+        "lives live sits sit comes come resides belongs belong goes go stays stay listens listen moved moves move"
+        " points point"
         " called named happens happen starts start ends end laufen läuft liegt liegen gehört".split(),
         "place",
     ),
+    **dict.fromkeys("leads lead owns own".split(), "lead"),
     **dict.fromkeys("must should shall has have had needs need".split(), ""),
 }
 """Verbs by the kind of what they say; "" says nothing of how many values there may be."""
@@ -388,10 +413,15 @@ _REJECTS = frozenset("not instead rather off anymore than statt".split())
 _LIMITS = frozenset(
     "for in of within inside if when unless except during while before after from by during für bei".split()
 )
-_PREPOSITIONS = frozenset("on at to into onto as via through over under out up auf zu".split())
+_PLACING = frozenset("at on in under".split())
+_GIVING = frozenset("at on to into from with under".split())
+"""Prepositions behind which stands what is done, where no verb says more: "deploy from main"."""
+
+_PREPOSITIONS = frozenset("on at to into onto from as via through over under out up auf zu".split())
 _STOPS = frozenset(", ; ( ) and und y et e".split())
 _FILLERS = vocabulary.FILLERS | frozenset(
     "we i you they it's we're let's lets us now from any more anymore only just must should please everything always"
     " your my me will can gets get got it das die der den dem ein eine immer jetzt nun los las el la les le un une"
-    " on que ahora siempre toujours maintenant only but than instead rather per enough max".split()
+    " on que ahora siempre toujours maintenant only but than instead rather per enough max"
+    " last night yesterday today ago done already".split()
 )
