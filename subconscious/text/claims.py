@@ -217,7 +217,8 @@ _GO_WITH = re.compile(r"\b(?:go|goes|going|went|stick|stay) with\b", re.IGNORECA
 _LEAD = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|so|and|also|but|well|yes|yeah|no|nope|nah|sorry|oops|please|btw|fyi|actually|wait|hm+|"
     r"note|remember|important|decision|decided|rule|update|correction|heads up|from now on|going forward|"
-    r"as of (?:now|today)|starting (?:now|today)|we (?:have |just |'ve )?(?:decided|agreed|settled)(?: (?:that|to|on))?|"
+    r"as of (?:now|today)|starting (?:now|today)|"
+    r"we (?:have |just |'ve )?(?:decided|agreed|settled)(?: (?:that|to|on))?|"
     r"let'?s (?:say|agree)(?: that)?|ab (?:jetzt|sofort)|desde ahora|a partir d[e']\s?\w+|d[eé]sormais|"
     r"it(?:'s| is) (?:now )?decided(?: that)?|our rule is(?: that| to)?|the (?:team|plan) (?:decided|is) to)"
     r"\b[\s,:.!-]*)+",
@@ -230,7 +231,7 @@ _REASON = re.compile(
 )
 _DOUBTFUL = re.compile(
     r"\?|\b(?:maybe|perhaps|might|could(?! not\b|n't)|should we|what if|suppose|wondering|not sure|consider|would|"
-    r"if we|"
+    r"if we|i'd like|i want|can you|"
     r"just this once|this time|for (?:now|today)|once\b(?! (?:a|per))|vielleicht|quiz[aá]s|peut-[eê]tre|talvez)\b",
     re.IGNORECASE,
 )
@@ -238,7 +239,7 @@ _DOUBTFUL = re.compile(
 
 _CHANGES = re.compile(
     r"\b(?:now|instead|no longer|any ?more|from now on|as of|switch(?:ed|ing)?|mov(?:ed|ing)|migrat(?:ed|ing)|"
-    r"chang(?:ed?|ing)|bumped|raised|lowered|increased|reduced|these days|nah|nope|wrong|sorry|oops|"
+    r"changed|bumped|raised|lowered|increased|reduced|these days|nah|nope|wrong|sorry|oops|"
     r"replac(?:ed?|es|ing)|actually|not|rather than|jetzt|nun|statt|mehr|ahora|ya no|maintenant|plus|"
     r"agora|anymore)\b",
     re.IGNORECASE,
