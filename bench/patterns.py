@@ -29,11 +29,13 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from types import ModuleType
 from typing import Any
 
-from subconscious.capture import examined, narration, obstacles, passages, sentences
+from subconscious.capture import ended, endings, examined, narration, obstacles, passages, sentences
 from subconscious.failures import hazards, signature
+from subconscious.flow import holding
 from subconscious.poisoning import rules, views
 from subconscious.redaction import gitleaks, personal, places, shapes
 from subconscious.redaction.rule import LONGEST_MATCH, WINDOW, compiled
+from subconscious.text import claims
 from subconscious.transcripts import scribe
 
 PACKAGES = ("subconscious", "daemon", "cli")
@@ -59,6 +61,10 @@ BOUNDS = {
     "subconscious.capture.kernel.": examined.LONGEST_LINE,
     "subconscious.capture.obstacles.": obstacles.LONGEST_MESSAGE,
     "subconscious.capture.looks.": passages.LONGEST,
+    "subconscious.capture.endings.": endings.LONGEST,
+    "subconscious.capture.ended.": ended.LETTERS,
+    "subconscious.text.claims.": claims.LETTERS,
+    "subconscious.flow.holding.": holding.LETTERS,
     "subconscious.capture.practices.": scribe.LONGEST_COMMAND,
     "subconscious.capture.conventions.": scribe.LONGEST_COMMAND,
     "subconscious.capture.records.": scribe.LONGEST_COMMAND,

@@ -18,7 +18,7 @@ from subconscious.capture.sentences import sentences
 from subconscious.capture.typed import Opinions, spoken
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.errors import UnreadableTranscriptError
-from subconscious.flow import confirming, merging, observing
+from subconscious.flow import confirming, holding, merging, observing
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Judged, Provenance, clean, judge, keep
 from subconscious.model import Candidate, Decision, Level, Origin, Turn
@@ -119,6 +119,8 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
     judged = await asyncio.to_thread(judge, reading.turns, mind.settings, mind.calibration, opinions)
     judged = waiting([hold(one, LATE) for one in judged] if source.late else judged, doubtful)
     heard = _heard(source, reading, doubtful)
+    ended = await _ended(mind, source, reading, judged, doubtful)
+    judged = ended.judged
     where = await _provenance(mind, source, reading)
     repeats = await merging.repeated(mind, judged, source.project_id)
     contrary = await confirming.contradicted(mind.database, _sure(judged), source.project_id)
@@ -129,6 +131,7 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         kept = await keep(mind, tx, judged, where, repeats)
         changed = await observing.keep(mind, tx, seen, where, source.path)
         await confirming.retire(tx, contrary, confirming.CONTRADICTED)
+        repeats.changed.extend(await holding.retire(tx, ended, [memory for _, memory in kept]))
         await fading.touch(tx, worked_on, min(time(), max((turn.time for turn in reading.turns), default=0.0)))
         if story is not None:
             await sessions.summarise(tx, source.session_id, story)
@@ -208,6 +211,15 @@ async def _doubtful(core: Core, source: Source, reading: Reading) -> _Doubtful:
     first = session is None or not session.first_prompt
     found = await doubted(core, source.session_id, reading.turns, first=first)
     return _Doubtful(found, bool(found if first else found & fresh(reading.turns)))
+
+
+async def _ended(
+    mind: Mind, source: Source, reading: Reading, judged: list[Judged], doubtful: set[str]
+) -> holding.Ended:
+    """What the typed turns end; nothing where anybody may have written them."""
+    if source.late:
+        return holding.Ended(judged)
+    return await holding.ended(mind, reading.turns, judged, source.project_id, source.session_id, doubtful)
 
 
 def _heard(source: Source, reading: Reading, doubtful: set[str]) -> Reading:

@@ -103,7 +103,7 @@ async def _said(tx: aiosqlite.Connection, session_id: str, brought: Sequence[dic
         alone = (mine or bool(others)) and not any(one["status"] in STANDING for one in others)
         # What is trusted less than the memory has lent it nothing (SPEC N4).
         counted = [one for one in brought if one["memory_id"] == memory_id]
-        times = sum(Origin(one["origin"]).distrust <= memory.origin.distrust for one in counted)
+        times = int(any(Origin(one["origin"]).distrust <= memory.origin.distrust for one in counted))
         found.append(_Said(memory, mine, alone, times))
     return found
 
@@ -117,7 +117,7 @@ async def _repeated(tx: aiosqlite.Connection, said: Sequence[_Said], own: Sequen
     found = Counter({one.memory.id: one.times for one in said if not (one.mine and one.alone)})
     times = {one.memory.id: one.times for one in said}
     for memory_id, into_id in await merges.lent(tx, list(times)):
-        found[into_id] += 0 if into_id in own else times[memory_id]
+        found[into_id] = max(found[into_id], 0 if into_id in own else times[memory_id])
     return tuple((number, found[number]) for number in sorted(found) if found[number])
 
 

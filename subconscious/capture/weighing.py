@@ -22,6 +22,9 @@ _BELOW, _ABOVE = ((0.0, 0.3), (0.2, 0.5)), ((0.60, 0.75), (0.72, 0.80), (0.90, 0
 _STRUGGLE = 0.9
 """Least worth of a failure with its repair: readers found 50 of 61 right, and there are few among much that is said."""
 
+CORRECTS = 0.5
+"""Probability from which words typed after an interrupt correct what the assistant was doing."""
+
 DECIDED = 0.25
 """Probability from which a sentence of a record states a decision."""
 

@@ -9,6 +9,7 @@ from time import time
 
 from subconscious import repute, surfacing
 from subconscious.claude_files.told import NOTHING
+from subconscious.flow.holding import holding_hits
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import fade, heeded, priorities, recall, superseded
 from subconscious.model import (
@@ -71,7 +72,7 @@ async def compose_start(mind: Mind, start: Start, without: Collection[int] = ())
     chosen = mind.settings
     known = await surfaces.ledger(mind.database, start.session_id)
     worded: dict[str, Hit] = {}
-    for hit in await _ranked(mind, start):
+    for hit in await holding_hits(mind, await _ranked(mind, start), start.project_id):
         worded.setdefault(hit.memory.content_hash, hit)  # one wording, of two kinds perhaps, is told once
     ranked = [
         hit

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import aiosqlite
 
-from subconscious.flow import confirming
+from subconscious.flow import confirming, succession
 from subconscious.flow.mind import Mind
 from subconscious.model import Admission, Candidate, Decision, Level, Memory, Origin, Scope
 from subconscious.search.words import terms
@@ -44,12 +44,15 @@ class Repeats:
     """What candidates say again, by their content: memories with their cosine, and captures.
 
     ``changed`` are the memories whose place was taken, or that were confirmed: the index has to learn of them when that
-    is committed.
+    is committed. ``replaced`` are the memories that say otherwise of what a candidate is about, by its content.
+    ``made`` are those that were stored since.
     """
 
     memories: dict[str, tuple[int, float]] = field(default_factory=dict)
     captures: dict[str, int] = field(default_factory=dict)
     changed: list[int] = field(default_factory=list)
+    replaced: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    made: list[Memory] = field(default_factory=list)
 
     def __contains__(self, candidate: Candidate) -> bool:
         return candidate.content in self.memories or candidate.content in self.captures
@@ -64,6 +67,9 @@ async def repeated(mind: Mind, judged: Sequence[tuple[Candidate, Admission]], pr
     """Look for what each candidate says again. No model that is elsewhere is asked, and none is waited for."""
     found = Repeats()
     kept = [candidate for candidate, admission in judged if admission.decision in KEPT and candidate.kind != "meta"]
+    for candidate, admission in judged:
+        if admission.decision is Decision.AUTO and not is_flagged(admission):
+            found.replaced[candidate.content] = await succession.replaced_by(mind, candidate, project_id)
     if not (mind.settings.dedupe and kept):
         return found
     queue = await waiting.latest(mind.database, project_id, COMPARED)
@@ -141,15 +147,16 @@ async def weighed(
 ) -> Admission:
     """What the gate says of a candidate when it is known what says the same; ``given`` is what its session was given.
 
-    A memory that was given reinforces nothing (SPEC N2), but who is trusted more than it says so of their own. What
-    would wait need not, beside what is known, or waits, from as trusted an origin.
+    A memory that was given reinforces nothing (SPEC N2), but a person says so of their own, as does who is trusted more
+    than it. What would wait need not, beside what is known, or waits, from as trusted an origin.
     """
     candidate, admission = judged
     if admission.decision not in KEPT or is_flagged(admission):
         return admission
     memory = await _known(tx, candidate, found)
     as_trusted = memory is not None and memory.origin.distrust <= candidate.origin.distrust
-    if memory is not None and as_trusted and memory.content_hash in given:
+    is_echo = memory is not None and as_trusted and memory.content_hash in given
+    if is_echo and candidate.origin is not Origin.USER:
         return replace(admission, decision=Decision.DISCARD, reason=ECHO)
     if admission.decision is Decision.AUTO:
         return admission

@@ -17,7 +17,7 @@ from subconscious.capture.gate import admit
 from subconscious.capture.offline import extract
 from subconscious.capture.typed import NO_OPINIONS, Opinions
 from subconscious.claude_files.told import Told
-from subconscious.flow import merging
+from subconscious.flow import merging, succession
 from subconscious.flow.merging import ECHO, Repeats
 from subconscious.flow.mind import UNCALIBRATED, Mind
 from subconscious.kinds import KINDS
@@ -54,13 +54,14 @@ from subconscious.store import (
 from subconscious.store.capture_rows import Place
 from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash
+from subconscious.text.claims import replaces
 
 Judged = tuple[Candidate, Admission]
 
 UNCHECKED = "the poisoning check is off"
 """Why nothing is given unconfirmed without that check."""
 
-AT_ONCE = 3
+MOST_UNCONFIRMED = 3
 """Captures of one session that may become unconfirmed memories."""
 
 TO_A_PERSON = 2
@@ -71,6 +72,10 @@ TOO_MANY = f"more than {TO_A_PERSON} of its session would wait for a person"
 DAY = 86_400.0
 NEIGHBOURS = 5
 """Memories that a statement nobody typed is compared with."""
+
+
+AT_ONCE = 5.0
+"""Seconds before a prompt in which what is given may be given for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +200,8 @@ async def keep(
         if capture_id is not None:
             memory = await admit_memory(mind, tx, capture_id, (candidate, admission), where, found)
             kept.append((capture_id, memory))
+            if candidate.origin is Origin.USER and stated.decision in merging.KEPT:
+                await _note_violation(tx, candidate, memory, where, found)
     if kept and where.place.session_id:
         await hold_cap(tx, where.place.session_id, mind.settings)
     return kept
@@ -210,11 +217,30 @@ def _told_elsewhere(elsewhere: Told, judged: Sequence[Judged]) -> dict[str, str]
     return {content: source for content, source in sources.items() if source}
 
 
+async def _note_violation(
+    tx: aiosqlite.Connection, candidate: Candidate, memory: Memory | None, where: Provenance, found: Repeats
+) -> None:
+    """Note where a person says again what their session had been given before: it was not heeded.
+
+    ``memory`` is what says it now; None where the candidate was not stored, for another memory says it. What is given
+    on the very prompt that says it was not given before it.
+    """
+    session, number = where.place.session_id, found.memories.get(candidate.content, (0, 0.0))[0]
+    earlier = await memories.found(tx, number) if number else None
+    says_it = [one for one in (memory, earlier) if one is not None]
+    hashes = {one.content_hash for one in says_it}
+    if session and says_it and await surfaces.was_given(tx, session, hashes, candidate.time - AT_ONCE):
+        await memories.violated(tx, says_it[0].id, session)
+
+
 async def last_word(mind: Mind, judged: Judged, where: Provenance) -> Admission:
-    """What the gate says of a candidate when it is known what stands besides; asked right before anything is stored."""
+    """What the gate says of a candidate when it is known what stands besides; asked right before anything is stored.
+
+    The assistant's repeating of what it was given is an echo. A person's is not: they say that it was ignored.
+    """
     candidate, stated = judged
     admission = await _in_context(mind, candidate, stated, where)
-    if content_hash(candidate.content) in await _given(mind, where):
+    if candidate.origin is not Origin.USER and content_hash(candidate.content) in await _given(mind, where):
         return replace(admission, decision=Decision.DISCARD, reason=ECHO)
     return admission
 
@@ -247,7 +273,7 @@ async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings
     ]
     out = {int(str(number)): why for number, why in settle(entries, settings.session_captures).items()}
     left = [row for number, row in rows.items() if number not in out and row["status"] == "review"]
-    out |= dict.fromkeys(_too_many(left, AT_ONCE if settings.unconfirmed else 0), TOO_MANY)
+    out |= dict.fromkeys(_too_many(left, MOST_UNCONFIRMED if settings.unconfirmed else 0), TOO_MANY)
     for capture_id, reason in out.items():
         await decisions.displace(tx, capture_id, reason)
 
@@ -282,7 +308,18 @@ async def admit_memory(
     else:
         await memories.recur(tx, known, memory.said_at, memory.session_id, memory.origin)
     await captures.bind(tx, capture_id, known.id)
+    if not merging.is_flagged(judged[1]):
+        await _succeed(tx, replace(known, said_at=memory.said_at), memory.origin, found)
     return known
+
+
+async def _succeed(tx: aiosqlite.Connection, memory: Memory, origin: Origin, found: Repeats) -> None:
+    """Let a memory that was just stated supersede what says otherwise: from before, and of the same batch."""
+    if origin is not Origin.USER:
+        return
+    meanwhile = [one for one in found.made if one.id != memory.id and replaces(memory.content, one.content)]
+    await succession.take_over(tx, memory, [*found.replaced.get(memory.content, ()), *meanwhile])
+    found.made.append(memory)
 
 
 def memory_of(candidate: Candidate, admission: Admission, where: Provenance) -> Memory:

@@ -15,6 +15,7 @@ from subconscious import repute, surfacing
 from subconscious.failures.wording import is_observed
 from subconscious.flow import unconfirmed
 from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given, told_elsewhere, unasked
+from subconscious.flow.holding import holding_hits
 from subconscious.flow.mind import Mind
 from subconscious.flow.observing import known_ways_out
 from subconscious.flow.recalling import fade, heeded, priorities, recall, superseded
@@ -155,8 +156,9 @@ async def _ranked(mind: Mind, occasion: Occasion, engine: str, found: Sequence[t
 async def _give(mind: Mind, occasion: Occasion, hits: Sequence[Hit], seen: Seen) -> surfacing.Context:
     """Hold back what limits forbid, frame the rest, and save it in the ledger before it leaves."""
     chosen = limits(mind, occasion.event)
-    elsewhere = await told_elsewhere(mind, hits)
-    sifted = sift(hits, chosen, seen, time(), occasion.about, elsewhere)
+    in_force = await holding_hits(mind, hits, occasion.project_id)
+    elsewhere = await told_elsewhere(mind, in_force)
+    sifted = sift(in_force, chosen, seen, time(), occasion.about, elsewhere)
     fit = await repute.of_hits(mind.database, sifted.fit, mind.settings, time(), occasion.project_id)
     start = Start(
         occasion.session_id,

@@ -13,8 +13,10 @@ from typing import Literal
 
 from subconscious.links.reading import Reading, Sentence, stems, worth
 from subconscious.text import vocabulary
+from subconscious.text.claims import gives_another_value
+from subconscious.text.same_statement import differences, same_statement
 
-VERSION = 2
+VERSION = 3
 """Raised with every change of rules or weights: memories are searched again."""
 
 LONGEST = 40
@@ -146,7 +148,7 @@ OPPOSITES = tuple(pair for pair in vocabulary.OPPOSITES if not pair & _FUNCTION)
 _NEGATION = re.compile(r"\b(?:not|no|never|none|nothing|without|forbidden|avoid|\w+n['\u2019]t)\b", re.IGNORECASE)
 _TURNED = re.compile(r"\b(?:instead|rather|no longer|anymore|any more)\b", re.IGNORECASE)
 _FOUND = re.compile(
-    r"\b(?:because|confirm\w*|prov(?:es?|ed)|show(?:s|ed)|found|measured|failed|caught|missed|asks?|review|outage"
+    r"\b(?:confirm\w*|prov(?:es?|ed)|show(?:s|ed)|found|measured|failed|caught|missed|asks?|review|outage"
     r"|incident|survey|benchmark)\b",
     re.IGNORECASE,
 )
@@ -159,11 +161,20 @@ def stated(new: Reading, old: Reading) -> list[Hit]:
     if max(new.words, old.words) > LONGEST:
         return []
     hits = [*_cued(new, old, late=True), *_cued(old, new, late=False)]
-    if _FOUND.search(old.note.text) or common(new, old) < TOUCHED:
+    texts = new.note.text, old.note.text
+    if same_statement(*texts, cosine=1.0):
+        return [hit for hit in hits if hit.type == "EXTENDS"]  # to say something again neither replaces nor causes it
+    if _FOUND.search(old.note.text) or common(new, old) < TOUCHED or differences(*texts) & _ELSEWHERE:
         hits = [hit for hit in hits if hit.type != "SUPERSEDES"]  # what was found out is not taken back by a choice
+    if gives_another_value(new.note.text, old.note.text):
+        hits.append(Hit("SUPERSEDES", True, 0.95, new.note.text))
     if not any(hit.type == "SUPERSEDES" for hit in hits):
         hits += _opposed(new, old)
     return sorted(hits, key=lambda hit: -hit.sure)
+
+
+_ELSEWHERE = frozenset(("environment", "place", "system"))
+"""Differences by which two statements hold beside each other."""
 
 
 def _cued(one: Reading, other: Reading, *, late: bool) -> Iterator[Hit]:

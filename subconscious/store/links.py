@@ -147,6 +147,17 @@ def _portions(ids: Sequence[int]) -> Iterator[tuple[Sequence[int], str, str]]:
         yield from ((ids[start : start + PORTION], end, other) for end, other in ENDS)
 
 
+async def behind(tx: aiosqlite.Connection, memory_id: int) -> list[int]:
+    """The memories that one superseded, and those that they had superseded in turn."""
+    rows = await tx.execute_fetchall(
+        "WITH RECURSIVE earlier (id) AS (SELECT ?1 UNION SELECT link.target_id FROM memory_links AS link"
+        " JOIN earlier ON link.source_id = earlier.id WHERE link.type = 'SUPERSEDES' AND link.status = 'active')"
+        " SELECT id FROM earlier WHERE id <> ?1 ORDER BY id",
+        (memory_id,),
+    )
+    return [row[0] for row in rows]
+
+
 async def bearing(database: Database, ids: Sequence[int], project_id: str | None = None) -> list[Link]:
     """The conflicts and successions of these memories that hold where they are read, in ``project_id``.
 

@@ -156,20 +156,44 @@ async def recur(
 ) -> bool:
     """The same was said again: it recurs, is a little surer, and as fresh as its latest saying (SPEC D11).
 
-    Not if it was said by a less trusted ``origin``: a file that repeats a person's words lends them nothing (SPEC N4).
+    A session counts once, however often it says it. Not if it was said by a less trusted ``origin``: a file that
+    repeats a person's words lends them nothing (SPEC N4). Returns whether it was counted.
     """
     if origin is not None and origin.distrust > memory.origin.distrust:
         told = f"said again by a less trusted origin ({origin})"
         await events.record(tx, "repeat", "memory", memory.id, session_id=session_id, reason=told)
         return False
-    values = {
-        "recurrence": memory.recurrence + 1,
-        "confidence": surer(memory.confidence),
-        "said_at": max(memory.said_at, said_at),
-    }
+    counts = session_id is None or session_id not in await sessions_of(tx, memory.id)
+    values: dict[str, float] = {"said_at": max(memory.said_at, said_at)}
+    if counts:
+        values |= {"recurrence": memory.recurrence + 1, "confidence": surer(memory.confidence)}
     before, after = await alter(tx, "memories", memory.id, values)
-    await events.record(tx, "recur", "memory", memory.id, session_id=session_id, before=before, after=after)
-    return True
+    if after:
+        await events.record(tx, "recur", "memory", memory.id, session_id=session_id, before=before, after=after)
+    return counts
+
+
+async def sessions_of(tx: aiosqlite.Connection, memory_id: int) -> set[str]:
+    """The sessions that said a memory, or what was merged into it."""
+    rows = await tx.execute_fetchall(
+        "WITH same (id) AS (SELECT ?1 UNION"
+        " SELECT memory_id FROM memory_merges WHERE into_id = ?1 AND undone_at IS NULL)"
+        " SELECT session_id FROM memories WHERE id IN same UNION"
+        " SELECT session_id FROM implicit_captures WHERE memory_id IN same",
+        (memory_id,),
+    )
+    return {row[0] for row in rows if row[0]}
+
+
+async def violated(tx: aiosqlite.Connection, memory_id: int, session_id: str) -> None:
+    """Note that a person had to say again what their session had been given; once a session."""
+    known = await tx.execute_fetchall(
+        "SELECT 1 FROM events WHERE subject = 'memory' AND subject_id = ? AND action = 'violated' AND session_id = ?",
+        (str(memory_id), session_id),
+    )
+    if not list(known):
+        reason = "the session had been given it, and the user said it again"
+        await events.record(tx, "violated", "memory", memory_id, session_id=session_id, reason=reason)
 
 
 async def recur_more(tx: aiosqlite.Connection, memory: Memory, reason: str, times: int) -> None:

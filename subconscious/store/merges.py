@@ -116,10 +116,12 @@ async def fold(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: fl
     """
     reason = f"merged into memory {stays.id}, which says the same (cosine {cosine:.2f})"
     lends = _lends(gone.origin, stays.origin)
+    # Looked up before the merge is noted, which makes the sessions of the one those of the other.
+    shared = await memories.sessions_of(tx, gone.id) & await memories.sessions_of(tx, stays.id)
     await memories.archive(tx, gone, "daemon", reason)
     await _put_down(tx, gone, stays, cosine)
     if lends:
-        await _lend(tx, gone, stays)
+        await _lend(tx, gone, stays, len(shared))
     await _copy_links(tx, gone, stays, lends=lends)
 
 
@@ -134,21 +136,21 @@ async def _put_down(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosin
     await events.record(tx, "merge", "merge", int(done.lastrowid or 0), after=values | {"undone_at": None})
 
 
-def whole(gone: Memory, stays: Memory) -> Memory:
-    """What stays, with what the one that goes lends it."""
+def whole(gone: Memory, stays: Memory, shared: int = 0) -> Memory:
+    """What stays, with what the one that goes lends it; ``shared`` sessions said both, and count once."""
     if not _lends(gone.origin, stays.origin):
         return stays
     return replace(
         stays,
-        recurrence=stays.recurrence + gone.recurrence,
-        confidence=surer(stays.confidence, gone.recurrence),
+        recurrence=stays.recurrence + max(0, gone.recurrence - shared),
+        confidence=surer(stays.confidence, max(0, gone.recurrence - shared)),
         said_at=max(stays.said_at, gone.said_at),
         files=tuple(dict.fromkeys((*stays.files, *gone.files)))[: max(MOST_FILES, len(stays.files))],
     )
 
 
-async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory) -> None:
-    kept = whole(gone, stays)
+async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory, shared: int) -> None:
+    kept = whole(gone, stays, shared)
     before, after = await alter(tx, "memories", stays.id, {name: stored(kept)[name] for name in LENT})
     await full_text.reindex(tx, kept)
     await events.record(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 
 import aiosqlite
@@ -67,6 +67,16 @@ async def given_hashes(database: Database, session_id: str) -> set[str]:
     """Everything that was ever given to a session: what it repeats of that is no news (SPEC N2)."""
     rows = await database.rows("SELECT DISTINCT content_hash FROM surfaces WHERE session_id = ?", (session_id,))
     return {row[0] for row in rows}
+
+
+async def was_given(tx: aiosqlite.Connection, session_id: str, hashes: Collection[str], until: float) -> bool:
+    """Whether a session had been given one of these wordings by then."""
+    rows = await tx.execute_fetchall(
+        "SELECT 1 FROM surfaces WHERE session_id = ? AND at <= ?"  # noqa: S608
+        f" AND content_hash IN ({marks(list(hashes))}) LIMIT 1",
+        (session_id, until, *hashes),
+    )
+    return bool(list(rows))
 
 
 async def unasked(database: Database, session_id: str) -> list[tuple[int, float, str]]:

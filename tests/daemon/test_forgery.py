@@ -172,3 +172,16 @@ async def test_each_caller_is_looked_at(core: Core, monkeypatch: pytest.MonkeyPa
     entry = Entry("e", "UserPromptSubmit", time(), "/", "", "", {}, Payload("s", prompt="/subconscious:forget 1"))
     assert await vouch(core, entry, 1) == ""
     assert await vouch(core, entry, 2) == "no hook"
+
+
+async def test_what_nobody_vouches_for_ends_nothing(core: Core, source: Source) -> None:
+    write(source, "1", FIRST, ago=60.0)
+    await hand_over(core, "1", FIRST)
+    assert await kept(core, source) == {"We": "captured"}
+    write(source, "2", "forget what I said about the amounts", ago=60.0)
+    await kept(core, source)
+    assert [row["archived_at"] for row in await core.database.rows("SELECT * FROM memories")] == [None]
+    write(source, "3", "forget what I said about the amounts", ago=60.0)
+    await hand_over(core, "3", "forget what I said about the amounts")
+    await kept(core, source)
+    assert [bool(row["archived_at"]) for row in await core.database.rows("SELECT * FROM memories")] == [True]

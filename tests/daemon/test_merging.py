@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -90,7 +91,7 @@ async def said(
 ) -> list[tuple[int, Memory | None]]:
     """A session says something; what is kept of it."""
     level, verified = changes.pop("level", Level.NONE), changes.pop("verified", False)
-    candidate = replace(of(text, Origin.USER), time=NOON + 9, **changes)
+    candidate = replace(of(text, Origin.USER), **({"time": NOON + 9} | changes))
     candidate = replace(candidate, evidence=replace(candidate.evidence, turn_id=f"{session}-{text}"))
     judged = [(candidate, Admission(decision, 0.9, "said", Verdict(level=level)))]
     mind = replace(core.mind(), settings=core.settings.model_copy(update={"poisoning": False}))
@@ -336,9 +337,31 @@ async def test_what_was_given_to_the_session_reinforces_nothing(core: Core, proj
     old = await kept(core, project, CENTS, kind=KIND)
     await given(core, project, "s2")
     uses = await now(core, old)
-    ((number, _),) = await said(core, project, AGAIN)
+    ((number, _),) = await said(core, project, AGAIN, origin=Origin.ASSISTANT)
     assert (await captures.get(core.database, number))["status"] == "discarded"
     assert await now(core, old) == uses
+
+
+async def test_a_person_who_repeats_what_the_session_was_given_was_not_heeded(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=KIND)
+    await given(core, project, "s2")
+    for text in (AGAIN, PLEASE):
+        ((_, new),) = await said(core, project, text, time=time.time() + 60)
+    assert new is not None
+    stays = await now(core, new)
+    assert (stays.recurrence, await active(core)) == (2, {stays.id}), "a session counts once"
+    told = await events.of_session(core.database, "s2")
+    assert [event["action"] for event in told].count("violated") == 1
+    assert old.id != stays.id
+
+
+async def test_what_is_given_on_the_prompt_that_says_it_was_heeded(core: Core, project: Project) -> None:
+    old = await kept(core, project, CENTS, kind=KIND)
+    await given(core, project, "s2")
+    ((_, new),) = await said(core, project, CENTS, time=time.time())
+    assert new is not None
+    assert new.id == old.id
+    assert "violated" not in [event["action"] for event in await events.history(core.database, "memory", old.id)]
 
 
 async def given(core: Core, project: Project, session: str) -> None:

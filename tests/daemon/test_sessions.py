@@ -166,9 +166,14 @@ def test_what_was_given_to_a_session_is_no_news_in_it(running: Home, speaker: Sp
     later = new_session(running, speaker.project)
     given = context(later.ask("SessionStart", source="startup"))
     later.say(given)
-    decide(running, later)
+    later.say(DECISION, "assistant")
+    later.hook("drop", "Stop", last_assistant_message=DECISION)
+    drained(running)
     listed = client.call(running, "list", {"cwd": str(speaker.project)})
     assert [memory["recurrence"] for memory in listed["memories"]] == [1]
+    decide(running, later)
+    listed = client.call(running, "list", {"cwd": str(speaker.project)})
+    assert [memory["recurrence"] for memory in listed["memories"]] == [2], "the person's own words are no echo"
 
 
 def test_private_words_and_secrets_reach_no_file_of_ours(running: Home, speaker: Speaker) -> None:

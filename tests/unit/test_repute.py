@@ -75,13 +75,14 @@ async def test_a_start_and_a_prompt_mark_both_sides_of_a_conflict(database: Data
         assert len(frames.read(text)[0]) == 2
 
 
-async def test_a_superseded_lesson_does_not_come_first(database: Database, project: Project) -> None:
+async def test_a_superseded_lesson_is_not_given(database: Database, project: Project) -> None:
     old = await store(database, project, "Never rebase.", kind="lesson")
     new = await store(database, project, "Always rebase.", kind="lesson", said_at=time())
     await connect(database, new, old, "SUPERSEDES")
     begun = await surface_start(make_mind(database), Start("s", project.id, "start/startup"))
-    assert [hit.memory.id for hit in begun.hits] == [new, old]
-    assert f"superseded by [{new}]" in begun.text
+    assert [hit.memory.id for hit in begun.hits] == [new]
+    asked = await surface_prompt(make_mind(database, surface_relevance=0.0), Prompt("t", project.id, "rebase"))
+    assert [hit.memory.id for hit in asked.hits] == [new]
 
 
 async def test_what_is_proposed_or_refused_marks_nothing(database: Database, project: Project) -> None:

@@ -1,0 +1,219 @@
+"""Which statements an ending ends (`endings.py`): those that its words fit, and none where that is doubtful. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+from subconscious.capture.endings import End, Ending
+from subconscious.text import vocabulary
+from subconscious.text.alternatives import FAMILIES
+from subconscious.text.claims import claim, key_of
+from subconscious.text.words import is_name
+
+MOST = 3
+"""Statements that one ending ends at once."""
+
+LETTERS = 600
+"""Characters of a statement that are compared."""
+
+FEW = 2
+"""Words of a topic all of which a statement must have; of a longer one most are enough."""
+
+MOST_WORDS = 0.66
+SLIP = 0.84
+"""Likeness of two words from which one is taken for a slip of the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How well a statement fits a topic: the share of the topic's words that it has, and of its own that the topic has."""
+
+    place: int
+    topic: float
+    own: float
+
+
+def ended_by(ending: Ending, statements: Sequence[str]) -> list[int]:
+    """Return the places of the statements that an ending ends; none where it is doubtful which ones are meant."""
+    if ending.end is End.OVER:
+        return _over(ending, statements)
+    words = keys(ending.topic)
+    if not words or ending.end is End.LAST:
+        return []
+    meant = [fit for fit in _fits(words, statements) if _CAN_END[ending.end](words, ending, statements[fit.place])]
+    return _certain(meant, ending, statements)
+
+
+def _fits(words: frozenset[str], statements: Sequence[str]) -> list[Fit]:
+    """The statements that have enough of a topic's words."""
+    found = []
+    for place, statement in enumerate(statements):
+        own = keys(statement)
+        share = sum(_has(own, word) for word in words) / len(words)
+        if share >= (1 if len(words) <= FEW else MOST_WORDS):
+            found.append(Fit(place, share, sum(_has(words, word) for word in own) / max(1, len(own))))
+    return found
+
+
+def _certain(meant: Sequence[Fit], ending: Ending, statements: Sequence[str]) -> list[int]:
+    """The one that is meant, or all of them where all are; else none."""
+    best = [fit.place for fit in meant if fit.topic == max(one.topic for one in meant)]
+    if len(best) > 1 and ending.end is End.LEFT:
+        chosen = [place for place in best if _chooses(keys(ending.topic), statements[place])]
+        return chosen if len(chosen) <= MOST else []
+    if len(best) > 1 and _EVERYTHING.search(ending.evidence):
+        return best if len(best) <= MOST else []
+    return best if len(best) == 1 else []
+
+
+_EVERYTHING = re.compile(r"\b(?:everything|all|rules|decisions|whatever|anything)\b", re.IGNORECASE)
+
+
+def _names_it(words: frozenset[str], ending: Ending, statement: str) -> bool:
+    del words, ending, statement
+    return True
+
+
+def _says_so(words: frozenset[str], ending: Ending, statement: str) -> bool:
+    """Whether a statement says that something is so, or that a person is to be asked first."""
+    if len(words) == 1 and not _is_specific(words):
+        return False
+    return not _forbids(statement) or bool(_ASKS.search(ending.evidence))
+
+
+def _is_forbidden(words: frozenset[str], ending: Ending, statement: str) -> bool:
+    del words, ending
+    return _forbids(statement)
+
+
+def _is_chosen(words: frozenset[str], ending: Ending, statement: str) -> bool:
+    """Whether a statement relies on what was left; what was seen to fail may be gone without that."""
+    told = claim(statement)
+    if told is None or words & _FAULTS or not (len(words) > 1 or _is_specific(words)):
+        return False
+    denied = told.negative and not told.value & words and not ending.sure
+    return not (denied or told.without & words or (told.negative and _forbids(statement)))
+
+
+def _chooses(words: frozenset[str], statement: str) -> bool:
+    told = claim(statement)
+    return told is not None and bool(told.value & words)
+
+
+_CAN_END: dict[End, Callable[[frozenset[str], Ending, str], bool]] = {
+    End.NAMED: _names_it,
+    End.DENIED: _says_so,
+    End.ALLOWED: _is_forbidden,
+    End.LEFT: _is_chosen,
+}
+
+_ASKS = re.compile(r"\b(?:ask|approval|permission|confirm\w*|fragen|demander|preguntar|perguntar)\b", re.IGNORECASE)
+_FAULTS = frozenset(
+    map(
+        key_of,
+        "error bug warning failure crash issue problem flake flaky message exception leak conflict diff symptom noise"
+        " test regression alert typo".split(),
+    )
+)
+_FORBIDS = re.compile(
+    r"\b(?:never|don'?t|do not|not|no|nothing|nobody|without|ask|avoid|freeze|frozen|forbidden|off.?limits|ban(?:ned)?|"
+    r"stop|hands off|leave .+ alone|only|locked|blocked|paused|nicht|nie|kein\w*|nunca|jamais|pas|sans|sin|n[aã]o)\b",
+    re.IGNORECASE,
+)
+
+
+def _forbids(statement: str) -> bool:
+    return bool(_FORBIDS.search(statement.replace("\u2019", "'")))
+
+
+def _is_specific(words: frozenset[str]) -> bool:
+    """Whether a word names something that no other thing is called by."""
+    return any(word in _NAMED or is_name(word) or len(word) > 5 for word in words - _FAULTS)
+
+
+_NAMED = frozenset(map(key_of, FAMILIES))
+
+
+def _over(ending: Ending, statements: Sequence[str]) -> list[int]:
+    """What holds until something has happened, or as long as a freeze, say, lasts."""
+    told, topic = keys(ending.evidence, done=True), keys(ending.topic)
+    until = [place for place, one in enumerate(statements) if any(_happened(event, told) for event in events(one))]
+    lasting = topic & _RESTRICTIONS
+    if not until and lasting:
+        until = [fit.place for fit in _fits(topic, statements)]
+    return until if len(until) <= MOST else []
+
+
+def _happened(event: frozenset[str], told: frozenset[str]) -> bool:
+    return bool(event) and all(_has(told, word) for word in event)
+
+
+def events(statement: str) -> list[frozenset[str]]:
+    """The words of what must happen for a statement to hold no longer: "until the audit is done"."""
+    statement = statement[:LETTERS]
+    found = [keys(match["event"] or match["release"], done=True) - _DONE for match in _UNTIL.finditer(statement)]
+    return [event for event in found if event]
+
+
+_UNTIL = re.compile(
+    r"\b(?:until|till|while|as long as|bis|jusqu'à|hasta(?: que)?|at[eé](?: que)?)\s+(?P<event>(?:[^,;.()]|(?<=\d)\.(?=\d))+)"
+    r"|\bfor (?=(?:this|the (?:next|current|upcoming)) (?:release|sprint|iteration|milestone|version|demo|launch|cycle)|v?\d+\.\d)"
+    r"(?:this |the next |the current |the upcoming )?(?P<release>[\w.]+)",
+    re.IGNORECASE,
+)
+_RESTRICTIONS = frozenset(
+    map(
+        key_of,
+        "freeze ban embargo moratorium restriction lock lockdown hold block blackout exception workaround experiment trial"
+        " pilot crunch codefreeze".split(),
+    )
+)
+_DONE = frozenset(
+    map(
+        key_of,
+        "done finish finished complete completed over ended out live merged shipped landed lands through ready end ends"
+        " happen happened run runs running going last lasts we have has is fertig vorbei erledigt abgeschlossen terminé acabado terminado".split(),
+    )
+)
+
+
+@lru_cache(maxsize=4096)
+def keys(text: str, *, done: bool = False) -> frozenset[str]:
+    """The words of a text that name something; ``done``: with those that say that it is done."""
+    found = set()
+    text = text[:LETTERS]
+    for word in _WORD.findall(text.replace("\u2019", "'")):
+        low = word.rstrip(".:'").casefold()
+        if low in _EMPTY and not (done and low in ("released", "release")):
+            continue
+        plain = low.removesuffix("'s").replace("'", "").isalpha()
+        found |= {key_of(part) for part in low.split("-") if part not in _EMPTY} if plain or "-" in low else {low}
+    return frozenset(found)
+
+
+_WORD = re.compile(r"[^\W_](?:[\w'./:@#-]*\w)?|/\w+")
+_EMPTY = vocabulary.FILLERS | frozenset(
+    "we i you they it us me my your from now no not any anymore more longer only must should please again never don't"
+    " need needs use uses using used used when before after that's thing things stuff rule rules decision what said"
+    " about can could will would may get got if because since until till while without also too one ones out over up"
+    " keep keeps per own each every without asking first then than but ask me die der das den dem des ein eine über für auf zu im ich wir du el la los"
+    " las un una de del le les un une du au aux que o os as um uma do da dos das ce ces".split()
+)
+
+
+def _has(words: frozenset[str], wanted: str) -> bool:
+    """Whether a word is among others, in another form or with a slip."""
+    return wanted in words or any(_is_like(wanted, word) for word in words)
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_like(one: str, other: str) -> bool:
+    if min(len(one), len(other)) < 5 or not (one.isalpha() and other.isalpha()):
+        return False
+    if one.startswith(other) or other.startswith(one):
+        return True
+    return one[0] == other[0] and SequenceMatcher(None, one, other).ratio() >= SLIP

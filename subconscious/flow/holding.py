@@ -1,0 +1,318 @@
+"""What typed words end (`capture/endings.py`): memories, captures that wait, and statements of the same message.
+
+They are looked for before the transaction that stores what was read, and retired within it. A memory goes out of use
+whole and can be brought back; where the message says what holds instead, that supersedes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from time import time
+
+import aiosqlite
+
+from subconscious.capture.ended import ended_by
+from subconscious.capture.endings import End, Ending, endings
+from subconscious.flow import succession
+from subconscious.flow.mind import Mind
+from subconscious.model import Act, Admission, Candidate, Decision, Hit, Memory, Origin, Role, Turn
+from subconscious.store import consolidations, decisions, links, memories, sessions, waiting
+from subconscious.store.filters import Filter
+from subconscious.surfacing.due import NUMBERS, triggers_of
+
+COMPARED = 500
+"""Memories of a project, the latest, among which what an ending names is looked for."""
+
+DAY = 86_400.0
+LONGEST_TURN = 4000
+"""Characters of a message that is read for endings; longer ones are pasted."""
+
+LETTERS = 600
+"""Characters of a memory in which the time until which it holds is looked for."""
+
+TAKEN_BACK = "taken back in the same session"
+SAYS_NO_MORE = "says only that something no longer holds"
+
+Judged = tuple[Candidate, Admission]
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """One thing that is ended: a memory, a capture, or the content of a candidate; why, and by which turn."""
+
+    reason: str
+    turn_id: str
+    ending: Ending
+    memory: int | None = None
+    capture: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What the turns of a batch end, and what is left of its candidates."""
+
+    judged: list[Judged]
+    retired: list[Retired] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """Something that may be ended. ``candidate`` is its place among those of the batch."""
+
+    text: str
+    turn_id: str = ""
+    session_id: str | None = None
+    at: float = 0.0
+    memory: Memory | None = None
+    capture: int | None = None
+    candidate: int | None = None
+
+
+async def ended(
+    mind: Mind,
+    turns: Sequence[Turn],
+    judged: Sequence[Judged],
+    project_id: str,
+    session_id: str,
+    doubtful: Collection[str] = (),
+) -> Ended:
+    """Find what is ended by the turns that a person typed, without those of which nobody vouches that they did."""
+    typed = [turn for turn in turns if _is_typed(turn) and turn.id not in doubtful]
+    found = [(turn, ending) for turn in typed for ending in endings(turn.text)]
+    if not found or not mind.settings.capture:
+        return Ended(list(judged))
+    known = await _statements(mind, project_id)
+    session = await sessions.get(mind.database, session_id)
+    return _Search(typed, list(judged), known, session.last_prompt if session else "", session_id).carry_out(found)
+
+
+def _is_typed(turn: Turn) -> bool:
+    typed = turn.origin is Origin.USER and turn.role is Role.USER and turn.act is Act.NONE
+    return typed and not turn.sidechain and 0 < len(turn.text) <= LONGEST_TURN
+
+
+async def _statements(mind: Mind, project_id: str) -> list[_Statement]:
+    """The memories in force in a project and the captures that wait there."""
+    active = await memories.latest(mind.database, Filter(project_id), COMPARED)
+    in_force = await succession.still_in_force(mind.database, active, project_id)
+    held = [
+        _Statement(one.content, one.turn_id, one.session_id, one.said_at, memory=one)
+        for one in in_force
+        if not one.pinned and one.kind != "meta"
+    ]
+    queue = await waiting.latest(mind.database, project_id, COMPARED)
+    return held + [_Statement(one.content, capture=one.id) for one in queue]
+
+
+class _Search:
+    """Looks for what the endings of some turns mean, turn by turn."""
+
+    def __init__(
+        self, typed: list[Turn], judged: list[Judged], known: list[_Statement], before: str, session_id: str
+    ) -> None:
+        self._typed = typed
+        self._judged = judged
+        self._known = known
+        self._before = before
+        self._session = session_id
+        self._order = {turn.id: place for place, turn in enumerate(typed)}
+        self._retired: list[Retired] = []
+
+    def carry_out(self, found: Iterable[tuple[Turn, Ending]]) -> Ended:
+        """Retire what each ending means."""
+        for turn, ending in found:
+            meant = self._meant(turn, ending)
+            for one in meant:
+                self._retire(one, turn, ending)
+            if ending.alone or (meant and ending.end in (End.OVER, End.ALLOWED)):
+                self._discard_sentence(turn, ending)
+        return Ended(self._judged, self._retired)
+
+    def _meant(self, turn: Turn, ending: Ending) -> list[_Statement]:
+        said = self._said_before(turn, ending)
+        if ending.end is End.LAST:
+            return self._last(turn, ending, said)
+        return [said[place] for place in ended_by(ending, [one.text for one in said])]
+
+    def _said_before(self, turn: Turn, ending: Ending) -> list[_Statement]:
+        """What was said before a sentence: what is stored or waits, and the statements of this batch."""
+        gone = {one.memory for one in self._retired}, {one.capture for one in self._retired}
+        stored = [
+            one
+            for one in self._known
+            if (one.memory is None or one.memory.id not in gone[0])
+            and (one.capture is None or one.capture not in gone[1])
+            and one.at <= turn.time
+        ]
+        return stored + [one for one in self._candidates() if self._is_before(one, turn, ending)]
+
+    def _candidates(self) -> Iterable[_Statement]:
+        for place, (candidate, admission) in enumerate(self._judged):
+            if admission.decision in (Decision.AUTO, Decision.REVIEW):
+                turn_id = candidate.evidence.turn_id
+                yield _Statement(candidate.content, turn_id, self._session, candidate.time, candidate=place)
+
+    def _is_before(self, one: _Statement, turn: Turn, ending: Ending) -> bool:
+        if one.turn_id == turn.id and one.candidate is not None:
+            quote = self._judged[one.candidate][0].evidence.quote
+            return 0 <= turn.text.find(quote) < ending.start and quote not in ending.evidence
+        return self._order.get(one.turn_id, -1) < self._order[turn.id] and one.at <= turn.time
+
+    def _last(self, turn: Turn, ending: Ending, said: Sequence[_Statement]) -> list[_Statement]:
+        """What was said last: in this message, or in the one before it; a rule or decision, in this session."""
+        own = [one for one in said if one.turn_id == turn.id]
+        if own:
+            return own[-1:]
+        here = [one for one in said if one.session_id == self._session and one.capture is None]
+        latest = max(here, key=lambda one: (self._order.get(one.turn_id, -1), one.at), default=None)
+        if latest is None or not (_NAMES_A_RULE.search(ending.evidence) or self._is_previous(latest, turn)):
+            return []
+        return [one for one in here if one.turn_id == latest.turn_id][-1:]
+
+    def _is_previous(self, one: _Statement, turn: Turn) -> bool:
+        """Whether something was said in the message right before a turn."""
+        place = self._order[turn.id]
+        if place:
+            return one.turn_id == self._typed[place - 1].id
+        return bool(one.memory) and one.text.rstrip(".\u2026 ") in self._before
+
+    def _retire(self, one: _Statement, turn: Turn, ending: Ending) -> None:
+        reason = f'ended by what was typed: "{ending.evidence}"'
+        if one.candidate is not None:
+            self._discard(one.candidate, TAKEN_BACK)
+            return
+        number = one.memory.id if one.memory else None
+        self._retired.append(Retired(reason, turn.id, ending, number, one.capture))
+
+    def _discard_sentence(self, turn: Turn, ending: Ending) -> None:
+        for place, (candidate, _) in enumerate(self._judged):
+            if candidate.evidence.turn_id == turn.id and candidate.evidence.quote.strip() in ending.evidence:
+                self._discard(place, SAYS_NO_MORE)
+
+    def _discard(self, place: int, reason: str) -> None:
+        candidate, admission = self._judged[place]
+        self._judged[place] = candidate, replace(admission, decision=Decision.DISCARD, reason=reason)
+
+
+_NAMES_A_RULE = re.compile(
+    r"\b(?:rule|decision|convention|policy|requirement|restriction|agreement|Regel|Entscheidung|r[eè]gle|d[eé]cision|"
+    r"regla|regra|decis\w+)\b",
+    re.IGNORECASE,
+)
+
+
+async def retire(tx: aiosqlite.Connection, found: Ended, kept: Iterable[Memory | None], act: str = "") -> list[int]:
+    """Retire what was ended; return the memories that left the index.
+
+    Where the same message says what holds now, that supersedes it. Else it is archived, and what it had superseded
+    does not come back with it, unless it was itself only just said.
+    """
+    made = [one for one in kept if one is not None and one.origin is Origin.USER]
+    gone: list[int] = []
+    for one in found.retired:
+        if one.capture is not None:
+            await decisions.displace(tx, one.capture, one.reason, act)
+        elif one.memory is not None:
+            gone += await _retire_memory(tx, one.memory, one, made, act)
+    return gone
+
+
+async def _retire_memory(
+    tx: aiosqlite.Connection, number: int, retired: Retired, made: Iterable[Memory], act: str
+) -> list[int]:
+    ending = retired.ending
+    successor = next((one for one in made if one.turn_id == retired.turn_id and _says(one, ending)), None)
+    if successor is not None and ending.end in (End.LEFT, End.DENIED):
+        await succession.take_over(tx, successor, [number])
+        return []
+    ids = [number, *([] if ending.end is End.LAST else await links.behind(tx, number))]
+    return await _archive(tx, ids, retired.reason, act)
+
+
+def _says(memory: Memory, ending: Ending) -> bool:
+    """Whether a memory states the sentence that ends something: it then tells what holds instead."""
+    return ending.evidence in memory.evidence or memory.evidence.strip() in ending.evidence
+
+
+async def _archive(tx: aiosqlite.Connection, ids: Sequence[int], reason: str, act: str) -> list[int]:
+    from subconscious.store import vectors
+
+    gone = []
+    for number in ids:
+        memory = await memories.found(tx, number)
+        if memory is not None and await memories.archive(tx, memory, "daemon", reason, act):
+            gone.append(number)
+    gone += await consolidations.fall(tx, gone, "daemon", reason, act)
+    await vectors.activate(tx, gone, False)
+    return gone
+
+
+def has_ended(memory: Memory, now: float) -> bool:
+    """Whether the time until which a memory holds by its own words is over: "until Friday", "this week"."""
+    return (end := ends_at(memory.content, memory.said_at)) is not None and end <= now
+
+
+def ends_at(text: str, said_at: float) -> float | None:
+    """Return the end of the day until which a statement holds; None for one that holds until further notice."""
+    text = text[:LETTERS]
+    if not _TEMPORARY.search(text) or _RECURS.search(text):
+        return None
+    dates = [one.due_at for one in triggers_of(text, said_at) if one.due_at and _is_an_end(one.words, text)]
+    if dates:
+        return max(dates) + DAY
+    midnight = said_at - said_at % DAY
+    if ahead := _AHEAD.search(text):
+        count = NUMBERS.get(ahead["count"].casefold(), 0) or int(ahead["count"])
+        return midnight + (count * (7 if ahead["unit"].casefold() == "week" else 1) + 1) * DAY
+    for pattern, days in _SPANS:
+        if pattern.search(text):
+            return midnight + days * DAY
+    if _THIS_WEEK.search(text):
+        return midnight + (7 - _weekday(said_at)) * DAY
+    return None
+
+
+def _weekday(at: float) -> int:
+    """0 for Monday; the epoch began on a Thursday."""
+    return int(at // DAY + 3) % 7
+
+
+def _is_an_end(words: str, text: str) -> bool:
+    """Whether a date is the one until which something holds, and not one at which something happens."""
+    return bool(_UNTIL.match(words) or re.search(rf"\b(?:until|till) (?:the )?{re.escape(words)}", text, re.IGNORECASE))
+
+
+_UNTIL = re.compile(r"(?:until|till|ends?|expires?)\b", re.IGNORECASE)
+_TEMPORARY = re.compile(
+    r"\b(?:until|till|ends?|expires?|today|this week|tomorrow|rest of the (?:day|week)|for the (?:day|week|next))\b",
+    re.IGNORECASE,
+)
+_AHEAD = re.compile(
+    r"\bfor the next (?P<count>\d{1,2}|an?|one|two|three|four|five|six) (?P<unit>day|week)s?\b", re.IGNORECASE
+)
+_RECURS = re.compile(
+    r"\b(?:always|every|each|from \w+ (?:until|till)|between|wait(?:s|ing)? (?:until|till))\b", re.IGNORECASE
+)
+_SPANS = (
+    (re.compile(r"\b(?:for|only|just|rest of the|the) (?:today|day)\b|\btoday only\b", re.IGNORECASE), 1),
+    (re.compile(r"\b(?:until|till) tomorrow\b", re.IGNORECASE), 2),
+)
+_THIS_WEEK = re.compile(
+    r"\b(?:for|during|only|just) (?:this|the) week\b|\brest of the week\b|\bthis week only\b"
+    r"|\buntil (?:the )?end of (?:the|this) week\b",
+    re.IGNORECASE,
+)
+
+
+async def holding_hits(mind: Mind, hits: Sequence[Hit], project_id: str | None) -> list[Hit]:
+    """Those of some hits whose memories hold now: what a session is given without asking."""
+    held = {memory.id for memory in await in_force(mind, [hit.memory for hit in hits], project_id, time())}
+    return [hit for hit in hits if hit.memory.id in held]
+
+
+async def in_force(mind: Mind, found: Sequence[Memory], project_id: str | None, now: float) -> list[Memory]:
+    """Those of some memories that hold: in use, superseded by none, and not past their end."""
+    held = await succession.still_in_force(mind.database, found, project_id) if mind.settings.links else list(found)
+    return [memory for memory in held if not has_ended(memory, now)]

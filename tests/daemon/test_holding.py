@@ -1,0 +1,116 @@
+"""What a person types ends what holds: in the same message, the same session, and in later ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.sessions import Speaker
+from subconscious import client
+from subconscious.home import Home
+from tests.support.daemons import configure, new_session
+from tests.support.deciding import captured, context, decide
+from tests.support.purging import person
+
+REDIS = "We decided: the job queue runs on Redis."
+NATS = "We decided: the job queue runs on NATS now."
+TICKETS = "From now on every commit message starts with the ticket number."
+FROZEN = "From now on nobody merges to main until the audit is done."
+
+
+@pytest.fixture(autouse=True)
+def links_are_on(home: Home) -> None:
+    configure(home, link_limit=20)
+
+
+def later(home: Home, speaker: Speaker, *texts: str) -> Speaker:
+    """Another session, in which somebody types something."""
+    session = new_session(home, speaker.project)
+    for text in texts:
+        decide(home, session, text)
+    return session
+
+
+def given(home: Home, speaker: Speaker) -> str:
+    """What a new session starts with."""
+    return context(new_session(home, speaker.project).ask("SessionStart", source="startup"))
+
+
+def contents(home: Home, speaker: Speaker) -> list[str]:
+    """The memories in use."""
+    return [memory["content"] for memory in client.call(home, "list", {"cwd": str(speaker.project)})["memories"]]
+
+
+def test_a_newer_value_supersedes_the_older_one(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker, REDIS)
+    later(running, speaker, NATS)
+    start = given(running, speaker)
+    assert ("NATS" in start, "Redis" in start) == (True, False)
+    shown = person(running, "show", id=1)["memory"]
+    assert (shown["superseded_by"], shown["archived_at"]) == ([2], None)
+
+
+def test_a_value_of_another_environment_supersedes_nothing(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker, "Remember that the staging database listens on 5432.")
+    later(running, speaker, "Remember that the production database listens on 6543.")
+    start = given(running, speaker)
+    assert "5432" in start
+    assert "6543" in start
+
+
+def test_in_one_message_and_one_session(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker, f"{TICKETS} Actually no.")
+    assert contents(running, speaker) == []
+    session = later(running, speaker, TICKETS, "scrap that")
+    assert contents(running, session) == []
+
+
+def test_the_last_thing_is_the_message_before(running: Home, speaker: Speaker) -> None:
+    later(running, speaker, TICKETS, "rename Foo to Bar", "scrap that")
+    assert contents(running, speaker) == [TICKETS]
+
+
+def test_across_sessions_and_back(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker, TICKETS)
+    later(running, speaker, "forget what i said about the ticket numbers")
+    assert contents(running, speaker) == []
+    assert "ticket" not in given(running, speaker)
+    events = person(running, "history", limit=20)["events"]
+    (archived,) = [event for event in events if event["action"] == "archive"]
+    assert "forget what i said about the ticket numbers" in archived["reason"]
+    person(running, "undo_acts", ids=[archived["id"]])
+    assert contents(running, speaker) == [TICKETS]
+
+
+def test_a_question_and_a_task_end_nothing(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker, REDIS)
+    later(running, speaker, "should we move off Redis?", "drop the redis table from the job queue schema")
+    assert contents(running, speaker) == [REDIS]
+
+
+def test_what_is_left_goes_with_all_that_it_had_replaced(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker, REDIS)
+    later(running, speaker, NATS)
+    later(running, speaker, "we got rid of NATS")
+    assert contents(running, speaker) == []
+
+
+def test_what_replaced_something_is_taken_back_at_once(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker, REDIS)
+    later(running, speaker, NATS, "scrap that")
+    start = given(running, speaker)
+    assert ("NATS" in start, "Redis" in start) == (False, True)
+
+
+def test_a_milestone_ends_what_held_until_then(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker, FROZEN)
+    later(running, speaker, "the login page is done")
+    assert contents(running, speaker) == [FROZEN]
+    later(running, speaker, "the audit is done")
+    assert contents(running, speaker) == []
+
+
+def test_what_waits_is_taken_out_of_the_queue(running: Home, speaker: Speaker) -> None:
+    decide(running, speaker, "Let's use pytest for the billing tests.")
+    assert len(captured(running, speaker, "review")) == 1
+    later(running, speaker, "forget the thing about pytest for the billing tests")
+    assert captured(running, speaker, "review") == []
