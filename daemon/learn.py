@@ -23,9 +23,9 @@ from subconscious.projects import head
 from subconscious.redaction import ledger
 from subconscious.safe_files import NotRegularError, require_regular
 from subconscious.sources import AGENT_FILE
-from subconscious.store import fading, sessions
+from subconscious.store import fading, receipts, sessions
 from subconscious.store.capture_rows import Place
-from subconscious.summaries import Sketch, read_deeds, tell
+from subconscious.summaries import Sketch, handover_of, read_deeds, tell
 from subconscious.transcripts import Reading, State, read_turns
 
 from . import refining
@@ -118,6 +118,8 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
     worked_on = await touched(mind, source.project_id, reading.turns, judged)
     async with mind.database.write() as tx:
         kept = await keep(mind, tx, judged, where, repeats)
+        if kept and source.watched and mind.settings.receipts:
+            await receipts.expect(tx, [capture_id for capture_id, _ in kept], time())
         await fading.touch(tx, worked_on, min(time(), max((turn.time for turn in reading.turns), default=0.0)))
         if story is not None:
             await sessions.summarise(tx, source.session_id, story)
@@ -190,14 +192,14 @@ async def _tell(
     known = Sketch() if begin == 0 else before
     deeds = await asyncio.to_thread(read_deeds, Path(source.path), begin, reading.offset, known.deeds, clean)
     sketch = known.after(reading.turns, stated(judged), stopped=reading.state.interrupted)
-    return told(replace(sketch, deeds=deeds))
+    return await asyncio.to_thread(told, replace(sketch, deeds=deeds))
 
 
 def told(sketch: Sketch) -> sessions.Told:
     """Tell a session; what would steer its reader is left out: the next session may be given it (SPEC A18)."""
     told_of = tell(sketch)
     title, text, left_open = (_harmless(part) for part in (told_of.title, told_of.text, told_of.left_open))
-    return sessions.Told(title, text, told_of.tags, left_open, sketch.to_json())
+    return sessions.Told(title, text, told_of.tags, left_open, sketch.to_json(), handover_of(sketch).to_json())
 
 
 def _harmless(text: str) -> str:

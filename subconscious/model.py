@@ -331,6 +331,7 @@ class Session:
     summary: str = ""
     tags: tuple[str, ...] = ()
     left_open: str = ""
+    handover: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,6 +397,7 @@ class Surface:
     priority: float = 0.0
     limits: str = "{}"
     trigger_id: int | None = None
+    characters: int = 0
 
 
 @dataclass(frozen=True, slots=True)

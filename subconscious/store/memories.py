@@ -266,6 +266,19 @@ async def core(database: Database, project_id: str, limit: int) -> list[Memory]:
     return [memory_from(row) for row in rows]
 
 
+async def leading(database: Database, project_id: str, extractor: str, limit: int) -> list[Memory]:
+    """What may lead a session's start: pinned, said by the user as a rule or more than once, or by that extractor."""
+    one = (
+        "SELECT * FROM memories WHERE archived_at IS NULL AND project_id IS ? AND (pinned OR recurrence > 1"
+        " OR kind IN ('lesson', 'preference', 'pattern') OR extractor = ?)"
+    )
+    rows = await database.rows(
+        f"{one} UNION ALL {one} ORDER BY pinned DESC, recurrence DESC, said_at DESC, id DESC LIMIT ?",
+        (project_id, extractor, None, extractor, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
 async def recent(database: Database, project_id: str, limit: int) -> list[Memory]:
     """The latest active memories of a project and of the user."""
     return await latest(database, Filter(project_id), limit)

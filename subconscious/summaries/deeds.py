@@ -31,6 +31,7 @@ _COMMIT = re.compile(
     r"(?:\"\$\(cat <<-?\s*['\"]?\w+['\"]?\n\s*(?P<block>[^\n]{1,300})|\"(?P<double>(?:[^\"\\\n]|\\.){1,300})"
     r"|'(?P<single>[^'\n]{1,300}))"
 )
+_MERGE = re.compile(r"\bgh\s+pr\s+merge\b(?!.*--(?:auto|disable-auto)\b)")
 _FIXTURE = re.compile(r"(?:\S+|(?:initial|first|test) commit)", re.IGNORECASE)
 """Subjects of commits in repositories that a test makes for itself."""
 
@@ -44,7 +45,8 @@ class Deeds:
 
     ``named`` is the title that the user gave, ``opened`` the first command of a skill and where it stands.
     ``running`` are commands without a result, by id; ``failed`` is the last one that failed and was not run
-    successfully since; ``tasks`` are the assistant's list, by id: what it is, and its status.
+    successfully since; ``tasks`` are the assistant's list, by id: what it is, and its status. ``merged`` says that a
+    pull request was merged and nothing was committed since.
     """
 
     named: str = ""
@@ -53,6 +55,7 @@ class Deeds:
     commits: tuple[str, ...] = ()
     pulls: tuple[str, ...] = ()
     failed: str = ""
+    merged: bool = False
     running: Mapping[str, str] = field(default_factory=dict)
     tasks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     tasks_made: int = 0
@@ -89,6 +92,7 @@ class _Log:
         self._commits = list(before.commits)
         self._pulls = list(before.pulls)
         self._failed = before.failed
+        self._merged = before.merged
         self._running = dict(before.running)
         self._tasks = dict(before.tasks)
         self._made = before.tasks_made
@@ -102,6 +106,7 @@ class _Log:
             commits=tuple(dict.fromkeys(self._commits[-5:])),
             pulls=tuple(dict.fromkeys(self._pulls[-3:])),
             failed=self._failed,
+            merged=self._merged,
             running=dict(list(self._running.items())[-MOST:]),
             tasks=dict(list(self._tasks.items())[-MOST:]),
             tasks_made=self._made,
@@ -162,6 +167,9 @@ class _Log:
             subject = self._short(commit["block"] or commit["double"] or commit["single"])
             if not _FIXTURE.fullmatch(subject):
                 self._commits.append(subject)
+                self._merged = False
+        if _MERGE.search(command):
+            self._merged = True
         if commit or _program(command) == _program(self._failed):
             self._failed = ""
 
