@@ -52,11 +52,13 @@ class Extent:
     unread: int = 0
     links: tuple[tuple[int, str], ...] = ()
     revived: tuple[int, ...] = ()
+    leaves: bool = False
+    """Whether it leaves a hand-over to the next session."""
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to take back."""
-        return not (self.memories or self.repeated or self.captures or self.unread or self.links)
+        return not (self.memories or self.repeated or self.captures or self.unread or self.links or self.leaves)
 
 
 async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
@@ -76,7 +78,8 @@ async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
     unread = len(await model_readings.unread(tx, session_id)) + await asked.open_of(tx, session_id)
     statuses = tuple((one["id"], one["status"]) for one in brought)
     linked = {link.id: link.status for link in [*await links.at_ends(tx, own), *await links.made_in(tx, session_id)]}
-    return Extent(session_id, tuple(own), repeated, statuses, unread, tuple(sorted(linked.items())), tuple(revived))
+    bonds, leaves = tuple(sorted(linked.items())), await sessions.leaves(tx, session_id)
+    return Extent(session_id, tuple(own), repeated, statuses, unread, bonds, tuple(revived), leaves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +174,8 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[Extent, l
     await asked.put_back(tx, session_id, _unasked(session_id))
     await events.record(tx, UNDONE, "session", session_id, actor="user", session_id=session_id)
     own, unread = tuple(memory.id for memory in back), before.get("unread", 0)
-    return Extent(session_id, own, repeated, decided, unread, linked, revived), back
+    leaves = bool(before["told"].get("handover"))
+    return Extent(session_id, own, repeated, decided, unread, linked, revived, leaves), back
 
 
 Numbered = Iterable[tuple[int, Any]]

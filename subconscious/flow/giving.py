@@ -43,8 +43,8 @@ class Start:
 
     ``asked`` says in words what the engines were asked, for `why-surfaced`. ``late`` means that the session has begun
     already: what it brought itself stands in its context. ``about``, ``limits`` and ``reasons`` are for `why-surfaced`;
-    ``due`` are the triggers that have brought a memory (SPEC D21a). ``extra`` are lines of ours, ``lasting`` those of
-    them that a hand-over does not stand for. ``folder`` is the checkout; what ended before ``since`` is no news.
+    ``due`` are the triggers that have brought a memory (SPEC D21a). ``lasting`` are lines of ours, ``extra`` those that
+    a hand-over makes superfluous. ``folder`` is the checkout; what ended before ``since`` is no news.
     """
 
     session_id: str
@@ -80,7 +80,7 @@ async def compose_start(mind: Mind, start: Start, without: Collection[int] = ())
     hits = await repute.of_hits(mind.database, [pick.hit for pick in picks], chosen, time(), start.project_id)
     room = CHARACTERS_A_TOKEN * chosen.handover_tokens
     told = lines_of(left, [hit.memory for hit in hits], room) if left is not None and left.given else ""
-    extra = start.extra if told == "" else start.lasting
+    extra = start.lasting if told else (*start.lasting, *start.extra)
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
     context = surfacing.compose(hits, budget, start.branch, extra, marks_for(mind, start), tell=brief, closing=told)
     groups = {pick.hit.memory.id: pick.group for pick in picks}

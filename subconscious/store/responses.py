@@ -8,9 +8,10 @@ Having been given is no response; only these three count for decay, rank and pro
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from subconscious.model import Surface
 from subconscious.store.connect import Database
 from subconscious.store.merges import MERGED
 from subconscious.store.rows import marks
@@ -67,6 +68,33 @@ async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, Respo
     for row in await database.rows(_said(ids), (*ids, *map(str, ids))):
         found[int(row["memory_id"])].said.append((row["session_id"], row["at"]))
     return {memory_id: history.responses() for memory_id, history in found.items()}
+
+
+async def of_surfaces(database: Database, given: Sequence[Surface]) -> list[str]:
+    """What became of each of these surfaces, in words; "" where that is not known yet."""
+    ids = list({surface.memory_id for surface in given})
+    judged = await database.rows(
+        "SELECT s.session_id, s.memory_id, s.at, o.used, o.reason FROM surfaces AS s"  # noqa: S608
+        f" JOIN surface_outcomes AS o ON o.surface_id = s.id WHERE s.memory_id IN ({marks(ids)})",
+        ids,
+    )
+    uses = {(row["session_id"], row["memory_id"], row["at"]): (row["used"], row["reason"]) for row in judged}
+    said: defaultdict[tuple[str, int], float] = defaultdict(float)
+    for row in await database.rows(_said(ids), (*ids, *map(str, ids))) if ids else ():
+        place = (row["session_id"], int(row["memory_id"]))
+        said[place] = max(said[place], row["at"])
+    return [_became(surface, uses, said) for surface in given]
+
+
+def _became(
+    surface: Surface, uses: Mapping[tuple[str, int, float], tuple[int, str]], said: Mapping[tuple[str, int], float]
+) -> str:
+    if said.get((surface.session_id, surface.memory_id), 0.0) >= surface.at:
+        return "violated: the user said it again"
+    used, why = uses.get((surface.session_id, surface.memory_id, surface.at), (None, ""))
+    if used is None:
+        return ""
+    return f"used: {why}" if used else "not used"
 
 
 def _given(ids: Iterable[int]) -> str:

@@ -178,6 +178,12 @@ async def summarise(tx: aiosqlite.Connection, session_id: str, told: Told) -> No
 TOLD = ("title", "summary", "tags", "left_open", "handover")
 
 
+async def leaves(tx: aiosqlite.Connection, session_id: str) -> bool:
+    """Whether a session leaves a hand-over to the next one, as this transaction sees it."""
+    asked = "SELECT 1 FROM sessions WHERE id = ? AND handover <> ''"
+    return bool(list(await tx.execute_fetchall(asked, (session_id,))))
+
+
 async def untell(tx: aiosqlite.Connection, session_id: str) -> dict[str, str]:
     """Take back what is told of a session; return it, for who wants it back."""
     rows = list(await tx.execute_fetchall("SELECT * FROM sessions WHERE id = ?", (session_id,)))
