@@ -25,7 +25,7 @@ from subconscious.safe_files import NotRegularError, require_regular
 from subconscious.sources import AGENT_FILE
 from subconscious.store import fading, receipts, sessions
 from subconscious.store.capture_rows import Place
-from subconscious.summaries import Sketch, handover_of, read_deeds, tell
+from subconscious.summaries import Sketch, Transcript, handover_of, read_deeds, tell
 from subconscious.transcripts import Reading, State, read_turns
 
 from . import refining
@@ -192,14 +192,17 @@ async def _tell(
     known = Sketch() if begin == 0 else before
     deeds = await asyncio.to_thread(read_deeds, Path(source.path), begin, reading.offset, known.deeds, clean)
     sketch = known.after(reading.turns, stated(judged), stopped=reading.state.interrupted)
-    return await asyncio.to_thread(told, replace(sketch, deeds=deeds))
+    transcript = Transcript(Path(source.path), reading.offset)
+    return await asyncio.to_thread(told, replace(sketch, deeds=deeds), transcript)
 
 
-def told(sketch: Sketch) -> sessions.Told:
+def told(sketch: Sketch, transcript: Transcript | None = None) -> sessions.Told:
     """Tell a session; what would steer its reader is left out: the next session may be given it (SPEC A18)."""
     told_of = tell(sketch)
     title, text, left_open = (_harmless(part) for part in (told_of.title, told_of.text, told_of.left_open))
-    return sessions.Told(title, text, told_of.tags, left_open, sketch.to_json(), handover_of(sketch).to_json())
+    return sessions.Told(
+        title, text, told_of.tags, left_open, sketch.to_json(), handover_of(sketch, transcript).to_json()
+    )
 
 
 def _harmless(text: str) -> str:

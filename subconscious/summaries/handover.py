@@ -1,22 +1,25 @@
 """What a session leaves to the next one: asked, done, decided, failed, open, and the assistant's closing report.
 
 Everything is quoted from the session's record. The user's words and the deeds come from the transcript's structure. The
-report is the assistant's own wording, which may repeat what a file or a page said, so each of its sentences is checked:
-it has to tell what happened. Sentences that give rules or instructions, or that are about commands which fetch,
-escalate or skip a check, are left out; rules reach a session as memories, past the checks that those have to pass.
+report is the assistant's own wording, which may repeat in other words what a file or a page said. So only sentences
+about the session's own work are told: what the assistant did, how checks ended, and what names files or code that it
+wrote. Claims about anything else are left out, and so are rules, instructions, addresses, and commands that fetch,
+escalate or skip a check. Rules and facts reach a session as memories, past the checks that those have to pass.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from subconscious.capture import wording
-from subconscious.model import Level
+from subconscious.model import Candidate, Evidence, Level, Origin, Strength
 from subconscious.poisoning import check_text
+from subconscious.poisoning.echo import traced
 from subconscious.summaries.deeds import Deeds
 from subconscious.summaries.sketch import CHANGE, PLAN, Sketch
 from subconscious.summaries.telling import EMPTY, MARKUP, SENTENCE, left_open_in, requests_of
@@ -24,6 +27,9 @@ from subconscious.summaries.telling import EMPTY, MARKUP, SENTENCE, left_open_in
 REQUEST_LENGTH = 160
 PART_LENGTH = 240
 REPORT_LENGTH = 900
+REPORT = "report"
+"""What stands for the turn of a report: compared with what tools said, not with what the assistant said after them."""
+
 MOST_SENTENCES = 40
 """Sentences of a report that are looked at."""
 MOST_FILES, MOST_TOUCHED = 4, 20
@@ -35,13 +41,13 @@ PARTS = ("asked", "done", "decided", "failed", "open", "reported")
 _GIVES_RULES = re.compile(
     r"\b(?:always|never|must(?:n'?t)?|shall|should|ought|(?:need|have|has|needs|required) to|make sure|be sure|remember"
     r"|do not|don'?t|from now on|going forward|in future|future sessions?|next session|please"
-    r"|you (?:can|may|could|will)|polic(?:y|ies)|convention|mandatory|trusted|approved|allowed|permitted|authori[sz]ed"
-    r"|instructions?)\b",
+    r"|you (?:can|may|could|will)|polic(?:y|ies)|convention|mandatory|trusted|(?:pre-?)?approv\w+|allowed"
+    r"|permitted|authori[sz]ed|instructions?)\b",
     re.IGNORECASE,
 )
 _IMPERATIVE = re.compile(
-    r"\W*(?:add|allow|apply|approve|bypass|call|check|clone|copy|create|delete|disable|download|enable|execute|export"
-    r"|fetch|follow|give|grant|ignore|import|include|install|keep|load|make|merge|modify|note|open|paste|post|prefer|push"
+    r"\W*(?:(?:then|after|first|now|also|next|do|and)\b\W*)*(?:add|allow|apply|approve|bypass|call|check|clone|copy|create|delete|disable|download|enable|execute|export"
+    r"|fetch|fill|follow|get|give|grant|ignore|import|include|install|invite|keep|load|make|merge|modify|note|open|paste|post|prefer|push"
     r"|read|remove|replace|restart|rerun|run|send|set|skip|source|start|stop|submit|treat|trust|update|upload|use|visit"
     r"|write)\b(?!:)",
     re.IGNORECASE,
@@ -50,6 +56,8 @@ _RISKY = re.compile(
     r"\b(?:curl|wget|sudo|chmod|chown|eval|base64|netcat|nc|ssh|scp|npx|pipx|uvx)\s+\S|\|\s*(?:ba|z)?sh\b|\brm\s+-"
     r"|--(?:no-verify|force|privileged|insecure|index-url|extra-index-url|registry|trusted-host)\b|\bpush\s+-f\b"
     r"|\b(?:credentials?|passwords?|passphrases?|secrets?|api[ _-]?keys?|private keys?|access tokens?)\b"
+    r"|\b(?:silenc|delet|remov)\w*\b[^.]{0,30}\b(?:tests?|checks?|hooks?|failures?)\b"
+    r"|\b(?:failures?|tests?|checks?)\b[^.]{0,60}\b(?:silenc|suppress|ignor|bypass)\w*"
     r"|\b(?:skip|bypass|disabl|suppress|circumvent|ignor)\w*\b[^.]{0,40}"
     r"\b(?:hooks?|checks?|tests?|lint\w*|reviews?|verif\w+|validat\w+|scan\w*|permission\w*|sandbox\w*|certificat\w+)\b",
     re.IGNORECASE,
@@ -62,6 +70,32 @@ _ANNOUNCES = re.compile(
     re.IGNORECASE,
 )
 """Sentences that only announce the next ones."""
+_DEED = re.compile(
+    r"(?:[^\w`]*(?:`[^`]{1,80}`|[\w./ -]{1,40})(?:\s*\([^)]{0,60}\))?\s*(?::|\u2014|\u2013| -)\s*)?"
+    r"(?:(?:i|we)(?:'ve| have)? (?:also |then |now )?|also |now |successfully )?"
+    r"(?:[a-z]{2,}ed|built|cut|did|drew|found|gave|kept|left|made|put|ran|rebuilt|reran|rewrote|sent|set|split|took|wrote)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that tells what was done, perhaps behind the name of what it was done to."""
+_WORK = re.compile(
+    r"\W*(?:the )?(?:(?:(?:fix|root cause|cause|problem)(?: \d+)?|(?:bug|change) \d+)\b|now (?:when|the|it)\b"
+    r"|`[\w.()<>-]{2,60}`(?:\s*\([^)]{0,60}\))?\s*(?:\u2014|\u2013|:| - )|\d+ files? changed\b)"
+    r"|.{0,80}\b(?:is|are|were|was) (?:now )?(?:committed|unstaged|staged|pushed)\b",
+    re.IGNORECASE,
+)
+"""Sentences that explain a change, list what was made, or say how far it went."""
+_CHECKS = re.compile(
+    r"\W*(?:all |the |both |\d[\d,]* |full )*(?:\w+ )?"
+    r"(?:tests?|checks?|lint(?:er|ing)?|builds?|type-?check\w*|commit|suite)\b"
+    r".{0,40}\b(?:pass\w*|fail\w*|clean|green|succeed\w*|compiles?)\b",
+    re.IGNORECASE,
+)
+"""Sentences that say how checks ended."""
+_HOST = re.compile(
+    r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|example|test|cloud|app|ai|co|eu|us|uk|de|fr"
+    r"|internal|local|xyz|info|biz|ru|cn|me)\b(?![\w(/]|\.\w)|\blocalhost\b",
+    re.IGNORECASE,
+)
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+|\S+@\S+\.\w+", re.IGNORECASE)
 
 
@@ -108,8 +142,16 @@ class Handover:
         return cls(**parts, files=names, finished=said.get("finished") is True)
 
 
-def handover_of(sketch: Sketch) -> Handover:
-    """Write the hand-over of a session from its sketch."""
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """Where a session's words stand: what its tools said up to ``end`` is not reported as the assistant's."""
+
+    path: Path
+    end: int
+
+
+def handover_of(sketch: Sketch, transcript: Transcript | None = None) -> Handover:
+    """Write the hand-over of a session from its sketch. Reads the transcript: run it in a thread."""
     if not sketch.asks and not sketch.plan:
         return Handover()
     open_points = [point for point in left_open_in(sketch) if not _RISKY.search(point)]
@@ -119,7 +161,7 @@ def handover_of(sketch: Sketch) -> Handover:
         decided=_harmless(_quoted(sketch.decided[-3:], PART_LENGTH // 2)),
         failed=_harmless(_failed(sketch.deeds)),
         open=_harmless(wording.shorten("; ".join(open_points), PART_LENGTH)),
-        reported=_reported(sketch),
+        reported=_reported(sketch, transcript),
         files=tuple(_changed(sketch)[:MOST_TOUCHED]),
         finished=sketch.deeds.merged,
     )
@@ -159,24 +201,72 @@ def _failed(deeds: Deeds) -> str:
     return f"`{wording.shorten(command, 100)}`" if command and not _RISKY.search(command) else ""
 
 
-def _reported(sketch: Sketch) -> str:
+def _reported(sketch: Sketch, transcript: Transcript | None) -> str:
     """What the assistant reported: its latest answer, behind an earlier report where that one is short."""
     closing = sketch.answer if sketch.finished else ""
     texts = dict.fromkeys(filter(None, (sketch.latest_report, closing)))
-    return wording.shorten(" ".join(" ".join(report_sentences(text)) for text in texts), REPORT_LENGTH)
+    written = (*_changed(sketch), *sketch.deeds.symbols)
+    told = list(dict.fromkeys(sentence for text in texts for sentence in report_sentences(text, written)))
+    own = _own_words(told, transcript) if transcript is not None and told else told
+    return wording.shorten(" ".join(own), REPORT_LENGTH)
 
 
-def report_sentences(answer: str) -> Iterator[str]:
-    """The sentences of an answer that tell what happened, in their order."""
+def _own_words(sentences: Sequence[str], transcript: Transcript) -> list[str]:
+    """The sentences that no tool of the session had said before, in nearly the same words."""
+    path, end = str(transcript.path), transcript.end
+    said = [
+        Candidate(
+            kind="progress",
+            summary=sentence,
+            content=sentence,
+            evidence=Evidence(sentence, REPORT, path, end, end),
+            origin=Origin.ASSISTANT,
+            strength=Strength.INFERRED,
+            raw_confidence=0.0,
+            extractor="report",
+            time=0.0,
+        )
+        for sentence in sentences
+    ]
+    return [one.content for one in traced(said, {REPORT}) if one.origin is Origin.ASSISTANT]
+
+
+def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str]:
+    """The sentences of an answer about the work itself, in their order; none of one that looks like an attack.
+
+    ``written`` are the names of the files that the session changed, and of what it wrote in them.
+    """
+    if _is_poisoned(answer):
+        return
     for raw in SENTENCE.split(_CODE_BLOCK.sub("\n", answer))[:MOST_SENTENCES]:
         sentence = _ADDRESS.sub("[link]", wording.squeeze(MARKUP.sub("", raw)))
-        if not (EMPTY.fullmatch(sentence) or _ANNOUNCES.fullmatch(sentence)) and _tells(sentence):
+        if not (EMPTY.fullmatch(sentence) or _ANNOUNCES.fullmatch(sentence)) and _is_own_work(sentence, written):
             yield sentence
+
+
+def _is_own_work(sentence: str, written: Collection[str]) -> bool:
+    about = (
+        _DEED.match(sentence)
+        or _WORK.match(sentence)
+        or _CHECKS.match(sentence)
+        or any(name in sentence for name in written)
+    )
+    return bool(about) and _tells(sentence)
+
+
+@lru_cache(maxsize=100)
+def _is_poisoned(answer: str) -> bool:
+    return check_text(answer).level.rank >= Level.MEDIUM.rank
 
 
 @lru_cache(maxsize=2000)
 def _tells(sentence: str) -> bool:
     """Whether a sentence only tells what happened. Cached: a session is told anew after each of its turns."""
-    if _GIVES_RULES.search(sentence) or _IMPERATIVE.match(sentence) or _RISKY.search(sentence):
+    if (
+        _GIVES_RULES.search(sentence)
+        or _IMPERATIVE.match(sentence)
+        or _RISKY.search(sentence)
+        or _HOST.search(sentence)
+    ):
         return False
     return check_text(sentence).level is Level.NONE

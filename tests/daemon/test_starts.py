@@ -19,7 +19,7 @@ from tests.support.surfacing import remember
 
 ASKED = "Make the upload worker give up earlier."
 REPORT = (
-    "The upload worker now parks a chunk after two retries, since the proxy drops connections that stay open for long."
+    "I changed the upload worker: it parks a chunk after two retries, since the proxy drops long connections."
     " All 42 tests pass. The metrics endpoint still counts parked chunks twice, and the dashboard shows it."
 )
 TOLD = "parks a chunk after two retries"
@@ -58,7 +58,7 @@ def test_each_source_of_a_start_is_told_apart(running: Home, speaker: Speaker) -
     worked(running, speaker)
     own = new_session(running, speaker.project)
     assert TOLD in start(own)[0]
-    worked(running, own, "The dashboard counts parked chunks once now. " * 5, reason="")
+    worked(running, own, "Fixed the dashboard, which counts parked chunks once now. " * 5, reason="")
     assert start(own, "resume") == ("", "")
     assert "Hand-over" not in start(own, "compact")[0]
     own.hook("drop", "SessionEnd", reason="clear")
