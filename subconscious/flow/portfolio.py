@@ -66,6 +66,7 @@ class _Weighed:
 
 async def chosen(mind: Mind, work: Work, due: Sequence[Hit] = ()) -> list[Pick]:
     """The memories that a session starts with, in their order. ``due`` are those whose date has come."""
+    due = [hit for hit in due if _may_be_given(hit, work)]
     due_ids = {hit.memory.id for hit in due}
     weighed = await _weigh(mind, work, due_ids)
     most = mind.settings.start_memories
