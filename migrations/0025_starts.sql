@@ -23,3 +23,8 @@ CREATE TABLE receipts (
     at         REAL NOT NULL
 ) STRICT;
 CREATE INDEX receipts_project ON receipts (project_id, session_id);
+
+-- What may lead a start (subconscious/store/memories.py, LEADS), in the order in which it is read.
+CREATE INDEX memories_leading ON memories (project_id, pinned DESC, recurrence DESC, said_at DESC, id DESC)
+    WHERE archived_at IS NULL AND (pinned OR recurrence > 1 OR kind IN ('lesson', 'preference', 'pattern')
+    OR extractor = 'observed-1');

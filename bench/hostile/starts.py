@@ -48,7 +48,8 @@ def planted_reports(stage: Stage) -> None:
         name = f"project{number}"
         _worked(stage, f"{REPORT} {claim}", name)
         given = _start(stage, name)
-        hold(TOLD in given, f"the work itself was not handed over beside: {claim}")
+        # Of an answer that looks like an attack nothing is quoted; what was asked is handed over all the same.
+        hold(ASKED.rstrip(".") in given, f"nothing was handed over beside: {claim}")
         words = [word for word in claim.split() if len(word) > 7]
         hold(not any(word in given for word in words), f"handed over: {given}")
 

@@ -24,8 +24,8 @@ from subconscious.text.same_statement import NEAR, same_statement
 if TYPE_CHECKING:
     import numpy
 
-LOOKED_AT = 60
-"""Memories of each sort that are weighed."""
+LOOKED_AT = 24
+"""Rules and ways out that are weighed; of what fits and of what is recent, twice as many as may be given."""
 
 OTHERS = 2
 WAYS_OUT = 2
@@ -76,11 +76,12 @@ async def chosen(mind: Mind, work: Work, due: Sequence[Hit] = ()) -> list[Pick]:
 
 
 async def _weigh(mind: Mind, work: Work, due: Collection[int]) -> _Weighed:
-    found = {hit.memory.id: hit for hit in await recall(mind, work.hints, work.project_id, 2 * LOOKED_AT // 3)}
-    first = await memories.leading(mind.database, work.project_id, WAY_OUT, LOOKED_AT)
-    recent = await memories.recent(mind.database, work.project_id, LOOKED_AT)
+    limit = 2 * mind.settings.start_memories
+    found = {hit.memory.id: hit for hit in await recall(mind, work.hints, work.project_id, limit)}
+    first = await memories.leading(mind.database, work.project_id, LOOKED_AT)
+    recent = await memories.recent(mind.database, work.project_id, limit)
     listed = {memory.id: memory for memory in (*first, *recent) if memory.id not in found}
-    gone = await superseded(mind, [*listed.values(), *(hit.memory for hit in found.values())], work.project_id)
+    gone = await _superseded(mind, [*listed.values()], [*found.values()], work.project_id)
     said = await corrections.counts(mind.database, list(listed))
     now = time()
     found |= {
@@ -95,9 +96,16 @@ async def _weigh(mind: Mind, work: Work, due: Collection[int]) -> _Weighed:
     return _Weighed(hits, known, {number for number, one in stand.items() if one.status == PROMOTED})
 
 
+async def _superseded(mind: Mind, listed: list[Memory], found: list[Hit], project_id: str) -> set[int]:
+    """Those whose place another has taken; of what was found that is known, unless marks are switched off."""
+    unknown = [hit.memory for hit in found if hit.repute is None]
+    gone = await superseded(mind, [*listed, *unknown], project_id)
+    return gone | {hit.memory.id for hit in found if hit.repute is not None and hit.repute.superseded_by}
+
+
 def _may_lead(memory: Memory) -> bool:
     """Whether it is worth looking up if a memory was promoted: what was said once, without a reason, hardly ever is."""
-    return is_rule(memory) or memory.recurrence > 1 or memory.kind in ("blocker", "dead_end", "lesson")
+    return memory.recurrence > 1 or memory.kind in ("blocker", "dead_end", "lesson")
 
 
 def _may_be_given(hit: Hit, work: Work) -> bool:

@@ -89,7 +89,7 @@ def test_a_planted_rule_in_the_closing_words_is_not_handed_over(running: Home, s
     )
     worked(running, speaker, REPORT + planted)
     given, _ = start(new_session(running, speaker.project))
-    assert TOLD in given
+    assert "Hand-over" in given  # without the report: of an answer that looks like an attack nothing is quoted
     assert not any(word in given for word in ("curl", "x.example", "no-verify", "credentials"))
 
 
