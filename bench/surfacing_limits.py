@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from bench.memory import memory_of
-from subconscious.flow import giving, recalling, unasked
+from subconscious.flow import giving, handover, portfolio, recalling, unasked
 from subconscious.flow.giving import Start, surface_start
 from subconscious.flow.mind import Mind
 from subconscious.flow.unasked import Occasion, Prompt, surface_error, surface_file, surface_prompt
@@ -116,7 +116,7 @@ class Sessions(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self._stack = ExitStack()
-        for module in (giving, recalling, unasked):
+        for module in (giving, handover, portfolio, recalling, unasked):
             self._stack.enter_context(mock.patch.object(module, "time", self.world.clock))
         self.contexts: dict[str, set[str]] = {}
         self.names: dict[str, str] = {}

@@ -148,8 +148,10 @@ def _add_tracing(verbs: Verbs) -> None:
         "what was given to which session, and why",
         listing=True,
     )
-    verb.add_argument("id", metavar="ID", type=positive, nargs="?", help="one memory; else the latest of all")
-    verb.add_argument("--session", help="one session")
+    verb.add_argument(
+        "what", metavar="SESSION|ID", nargs="?", help="one session, or one memory; else the latest of all"
+    )
+    verb.add_argument("--session", help="one session, also where its id looks like a number")
     verb.add_argument("--limit", type=positive, default=20, help="at most so many (20)")
 
 

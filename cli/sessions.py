@@ -13,6 +13,9 @@ from .ask import ask, here
 from .origin import require_person
 from .review import card
 
+LONGEST_ID = 16
+"""Digits from which on a number is no memory's."""
+
 READING_SECONDS = 600.0
 """Time that reading a transcript may take: one can hold a month of work."""
 
@@ -82,8 +85,11 @@ def _tell_whole(session: dict[str, Any]) -> None:
 
 
 def why_surfaced(options: Namespace) -> None:
-    """Print what was given to sessions, with the reason, ranks and decay of each."""
-    answer = ask("why_surfaced", id=options.id, session_id=options.session, cwd=here(), limit=options.limit)
+    """Print what was given to sessions, with the reason, ranks and decay of each, and what became of it."""
+    what = options.what or ""
+    number = int(what) if what.isascii() and what.isdigit() and len(what) < LONGEST_ID else None
+    session = options.session or (what if number is None else None)
+    answer = ask("why_surfaced", id=number, session_id=session or None, cwd=here(), limit=options.limit)
     surfaces = answer["surfaces"]
     if options.json:
         screen.as_json(surfaces)
@@ -92,8 +98,19 @@ def why_surfaced(options: Namespace) -> None:
         _tell_surface(surface)
     for one in answer["held"]:
         _tell_held(one)
-    if not surfaces:
+    for one in answer.get("handovers", ()):
+        words = f"handed over: session {screen.line(one['from_id'])} ({one['event']}, {screen.when(one['at'])})"
+        print(screen.paint(screen.wrapped(words, 6), "dim"))
+    if answer.get("responses"):
+        _tell_responses(answer["responses"])
+    if not (surfaces or answer.get("handovers")):
         print("Nothing was given to a session yet. Memories surface when a session starts.")
+
+
+def _tell_responses(heeded: dict[str, int]) -> None:
+    counts = ", ".join(f"{name} {screen.counted(heeded[name], 'time')}" for name in ("used", "repeated", "violated"))
+    since = screen.counted(heeded["unheeded"], "session")
+    print(screen.wrapped(f"In all: {counts}; given to {since} in vain since.", 4))
 
 
 def _tell_held(held: dict[str, Any]) -> None:
@@ -116,5 +133,6 @@ def _tell_surface(surface: dict[str, Any]) -> None:
     stood = [f"{name} {how}" for name, how in surface["limits"].items()]
     about = f"file: {surface['about']}" if surface["about"] else ""
     limits = f"limits: {', '.join(stood)}" if stood else ""
-    for words in filter(None, (given, f"why: {surface['reason']}", screen.listed(told), about, limits)):
+    became = f"then: {surface['response']}" if surface.get("response") else ""
+    for words in filter(None, (given, f"why: {surface['reason']}", screen.listed(told), about, limits, became)):
         print(screen.paint(screen.wrapped(screen.line(words), 6), "dim"))

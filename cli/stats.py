@@ -59,6 +59,7 @@ def _tell_counts(answer: dict[str, Any]) -> None:
             ("captures", _counted(captures["status"]) or "none yet"),
             ("reviews", _reviews(answer["reviews"])),
             ("surfaces", given),
+            ("used", _share(surfaces["used"], surfaces["given"])),
             ("models", _spend(answer["spend"])),
         ]
     )
@@ -67,6 +68,10 @@ def _tell_counts(answer: dict[str, Any]) -> None:
     if answer["spend"]["total"]["calls"]:
         for title in SPENT:
             _tell_spend(title, answer["spend"][title])
+
+
+def _share(used: int, given: int) -> str:
+    return f"{used} of {given} ({round(100 * used / given)} %)" if given else "none was given yet"
 
 
 def _spend(spend: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,8 +28,21 @@ from subconscious.model import Session
 from subconscious.projects import head, latest_commits, within
 from subconscious.repute import reputes
 from subconscious.search.rewriting import completed
-from subconscious.store import captures, events, fading, jobs, losses, memories, sessions, surfaces, unconfirmed
+from subconscious.store import (
+    captures,
+    events,
+    fading,
+    handovers,
+    jobs,
+    losses,
+    memories,
+    receipts,
+    sessions,
+    surfaces,
+    unconfirmed,
+)
 from subconscious.store.projects import Project
+from subconscious.surfacing import receipts as receipt
 from subconscious.surfacing.files import Touched
 
 from . import typed
@@ -53,6 +67,9 @@ REMINDER_SECONDS = 7 * 86_400.0
 COMPACT_CATCH_UP = 0.5
 """Seconds a compaction waits for the reading of what it is about to shorten."""
 
+COMPACT_TOKENS = 2000
+"""What a compaction may be told to keep: it is read once, and stands in no context."""
+
 PROMPT_LETTERS = 4000
 """Characters of a prompt by which memories are looked for."""
 
@@ -72,6 +89,7 @@ class Before:
 
     session_id: str
     newest: int
+    newest_handover: int
     greeted_at: float | None
 
 
@@ -95,6 +113,7 @@ class Answers:
     async def _start(self, entry: Entry, project: Project, doubt: str) -> bytes:
         del doubt
         session_id, source = entry.payload.session_id, entry.payload.source
+        before = await sessions.get(self._core.database, session_id) if source == "resume" else None
         async with self._core.database.write() as tx:
             await note(tx, entry, project)
             if source in FORGETFUL:
@@ -108,17 +127,22 @@ class Answers:
         if not self._core.mind(entry.options).settings.surface:
             return output("SessionStart", "", warning)
         await self._catch_up(project, session_id)
-        text = await self._greeting(entry, project, source)
-        told = [warning] if source == "startup" else []
+        context = await self._greeting(entry, project, source, since=before.last_event_at if before else 0.0)
+        told = [self._loaded(entry, context), await self._remembered(entry, project)]
         if source == "startup":
-            told += [await self._waiting(project), await self._rejudged(project), await self._faded(project)]
+            told += [warning, await self._waiting(project), await self._rejudged(project), await self._faded(project)]
             told.append(await self._lost())
-        return output("SessionStart", text, "\n".join(filter(None, told)))
+        return output("SessionStart", context.text, "\n".join(filter(None, told)))
 
-    async def _greeting(self, entry: Entry, project: Project, source: str, *, late: bool = False) -> str:
-        """What a session starts with, saved in its ledger."""
-        session_id = entry.payload.session_id
-        branch, _ = await asyncio.to_thread(head, entry.payload.cwd or entry.folder)
+    async def _greeting(
+        self, entry: Entry, project: Project, source: str, *, late: bool = False, since: float = 0.0
+    ) -> surfacing.Context:
+        """What a session starts with, saved in its ledger.
+
+        After a compaction the session's own summary stands for it. What is resumed knows all that ended ``since``.
+        """
+        session_id, folder = entry.payload.session_id, entry.payload.cwd or entry.folder
+        branch, _ = await asyncio.to_thread(head, folder)
         before = await sessions.before(self._core.database, project.id, session_id)
         start = Start(
             session_id=session_id,
@@ -129,12 +153,29 @@ class Answers:
             hints=_hints(branch, before),
             extra=_broken_off(before) if source in ("startup", "late") else (),
             late=late,
+            folder=folder,
+            since=math.inf if source == "compact" else since,
         )
-        return (await surface_start(await self._mind(entry), start)).text
+        return await surface_start(await self._mind(entry), start)
 
     async def _mind(self, entry: Entry) -> Mind:
         """The mind for what a session is given: it repeats nothing that the client tells the session itself."""
         return await self._core.notes.told(self._core.mind(entry.options), entry)
+
+    def _loaded(self, entry: Entry, context: surfacing.Context) -> str:
+        """The receipt for what a session was given at its start; "" where receipts are switched off."""
+        wanted = self._core.mind(entry.options).settings.receipts
+        return receipt.loaded(context.groups, context.handed_over, time()) if wanted else ""
+
+    async def _remembered(self, entry: Entry, project: Project, session_id: str | None = None) -> str:
+        """The receipt for what was stored since the last one, in a session or in all of the project's."""
+        if not self._core.mind(entry.options).settings.receipts:
+            return ""
+        stored = await receipts.waiting(self._core.database, project.id, session_id)
+        if stored:
+            async with self._core.database.write() as tx:
+                await receipts.confirm(tx, project.id, session_id)
+        return receipt.remembered([one.summary for one in stored])
 
     async def _catch_up(self, project: Project, session_id: str) -> None:
         """Let what was said a moment ago, in a session that has just ended, be known to the one that begins."""
@@ -152,9 +193,9 @@ class Answers:
             self._core.awaited -= 1
 
     async def _waiting(self, project: Project) -> str:
-        """One line for the person on captures that came since the last one; once a week at most."""
+        """One line for the person on the captures that came since the last one, at most once a week."""
         since = await events.last(self._core.database, "told", "project", project.id)
-        if time() - since < REMINDER_SECONDS:
+        if abs(time() - since) < REMINDER_SECONDS:
             return ""
         fresh = await captures.waiting(self._core.database, project.id, since)
         apart = await captures.quarantined(self._core.database, project.id, since)
@@ -207,25 +248,28 @@ class Answers:
     async def _prompt(self, entry: Entry, project: Project, doubt: str) -> bytes:
         """Carry out a command of ours; give a session what it starts with, should that not have reached it."""
         text, message = await typed.answer(self._core, entry, project, doubt)
+        told = [message, await self._remembered(entry, project, entry.payload.session_id)]
         if not text and self._core.mind(entry.options).settings.surface:
-            text = await self._late_greeting(entry, project) or await self._fitting(entry, project)
-        return output("UserPromptSubmit", text, message)
+            greeting = await self._late_greeting(entry, project)
+            text = greeting.text or await self._fitting(entry, project)
+            told.append(self._loaded(entry, greeting))
+        return output("UserPromptSubmit", text, "\n".join(filter(None, told)))
 
-    async def _late_greeting(self, entry: Entry, project: Project) -> str:
+    async def _late_greeting(self, entry: Entry, project: Project) -> surfacing.Context:
         """At its start there was no daemon, or a slow one: the first prompt makes up for it."""
         session_id = entry.payload.session_id
         if self._core.resumed.get(project.id) == session_id:
             del self._core.resumed[project.id]  # it was resumed, not forked: it speaks under its own id
         await made_up(self._core, project, session_id)
         if await sessions.greeted_at(self._core.database, session_id) is not None:
-            return ""
+            return surfacing.SILENCE
         parent = await self._parent_of_fork(entry, project)
         async with self._core.database.write() as tx:
             await note(tx, entry, project)
             if parent:
                 await sessions.greet(tx, session_id, time())
                 await surfaces.inherit(tx, parent, session_id)
-        return "" if parent else await self._greeting(entry, project, "late", late=True)
+        return surfacing.SILENCE if parent else await self._greeting(entry, project, "late", late=True)
 
     async def _fitting(self, entry: Entry, project: Project) -> str:
         """What the prompt is about, as far as it is remembered; a command is about nothing."""
@@ -282,12 +326,14 @@ class Answers:
     async def before(self, session_id: str) -> Before:
         """What a session has been given, before it is given more."""
         newest = await surfaces.newest(self._core.database)
-        return Before(session_id, newest, await sessions.greeted_at(self._core.database, session_id))
+        handed_over = await handovers.newest(self._core.database)
+        return Before(session_id, newest, handed_over, await sessions.greeted_at(self._core.database, session_id))
 
     async def take_back(self, before: Before) -> None:
         """An answer did not arrive: what it held may be given again."""
         async with self._core.database.write() as tx:
             await surfaces.take_back(tx, before.session_id, before.newest)
+            await handovers.take_back(tx, before.session_id, before.newest_handover)
             await sessions.ungreet(tx, before.session_id, before.greeted_at)
 
     async def _compaction(self, entry: Entry, project: Project, doubt: str) -> bytes:
@@ -303,7 +349,7 @@ class Answers:
                 await self._learn_now(entry, project, source)
         said = await memories.of_session(mind.database, source.session_id)
         pinned = [m for m in await memories.core(mind.database, project.id, 10) if m.pinned and m not in said]
-        budget = surfacing.Budget(mind.settings.start_tokens, mind.settings.start_characters, 50)
+        budget = surfacing.Budget(COMPACT_TOKENS, mind.settings.start_characters, 50)
         known = await reputes(mind.database, pinned + said, mind.settings, time(), project.id)
         return surfacing.survivors(pinned + said, budget, reputes=known).encode()
 

@@ -27,9 +27,9 @@ from subconscious.projects import head
 from subconscious.redaction import ledger
 from subconscious.safe_files import NotRegularError, require_regular
 from subconscious.sources import AGENT_FILE
-from subconscious.store import captures, fading, failures, sessions
+from subconscious.store import captures, fading, failures, receipts, sessions
 from subconscious.store.capture_rows import Place
-from subconscious.summaries import Sketch, read_deeds, tell
+from subconscious.summaries import Sketch, Transcript, handover_of, read_deeds, tell
 from subconscious.transcripts import Reading, State, read_turns
 
 from . import refining
@@ -132,6 +132,8 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         changed = await observing.keep(mind, tx, seen, where, source.path)
         await confirming.retire(tx, contrary, confirming.CONTRADICTED)
         repeats.changed.extend(await holding.retire(tx, ended, [memory for _, memory in kept]))
+        if kept and source.watched and mind.settings.receipts:
+            await receipts.expect(tx, [capture_id for capture_id, _ in kept], time())
         await fading.touch(tx, worked_on, min(time(), max((turn.time for turn in reading.turns), default=0.0)))
         if story is not None:
             await sessions.summarise(tx, source.session_id, story)
@@ -240,7 +242,8 @@ async def _tell(
     known = Sketch() if begin == 0 else before
     deeds = await asyncio.to_thread(read_deeds, Path(source.path), begin, reading.offset, known.deeds, clean)
     sketch = known.after(reading.turns, stated(judged), stopped=reading.state.interrupted)
-    return told(replace(sketch, deeds=deeds))
+    transcript = Transcript(Path(source.path), reading.offset)
+    return await asyncio.to_thread(told, replace(sketch, deeds=deeds), transcript)
 
 
 def _sure(judged: Sequence[Judged]) -> list[Candidate]:
@@ -253,11 +256,13 @@ def _sure(judged: Sequence[Judged]) -> list[Candidate]:
     ]
 
 
-def told(sketch: Sketch) -> sessions.Told:
+def told(sketch: Sketch, transcript: Transcript | None = None) -> sessions.Told:
     """Tell a session; what would steer its reader is left out: the next session may be given it (SPEC A18)."""
     told_of = tell(sketch)
     title, text, left_open = (_harmless(part) for part in (told_of.title, told_of.text, told_of.left_open))
-    return sessions.Told(title, text, told_of.tags, left_open, sketch.to_json())
+    return sessions.Told(
+        title, text, told_of.tags, left_open, sketch.to_json(), handover_of(sketch, transcript).to_json()
+    )
 
 
 def _harmless(text: str) -> str:

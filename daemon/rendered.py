@@ -68,7 +68,6 @@ async def take_note(core: Core, tx: aiosqlite.Connection, entry: Entry, project:
         for place, memory in enumerate(given, start=1)
     ]
     await surfaces.record(tx, project.id, rows)
-    await memories.touch(tx, [memory.id for memory in given], at)
 
 
 def _ids(entry: Entry) -> list[int]:

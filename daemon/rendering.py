@@ -254,7 +254,7 @@ async def _start(core: Core, project: Project) -> bytes:
         return b""
     branch, _ = await asyncio.to_thread(head, project.root)
     as_of = f"As of {surfacing.date_of(time())}: the memory service did not answer, this is its latest copy."
-    start = Start("", project.id, "start/rendered", branch, hints=branch.replace("/", " "), extra=(as_of,))
+    start = Start("", project.id, "start/rendered", branch, hints=branch.replace("/", " "), lasting=(as_of,))
     context = await _sound(mind, start)
     if not context.hits:
         return b""

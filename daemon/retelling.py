@@ -22,7 +22,7 @@ from subconscious.sources import AGENT_FILE
 from subconscious.store import captures, sessions, untold
 from subconscious.store.capture_rows import UNCONFIRMED
 from subconscious.store.untold import Over
-from subconscious.summaries import Deeds, Sketch, read_deeds
+from subconscious.summaries import Deeds, Sketch, Transcript, read_deeds
 from subconscious.transcripts import BATCH_BYTES, Reading, State, read_turns
 
 from .core import Core
@@ -83,8 +83,9 @@ async def _tell(core: Core, over: Over) -> bool:
     if not end or not await asyncio.to_thread(Path(session.transcript).is_file):
         return False
     sketch = await _sketch(core, session, end)
+    story = await asyncio.to_thread(told, sketch, Transcript(Path(session.transcript), end))
     async with core.database.write() as tx:
-        await sessions.summarise(tx, session.id, told(sketch))
+        await sessions.summarise(tx, session.id, story)
     return True
 
 

@@ -150,7 +150,7 @@ async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
         marks=lambda memory: marks_of(memory, branch, mind.standing),
         tell=lambda memory: quote(tell(memory, text, room).text),
     )
-    await save_given(mind, Start(entry.payload.session_id, project.id, "recall", branch, "asked for"), context.hits)
+    await save_given(mind, Start(entry.payload.session_id, project.id, "recall", branch, "asked for"), context)
     return context.text
 
 
@@ -170,7 +170,7 @@ async def _why(core: Core, entry: Entry, project: Project, text: str) -> str:
     branch, _ = await asyncio.to_thread(head, entry.folder)
     found = await reasoning.explain(mind, hits, project.id)
     context = found.framed(surfacing.Budget(RECALL_TOKENS, mind.settings.start_characters, RECALL_LIMIT), branch)
-    await save_given(mind, Start(entry.payload.session_id, project.id, "why", branch, "asked for"), context.hits)
+    await save_given(mind, Start(entry.payload.session_id, project.id, "why", branch, "asked for"), context)
     return context.text
 
 

@@ -348,6 +348,7 @@ class Session:
     summary: str = ""
     tags: tuple[str, ...] = ()
     left_open: str = ""
+    handover: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,6 +414,7 @@ class Surface:
     priority: float = 0.0
     limits: str = "{}"
     trigger_id: int | None = None
+    characters: int = 0
 
 
 @dataclass(frozen=True, slots=True)

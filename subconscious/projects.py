@@ -113,6 +113,32 @@ def _first_commit(repository: Repository, seconds: float) -> str:
     return lines[-1] if lines else ""
 
 
+TRUNKS = ("main", "master", "trunk", "develop")
+"""Branches that other branches are merged into."""
+
+
+def is_over(folder: str, branch: str, seconds: float) -> bool:
+    """Whether the work on a branch is merged, or the branch is gone; ``seconds`` is what asking Git may take.
+
+    A trunk is never over, nor is a branch that has nothing of its own yet, nor one of which nothing can be told.
+    """
+    repository = _repository_at(folder) if folder and branch not in ("", "HEAD", *TRUNKS) else None
+    if repository is None:
+        return False
+    places = ("refs/heads/", "refs/remotes/origin/")
+    tip = next(filter(None, (repository.resolve(f"{place}{branch}") for place in places)), "")
+    trunks = {repository.resolve(f"{place}{trunk}") for place in places for trunk in TRUNKS} - {""}
+    if not tip or not trunks:
+        return not tip and bool(trunks)
+    if tip in repository.born_at(branch):
+        return False
+    return tip in trunks or any(_leads_to(repository, tip, trunk, seconds) for trunk in sorted(trunks))
+
+
+def _leads_to(repository: Repository, commit: str, later: str, seconds: float) -> bool:
+    return ask_git(repository, seconds, "merge-base", commit, later).strip() == commit
+
+
 def holds_commit(root: str, commit: str) -> bool:
     """Whether the repository at ``root`` still has a commit, on any branch or none."""
     repository = _repository_at(root)

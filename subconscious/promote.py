@@ -22,6 +22,9 @@ FLAGGED = "flagged"
 
 LEAST, MOST = 1.0, 10.0
 
+VIOLATION = 2
+"""What each violation adds to a memory's recurrence: saying it once did not do."""
+
 WORTH: Mapping[str, float] = MappingProxyType(
     {
         **dict.fromkeys(("blocker",), 7.0),
@@ -74,12 +77,17 @@ CACHED = 4096
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of a memory besides itself: in how many sessions it was said, how many links lean on it."""
+    """What is known of a memory besides itself: in how many sessions it was said, how many links lean on it.
+
+    ``used`` is how often an answer drew on it, ``violated`` how often it had to be said again though it had been given.
+    """
 
     sessions: int = 1
     citations: int = 0
     flaw: str = ""
     """Why it may not be promoted: flagged as poisoned, superseded, archived."""
+    used: int = 0
+    violated: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +113,8 @@ class Standing:
 
 def standing(memory: Memory, facts: Facts, bars: Bars) -> Standing:
     """Weigh a memory."""
-    parts = recurrence(facts.sessions, memory.recurrence), impact(memory, facts), specificity(memory)
+    again = min(MOST, recurrence(facts.sessions, memory.recurrence) + VIOLATION * facts.violated)
+    parts = again, impact(memory, facts), specificity(memory)
     score = round(sum(parts) / len(parts), 2)
     return Standing(_status(score, facts, bars), score, *parts, facts.sessions, facts.flaw)
 
@@ -129,7 +138,8 @@ def recurrence(sessions: int, times: int = 1) -> float:
 def impact(memory: Memory, facts: Facts) -> float:
     """What knowing it saves, estimated: 1 to 3 seconds, 4 to 6 minutes, 7 to 10 hours or a blocker (SPEC E7)."""
     worth = _worth(memory.kind, f"{memory.content} {memory.rationale}")
-    return _bounded(worth + min(2, facts.citations) + memory.pinned)
+    responses = min(1, facts.used) + min(VIOLATION, facts.violated)
+    return _bounded(worth + min(2, facts.citations) + memory.pinned + responses)
 
 
 @lru_cache(maxsize=CACHED)

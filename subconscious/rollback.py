@@ -54,11 +54,14 @@ class Extent:
     links: tuple[tuple[int, str], ...] = ()
     revived: tuple[int, ...] = ()
     failures: int = 0
+    leaves: bool = False
+    """Whether it leaves a hand-over to the next session."""
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to take back."""
-        return not (self.memories or self.repeated or self.captures or self.unread or self.links or self.failures)
+        found = (self.memories, self.repeated, self.captures, self.unread, self.links, self.failures, self.leaves)
+        return not any(found)
 
 
 async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
@@ -78,9 +81,9 @@ async def extent(tx: aiosqlite.Connection, session_id: str) -> Extent:
     unread = len(await model_readings.unread(tx, session_id)) + await asked.open_of(tx, session_id)
     statuses = tuple((one["id"], one["status"]) for one in brought)
     linked = {link.id: link.status for link in [*await links.at_ends(tx, own), *await links.made_in(tx, session_id)]}
-    ends = tuple(sorted(linked.items()))
+    ends, leaves = tuple(sorted(linked.items())), await sessions.leaves(tx, session_id)
     met = await failures.counting(tx, session_id)
-    return Extent(session_id, tuple(own), repeated, statuses, unread, ends, tuple(revived), met)
+    return Extent(session_id, tuple(own), repeated, statuses, unread, ends, tuple(revived), met, leaves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +180,8 @@ async def put_back(tx: aiosqlite.Connection, session_id: str) -> tuple[Extent, l
     await asked.put_back(tx, session_id, _unasked(session_id))
     await events.record(tx, UNDONE, "session", session_id, actor="user", session_id=session_id)
     own, unread = tuple(memory.id for memory in back), before.get("unread", 0)
-    return Extent(session_id, own, repeated, decided, unread, linked, revived), back
+    leaves = bool(before["told"].get("handover"))
+    return Extent(session_id, own, repeated, decided, unread, linked, revived, leaves), back
 
 
 Numbered = Iterable[tuple[int, Any]]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from subconscious.model import Level, Memory, Trust
 from subconscious.promote import PROMOTED, Bars, Facts, Standing, standing
 from subconscious.settings import Settings
-from subconscious.store import fading, poison, promotion
+from subconscious.store import fading, poison, promotion, responses
 from subconscious.store.connect import Database
 from subconscious.store.promotion import Said
 from subconscious.trust import trust_of
@@ -46,10 +46,13 @@ async def _facts(database: Database, found: Sequence[Memory]) -> dict[int, Facts
     said = await promotion.said(database, found)
     levels = await poison.levels(database, ids)
     used = await fading.facts(database, ids)
+    known = await responses.of_memories(database, ids)
     return {
         memory.id: Facts(
             sessions=max(1, len(said[memory.id].sessions)),
             citations=used[memory.id].citations if memory.id in used else 0,
+            used=known.get(memory.id, responses.NONE).used,
+            violated=known.get(memory.id, responses.NONE).violated,
             flaw=_flaw(
                 memory,
                 said[memory.id],

@@ -23,7 +23,7 @@ from daemon import reviewing
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.quoting import CLOSING, OPENING
 from subconscious.settings import Settings
-from subconscious.store import sessions
+from subconscious.store import handovers, sessions
 from subconscious.store.capture_rows import OPENED
 
 if TYPE_CHECKING:
@@ -182,7 +182,10 @@ class _Run:
             self.outcome.given.append(self._row(event.session, text, sources, moment))
 
     async def _before(self, event: Event) -> tuple[int, ...]:
-        """The session that a line without a memory is about: the one before."""
+        """The session that a line without a memory is about: the one that was handed over, or the one before."""
+        handed = await handovers.of_session(self._stage.core.database, self._sids[event.session])
+        if handed and handed[0].from_id in self._numbers:
+            return (self._numbers[handed[0].from_id],)
         project = await self._stage.project()
         before = await sessions.before(self._stage.core.database, project.id, self._sids[event.session])
         return (self._numbers[before.id],) if before is not None and before.id in self._numbers else ()

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from subconscious.errors import RequestError
 from subconscious.model import Origin, Surface
-from subconscious.store import captures, memories, sessions, surfaces
+from subconscious.store import captures, handovers, memories, responses, sessions, surfaces
 
 from .. import explaining, import_model, importing, reviewing
 from .args import Args
@@ -107,21 +107,39 @@ class Past(Room):
         return {"session_id": session_id, "given": len(given)}
 
     async def cmd_why_surfaced(self, args: Args) -> dict[str, Any]:
-        """What was given to sessions, and why."""
+        """What was given to sessions, and why, and what became of it."""
         project = (await self.here(args)).id if args.cwd and args.id is None and not args.session_id else None
+        session_id = await self._session(args.session_id) if args.session_id else None
         found = await surfaces.listing(
             self.core.database,
             memory_id=args.id,
-            session_id=args.session_id,
+            session_id=session_id,
             project_id=project,
             limit=args.limit,
         )
-        held = self.core.withheld.of(args.session_id, args.id) if args.session_id or args.id is not None else []
+        became = await responses.of_surfaces(self.core.database, found)
+        handed = await handovers.of_session(self.core.database, session_id) if session_id else []
+        held = self.core.withheld.of(session_id, args.id) if session_id or args.id is not None else []
         known = await memories.get_many(self.core.database, [surface.memory_id for surface in found])
         names = {number: memory.summary for number, memory in known.items()}
         if args.origin is not Origin.USER:
             async with self.core.database.write() as tx:
                 names |= dict.fromkeys(await captures.in_quarantine(tx, list(names)), reviewing.APART)
             names |= {number: reviewing.APART for number, memory in known.items() if memory.archived_at is not None}
-        told = [asdict(s) | {"summary": names[s.memory_id], "limits": json.loads(s.limits)} for s in found]
-        return {"surfaces": told, "held": held}
+        told = [
+            asdict(s) | {"summary": names[s.memory_id], "limits": json.loads(s.limits), "response": response}
+            for s, response in zip(found, became, strict=True)
+        ]
+        return {"surfaces": told, "held": held, "handovers": [asdict(one) for one in handed]} | await self._heeded(args)
+
+    async def _session(self, prefix: str) -> str:
+        """The id of the session that begins so; what no or more than one session begins with stays as it is."""
+        found = await sessions.beginning(self.core.database, prefix)
+        return found[0].id if len(found) == 1 else prefix
+
+    async def _heeded(self, args: Args) -> dict[str, Any]:
+        """How often one memory was used, repeated, violated, and given in vain since."""
+        if args.id is None:
+            return {}
+        known = await responses.of_memories(self.core.database, [args.id])
+        return {"responses": asdict(known.get(args.id, responses.NONE))}

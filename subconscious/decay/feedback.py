@@ -18,6 +18,9 @@ CORRECTED = 0.5
 REPLACEMENT = 1.2
 """What a correction multiplies the stability of the corrected by, and that of what holds instead."""
 
+PROVED, MOST_PROVED = 1.05, 10
+"""What each use or repetition multiplies it by, and how many of them count."""
+
 STEADIEST = 4.0
 FLIGHTIEST = 0.05
 """Beyond these no number of corrections leads."""
@@ -59,6 +62,10 @@ def standing(counts: Mapping[str, int], weight: float, *, pinned: bool = False) 
     return 1.0 + weight * (max(LOWEST_STANDING, min(HIGHEST_STANDING, multiplier(counts))) - 1.0)
 
 
-def stability(corrected: int, replaced: int) -> float:
-    """What corrections make of a half-life: of a memory corrected so often, that took the place of so many."""
-    return max(FLIGHTIEST, min(STEADIEST, CORRECTED**corrected * REPLACEMENT**replaced))
+def stability(corrected: int, replaced: int, proved: int = 0) -> float:
+    """What a half-life is multiplied by for a memory corrected so often, that took the place of so many.
+
+    ``proved`` is how often it was used or said again: what sessions come back to lasts longer.
+    """
+    steadied = PROVED ** min(proved, MOST_PROVED)
+    return max(FLIGHTIEST, min(STEADIEST, CORRECTED**corrected * REPLACEMENT**replaced * steadied))

@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from time import time
+from types import MappingProxyType
 
 from subconscious import repute, surfacing
-from subconscious.claude_files.told import NOTHING
-from subconscious.flow.holding import holding_hits
+from subconscious.flow import portfolio
+from subconscious.flow.handover import Left, Place, left_behind, lines_of
 from subconscious.flow.mind import Mind
-from subconscious.flow.recalling import fade, heeded, priorities, recall, superseded
-from subconscious.model import (
-    PRIORITY_WEIGHT,
-    Hit,
-    Memory,
-    Origin,
-    Surface,
-)
-from subconscious.search.understanding import Wanted
-from subconscious.store import (
-    corrections,
-    memories,
-    sessions,
-    surfaces,
-    triggers,
-)
-from subconscious.store.filters import Filter
+from subconscious.flow.recalling import fade
+from subconscious.model import Hit, Memory, Surface
+from subconscious.quoting import quote
+from subconscious.store import handovers, memories, sessions, surfaces, triggers
+from subconscious.store.responses import ASKED_FOR
 from subconscious.store.triggers import Due
-from subconscious.surfacing.marks import lean, marks_of
+from subconscious.surfacing import CHARACTERS_A_TOKEN
+from subconscious.surfacing.marks import marks_of
 
 DAY = 86_400.0
 GREETING = "start/"
 """What the events begin with by which a session is given what it starts with."""
+
+LONGEST_AT_START = 400
+"""Characters of one memory that are told at a start."""
+
+REASONS = MappingProxyType(
+    {
+        "pinned": "pinned",
+        "rule": "a standing rule of the user, or project knowledge",
+        "way out": "a way out of a failure that recurs in this project",
+    }
+)
+"""Why the memories of a group are given; of the others the engines say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ class Start:
 
     ``asked`` says in words what the engines were asked, for `why-surfaced`. ``late`` means that the session has begun
     already: what it brought itself stands in its context. ``about``, ``limits`` and ``reasons`` are for `why-surfaced`;
-    ``due`` are the triggers that have brought a memory (SPEC D21a).
+    ``due`` are the triggers that have brought a memory (SPEC D21a). ``lasting`` are lines of ours, ``extra`` those that
+    a hand-over makes superfluous. ``folder`` is the checkout; what ended before ``since`` is no news.
     """
 
     session_id: str
@@ -57,55 +59,58 @@ class Start:
     limits: str = "{}"
     reasons: Mapping[int, str] = field(default_factory=dict)
     due: Mapping[int, Due] = field(default_factory=dict)
+    folder: str = ""
+    since: float = 0.0
+    lasting: tuple[str, ...] = ()
 
 
 async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
     """Choose what a session starts with, and save it in the ledger before it leaves (SPEC A25, B12, D15)."""
     start = replace(start, due=await due_now(mind, start.project_id))
     context = await compose_start(mind, start)
-    await save_given(mind, start, context.hits)
+    await save_given(mind, start, context)
     return context
 
 
 async def compose_start(mind: Mind, start: Start, without: Collection[int] = ()) -> surfacing.Context:
     """Choose what a session starts with, ``without`` some. Nothing is saved: it may be rendered for one yet to come."""
     chosen = mind.settings
-    known = await surfaces.ledger(mind.database, start.session_id)
-    worded: dict[str, Hit] = {}
-    for hit in await holding_hits(mind, await _ranked(mind, start), start.project_id):
-        worded.setdefault(hit.memory.content_hash, hit)  # one wording, of two kinds perhaps, is told once
-    ranked = [
-        hit
-        for hit in worded.values()
-        if fits_a_start(hit.memory, chosen.auto_threshold)
-        and hit.memory.content_hash not in known
-        and hit.memory.id not in without
-        and not (start.late and hit.memory.session_id == start.session_id)
-    ]
-    known_elsewhere = await told_elsewhere(mind, ranked)
-    ranked = [hit for hit in ranked if hit.memory.id not in known_elsewhere]
+    left = await left_behind(mind, _place(start))
+    picks = await portfolio.chosen(mind, await _work(mind, start, left, without), await due_hits(mind, start.due))
+    hits = await repute.of_hits(mind.database, [pick.hit for pick in picks], chosen, time(), start.project_id)
+    room = CHARACTERS_A_TOKEN * chosen.handover_tokens
+    told = lines_of(left, [hit.memory for hit in hits], room) if left is not None and left.given else ""
+    extra = start.lasting if told else (*start.lasting, *start.extra)
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
-    ranked = await repute.of_hits(mind.database, ranked, chosen, time(), start.project_id)
-    return surfacing.compose(ranked, budget, start.branch, start.extra, marks_for(mind, start))
-
-
-async def told_elsewhere(mind: Mind, hits: Sequence[Hit]) -> dict[int, str]:
-    """The memories among hits that the client itself tells every session, each with the file that says so."""
-    if mind.elsewhere is NOTHING or not hits:
-        return {}
-    sources = await asyncio.to_thread(
-        lambda: {hit.memory.id: mind.elsewhere.source(hit.memory.content, loaded=True) for hit in hits}
+    context = surfacing.compose(hits, budget, start.branch, extra, marks_for(mind, start), tell=brief, closing=told)
+    groups = {pick.hit.memory.id: pick.group for pick in picks}
+    return replace(
+        context,
+        groups=tuple(groups[hit.memory.id] for hit in context.hits),
+        handed_over=left.session if left is not None and told and told in context.text else None,
     )
-    return {number: source for number, source in sources.items() if source}
 
 
-def fits_a_start(memory: Memory, sure: float) -> bool:
-    """Whether a session may start with a memory: not with a finding that one session made and another one used.
+def _place(start: Start) -> Place:
+    return Place(start.session_id, start.project_id, start.branch, start.folder, start.since)
 
-    Two sessions must have found it, or a person stands for it. What prompts and files bring is not affected.
-    """
-    found = memory.origin is not Origin.USER and not memory.verified and not memory.pinned
-    return not found or memory.recurrence > 1 or memory.confidence >= sure
+
+async def _work(mind: Mind, start: Start, left: Left | None, without: Collection[int]) -> portfolio.Work:
+    return portfolio.Work(
+        start.session_id,
+        start.project_id,
+        branch=start.branch,
+        hints=start.hints,
+        files=left.handover.files if left is not None else (),
+        late=start.late,
+        known=await surfaces.ledger(mind.database, start.session_id),
+        without=without,
+    )
+
+
+def brief(memory: Memory) -> str:
+    """What is told of a memory at a start, where several share little room."""
+    return quote(memory.content, LONGEST_AT_START)
 
 
 async def due_now(mind: Mind, project_id: str) -> dict[int, Due]:
@@ -127,9 +132,12 @@ def marks_for(mind: Mind, start: Start) -> surfacing.Marks:
     return marks
 
 
-async def save_given(mind: Mind, start: Start, hits: Sequence[Hit]) -> None:
-    """Write the ledger and count the uses; a greeting counts as such even if there was nothing to say."""
-    now = time()
+async def save_given(mind: Mind, start: Start, context: surfacing.Context) -> None:
+    """Write the ledger; a greeting counts as such even if there was nothing to say.
+
+    To be given is no use: only what somebody asked for is one right away, all else when an answer draws on it.
+    """
+    now, groups = time(), context.groups or ("",) * len(context.hits)
     rows = [
         Surface(
             session_id=start.session_id,
@@ -138,7 +146,7 @@ async def save_given(mind: Mind, start: Start, hits: Sequence[Hit]) -> None:
             memory_id=hit.memory.id,
             content_hash=hit.memory.content_hash,
             position=position,
-            reason=_why(hit, start),
+            reason=_why(hit, start, group),
             relevance=hit.relevance,
             decay=hit.decay,
             engines=hit.engines,
@@ -146,45 +154,19 @@ async def save_given(mind: Mind, start: Start, hits: Sequence[Hit]) -> None:
             priority=hit.priority,
             limits=start.limits,
             trigger_id=start.due[hit.memory.id].id if hit.memory.id in start.due else None,
+            characters=size,
         )
-        for position, hit in enumerate(hits, start=1)
+        for position, (hit, group, size) in enumerate(zip(context.hits, groups, context.sizes, strict=True), start=1)
     ]
     async with mind.database.write() as tx:
         await surfaces.record(tx, start.project_id, rows)
-        await memories.touch(tx, [hit.memory.id for hit in hits], now)
+        if start.event in ASKED_FOR:
+            await memories.touch(tx, [hit.memory.id for hit in context.hits], now)
+        if context.handed_over is not None:
+            given = handovers.Given(start.session_id, context.handed_over.id, start.event, now)
+            await handovers.record(tx, given)
         if start.event.startswith(GREETING):
             await sessions.greet(tx, start.session_id, now)
-
-
-async def _ranked(mind: Mind, start: Start) -> list[Hit]:
-    """Pinned and lessons first, then what is due and fits the branch and the latest words, then what is recent."""
-    limit = 2 * mind.settings.start_memories  # twice what is given: some are known to the session, some too long
-    now = time()
-    found = {hit.memory.id: hit for hit in await recall(mind, unasked(start.hints), start.project_id, limit)}
-    recent = await memories.recent(mind.database, start.project_id, limit)
-    first = await memories.core(mind.database, start.project_id, mind.settings.start_memories)
-    gone = await superseded(mind, [*recent, *first], start.project_id)
-    said = await corrections.counts(mind.database, [memory.id for memory in (*recent, *first)])
-    for memory in recent:
-        found.setdefault(memory.id, heeded(mind, Hit(memory, 0.0, fade(mind, memory, now, gone)), said.get(memory.id)))
-    lessons = [memory for memory in first if not memory.pinned and memory.id not in gone]
-    # Lessons may take half of the places, so that what fits this very session has the others.
-    found = {number: hit for number, hit in found.items() if number not in start.due}
-    head = await due_hits(mind, start.due) + [
-        found.pop(memory.id, heeded(mind, Hit(memory, 0.0, fade(mind, memory, now, gone)), said.get(memory.id)))
-        for memory in first
-        if memory.id not in start.due
-        and (memory.pinned or memory in lessons[: max(1, mind.settings.start_memories // 2)])
-    ]
-    weights = await priorities(mind, list(found))
-    tail = [replace(hit, priority=weights.get(hit.memory.id, 0.0)) for hit in found.values()]
-    tail.sort(key=lambda hit: (-_worth(mind, hit, start.branch), -hit.memory.id))
-    return head + tail
-
-
-def unasked(text: str) -> Wanted:
-    """What is looked for when nobody asked: not Claude's own notes, which the client loads itself."""
-    return Wanted(text, Filter(notes=False))
 
 
 async def due_hits(mind: Mind, due: Mapping[int, Due]) -> list[Hit]:
@@ -194,23 +176,13 @@ async def due_hits(mind: Mind, due: Mapping[int, Due]) -> list[Hit]:
     return [Hit(known[number], 1.0, fade(mind, known[number], now)) for number in due if number in known]
 
 
-def _worth(mind: Mind, hit: Hit, branch: str) -> float:
-    """How much a session is likely to need a memory it has not asked for: fit, trust and branch, faded by age."""
-    here = 1.0 if branch and hit.memory.branch == branch else 0.0
-    apart = min(1.0, lean(hit.memory, branch, mind.standing))
-    used = 1.0 + PRIORITY_WEIGHT * hit.priority
-    return (0.5 * hit.rank + 0.4 * hit.memory.confidence + 0.1 * here) * hit.decay * apart * used
-
-
-def _why(hit: Hit, start: Start) -> str:
+def _why(hit: Hit, start: Start, group: str) -> str:
     """The reason of a surface, for `why-surfaced`."""
     asked = start.reasons.get(hit.memory.id, start.asked)
     if hit.memory.id in start.due:
         return surfacing.due_reason(start.due[hit.memory.id].words, start.due[hit.memory.id].due_at)
-    if hit.memory.pinned:
-        return "pinned"
-    if hit.memory.kind == "lesson":
-        return "a lesson of this project"
+    if group in REASONS:
+        return REASONS[group]
     if hit.engines:
         ranks = ", ".join(f"{engine.engine} rank {engine.rank}" for engine in hit.engines)
         return f"{asked}: {ranks}"

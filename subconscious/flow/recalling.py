@@ -34,7 +34,7 @@ from subconscious.store import (
     events,
     links,
     memories,
-    surface_outcomes,
+    responses,
 )
 from subconscious.store.filters import Filter
 from subconscious.surfacing import echo
@@ -150,11 +150,11 @@ async def _query(mind: Mind, meant: Wanted, depth: int) -> Query:
 
 
 async def priorities(mind: Mind, ids: Sequence[int]) -> dict[int, float]:
-    """What answers made of memories that they were given (SPEC D14); 0 for those that are not named."""
+    """What sessions made of memories (SPEC D14); 0 for those that are not named."""
     if not mind.settings.feedback or not ids:
         return {}
-    found = await surface_outcomes.of_memories(mind.database, ids)
-    return {memory_id: echo.priority(judged) for memory_id, judged in found.items()}
+    found = await responses.of_memories(mind.database, ids)
+    return {memory_id: echo.priority(one.used, one.repeated, one.violated) for memory_id, one in found.items()}
 
 
 def heeded(mind: Mind, hit: Hit, said: Mapping[str, int] | None) -> Hit:

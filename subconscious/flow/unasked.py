@@ -14,12 +14,14 @@ from time import time
 from subconscious import repute, surfacing
 from subconscious.failures.wording import is_observed
 from subconscious.flow import unconfirmed
-from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given, told_elsewhere, unasked
+from subconscious.flow.fitness import told_elsewhere, unasked
+from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given
 from subconscious.flow.holding import holding_hits
 from subconscious.flow.mind import Mind
 from subconscious.flow.observing import known_ways_out
 from subconscious.flow.recalling import fade, heeded, priorities, recall, superseded
 from subconscious.model import EngineHit, Hit, Memory
+from subconscious.quoting import CLOSING, OPENING
 from subconscious.search.engines import projects_of
 from subconscious.search.words import terms
 from subconscious.store import corrections, full_text, memories, surfaces, triggers
@@ -27,7 +29,7 @@ from subconscious.store.triggers import Due
 from subconscious.surfacing.due import comes_about
 from subconscious.surfacing.faults import Fault, fault_of, likeness
 from subconscious.surfacing.files import Touched, bond
-from subconscious.surfacing.limits import Given, Limits, Seen, room, sift, told
+from subconscious.surfacing.limits import Given, Limits, Seen, characters_left, room, sift, told
 from subconscious.surfacing.marks import lean
 
 PROMPTED, TOUCHED, FAILED = surfaces.UNASKED
@@ -171,10 +173,11 @@ async def _give(mind: Mind, occasion: Occasion, hits: Sequence[Hit], seen: Seen)
         limits=json.dumps(told(chosen, seen, occasion.about)),
         due=occasion.due,
     )
-    budget = surfacing.Budget(mind.settings.prompt_tokens, mind.settings.start_characters, chosen.at_once)
+    left = min(mind.settings.start_characters, characters_left(chosen, seen) + len(OPENING) + len(CLOSING))
+    budget = surfacing.Budget(mind.settings.prompt_tokens, left, chosen.at_once)
     context = surfacing.compose(fit, budget, occasion.branch, (), marks_for(mind, start))
     if context.hits:
-        await save_given(mind, start, context.hits)
+        await save_given(mind, start, context)
     return replace(context, held=sifted.held)
 
 
@@ -188,6 +191,7 @@ def limits(mind: Mind, event: str) -> Limits:
         cooldown=chosen.surface_cooldown_minutes * 60,
         relevance=chosen.surface_relevance,
         kinds_off=chosen.surface_kinds_off,
+        characters=surfacing.CHARACTERS_A_TOKEN * chosen.session_tokens,
     )
 
 

@@ -32,6 +32,7 @@ _FACTS = """
 SELECT m.id, m.kind, m.pinned, m.uses, m.recurrence, m.said_at, m.created_at, m.last_used_at,
        coalesce(d.importance, 'normal') AS importance, coalesce(d.touched_at, 0) AS touched_at,
        coalesce(d.reset_at, 0) AS reset_at,
+       (SELECT count(*) FROM surface_outcomes WHERE memory_id = m.id AND used) AS drawn_on,
        (SELECT count(*) FROM memory_corrections WHERE memory_id = m.id) AS corrected,
        (SELECT count(*) FROM memory_corrections WHERE replacement_id = m.id) AS replaced,
        (SELECT group_concat(l.type) FROM memory_links AS l JOIN memories AS s ON s.id = l.source_id
@@ -48,6 +49,7 @@ APART = frozenset({"SUPERSEDES", "CONTRADICTS", "CONSOLIDATES"})
 
 def _facts_from(row: sqlite3.Row) -> Facts:
     links = (row["links"] or "").split(",") if row["links"] else []
+    proved = row["drawn_on"] + row["recurrence"] - 1
     gathered = GATHERED if "CONSOLIDATES" in links else 1.0
     return Facts(
         kind=row["kind"],
@@ -59,7 +61,7 @@ def _facts_from(row: sqlite3.Row) -> Facts:
         superseded="SUPERSEDES" in links,
         pinned=bool(row["pinned"]),
         importance=row["importance"],
-        stability=gathered * decay.stability(row["corrected"], row["replaced"]),
+        stability=gathered * decay.stability(row["corrected"], row["replaced"], proved),
     )
 
 

@@ -331,6 +331,23 @@ async def core(database: Database, project_id: str, limit: int) -> list[Memory]:
     return [memory_from(row) for row in rows]
 
 
+LEADS = (
+    "archived_at IS NULL AND (pinned OR recurrence > 1 OR kind IN ('lesson', 'preference', 'pattern')"
+    " OR extractor = 'observed-1')"
+)
+"""SQL: what may lead a session's start, worded as in the index of it."""
+
+
+async def leading(database: Database, project_id: str, limit: int) -> list[Memory]:
+    """What may lead a session's start: pinned, a rule, a way out, or said more than once."""
+    one = f"SELECT * FROM memories WHERE {LEADS} AND {NO_NOTE} AND project_id IS ?"  # noqa: S608
+    rows = await database.rows(
+        f"{one} UNION ALL {one} ORDER BY pinned DESC, recurrence DESC, said_at DESC, id DESC LIMIT ?",
+        (project_id, None, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
 async def recent(database: Database, project_id: str, limit: int) -> list[Memory]:
     """The latest active memories of a project and of the user, without Claude's own notes."""
     return await latest(database, Filter(project_id, notes=False), limit)

@@ -40,7 +40,7 @@ FIXED = frozenset(
         *("importance", "outcome", "way"),
         *("transcript", "cwd", "end_reason", "project", "project_id", "session_id", "memory_id", "subject_id", "model"),
         *("type", "created_by", "act"),
-        *("sort", "digest", "limits"),
+        *("sort", "digest", "limits", "from_id"),
         *("run_id", "command_key", "way_out_key", "signatures", "trouble", "doubt"),
     }
 )

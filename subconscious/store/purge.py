@@ -20,7 +20,7 @@ from subconscious.store.subjects import SUBJECTS
 from subconscious.store.wordings import Wordings
 
 PORTION = 500
-TOLD = ("title", "summary", "left_open", "sketch", "first_prompt", "last_prompt")
+TOLD = ("title", "summary", "left_open", "handover", "sketch", "first_prompt", "last_prompt")
 """Columns of a session that repeat what was said in it."""
 
 WORDY = frozenset({"implicit_captures", "surfaces", "embeddings", "failures"})
@@ -230,7 +230,7 @@ async def _delete_loose(tx: aiosqlite.Connection, doomed: Doomed) -> None:
             gone = f'subject_id NOT IN (SELECT CAST("{sort.key}" AS TEXT) FROM {sort.table})'  # noqa: S608
             await tx.execute(f"DELETE FROM events WHERE subject = ? AND {gone}", (name,))  # noqa: S608
     for portion in _portions(doomed.whole):
-        for table in ("prompts", "surfaces", "events", "failures"):
+        for table in ("prompts", "surfaces", "handovers", "events", "failures"):
             await tx.execute(f"DELETE FROM {table} WHERE session_id IN ({marks(portion)})", portion)  # noqa: S608
     for portion in _portions(doomed.sessions):
         await _unask(tx, portion)
@@ -328,7 +328,8 @@ async def empty(tx: aiosqlite.Connection) -> None:
     """After everything was purged: what is kept about nothing any more. Projects stay, and how far was read."""
     # Without the accepted settings, the next start would accept the config.toml of that time.
     await tx.execute("DELETE FROM events WHERE action <> 'purge' AND NOT (action = 'accept' AND subject = 'settings')")
-    for table in ("prompts", "surfaces", "redactions", "model_readings", "failures", "recovered_commands"):
+    whole = ("prompts", "surfaces", "handovers", "redactions", "model_readings", "failures", "recovered_commands")
+    for table in whole:
         await tx.execute(f"DELETE FROM {table}")  # noqa: S608
     await tx.execute("UPDATE llm_requests SET system = '', text = '', payload = '{}', state = 'buried'")
     await tx.execute("UPDATE jobs SET reason = ''")

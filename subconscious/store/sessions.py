@@ -160,6 +160,7 @@ class Told:
     tags: tuple[str, ...]
     left_open: str
     sketch: str
+    handover: str = ""
 
 
 async def summarise(tx: aiosqlite.Connection, session_id: str, told: Told) -> None:
@@ -169,19 +170,25 @@ async def summarise(tx: aiosqlite.Connection, session_id: str, told: Told) -> No
     """
     await tx.execute(
         "UPDATE sessions SET title = :title, summary = :summary, tags = :tags, left_open = :left_open,"
-        " sketch = :sketch WHERE id = :id",
+        " sketch = :sketch, handover = :handover WHERE id = :id",
         stored(told) | {"id": session_id},
     )
 
 
-TOLD = ("title", "summary", "tags", "left_open")
+TOLD = ("title", "summary", "tags", "left_open", "handover")
+
+
+async def leaves(tx: aiosqlite.Connection, session_id: str) -> bool:
+    """Whether a session leaves a hand-over to the next one, as this transaction sees it."""
+    asked = "SELECT 1 FROM sessions WHERE id = ? AND handover <> ''"
+    return bool(list(await tx.execute_fetchall(asked, (session_id,))))
 
 
 async def untell(tx: aiosqlite.Connection, session_id: str) -> dict[str, str]:
     """Take back what is told of a session; return it, for who wants it back."""
     rows = list(await tx.execute_fetchall("SELECT * FROM sessions WHERE id = ?", (session_id,)))
     told = {name: str(rows[0][name]) for name in TOLD} if rows else {}
-    await retell(tx, session_id, {"title": "", "summary": "", "tags": "[]", "left_open": ""})
+    await retell(tx, session_id, {"title": "", "summary": "", "tags": "[]", "left_open": "", "handover": ""})
     return told
 
 

@@ -42,9 +42,11 @@ async def edited(database: Database, project_id: str | None) -> int:
 
 
 async def surfaces(database: Database, project_id: str | None) -> dict[str, int]:
-    """How many memories were given, to how many sessions."""
+    """How many memories were given, to how many sessions, and how many of them an answer used."""
     rows = await database.rows(
-        "SELECT count(*) AS given, count(DISTINCT session_id) AS sessions, count(DISTINCT memory_id) AS memories"
+        "SELECT count(*) AS given, count(DISTINCT session_id) AS sessions, count(DISTINCT memory_id) AS memories,"
+        " count(*) FILTER (WHERE EXISTS"
+        "  (SELECT 1 FROM surface_outcomes WHERE surface_id = surfaces.id AND used)) AS used"
         " FROM surfaces WHERE (?1 IS NULL OR project_id = ?1) AND event <> 'fork'",
         (project_id,),
     )

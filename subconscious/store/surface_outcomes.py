@@ -1,18 +1,14 @@
-"""Whether answers used what they were given (SPEC D14): appended to, and a memory's priority is computed from it."""
+"""Whether answers used what they were given (SPEC D14). A use counts for the memory; having been given does not."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from time import time
 
 import aiosqlite
 
-from subconscious.store import events
+from subconscious.store import events, memories
 from subconscious.store.connect import Database
-from subconscious.store.merges import MERGED
-from subconscious.store.rows import marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +48,9 @@ async def judge(tx: aiosqlite.Connection, surface: Open, session_id: str, used: 
     )
     if not done.rowcount:
         return False
+    if used:
+        await memories.touch(tx, [surface.memory_id], float(str(after["at"])))
     action = "echo" if used else "fizzle"
     number = int(done.lastrowid or 0)
     await events.record(tx, action, "surface_outcome", number, session_id=session_id, after=after, act=act)
     return True
-
-
-async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, list[bool]]:
-    """What became of each memory's surfaces, and of those of what was merged into it, oldest first."""
-    rows = await database.rows(
-        f"SELECT id, memory_id, used FROM surface_outcomes WHERE memory_id IN ({marks(ids)})"  # noqa: S608
-        f" UNION ALL SELECT id, into_id, used FROM {MERGED} AS merged JOIN surface_outcomes AS outcome"
-        f" ON outcome.memory_id = merged.memory_id WHERE into_id IN ({marks(ids)}) ORDER BY id",
-        (*ids, *ids),
-    )
-    found: dict[int, list[bool]] = defaultdict(list)
-    for row in rows:
-        found[row["memory_id"]].append(bool(row["used"]))
-    return found

@@ -40,7 +40,8 @@ async def recorded(tx: aiosqlite.Connection, session_id: str, event: str, at: fl
 
 async def reset(tx: aiosqlite.Connection, session_id: str) -> None:
     """The session's context is gone (compact, clear): everything may be given again."""
-    await tx.execute("UPDATE surfaces SET ledger = 0 WHERE session_id = ? AND ledger = 1", (session_id,))
+    for table in ("surfaces", "handovers"):
+        await tx.execute(f"UPDATE {table} SET ledger = 0 WHERE session_id = ? AND ledger = 1", (session_id,))  # noqa: S608
 
 
 async def newest(database: Database) -> int:
@@ -61,6 +62,11 @@ async def inherit(tx: aiosqlite.Connection, parent: str, fork: str) -> None:
         " relevance, decay, engines, ledger FROM surfaces WHERE session_id = ? AND ledger = 1",
         (fork, parent),
     )
+    await tx.execute(
+        "INSERT INTO handovers (session_id, from_id, event, at) SELECT ?, from_id, 'fork', at FROM handovers"
+        " WHERE session_id = ? AND ledger = 1",
+        (fork, parent),
+    )
 
 
 async def given_hashes(database: Database, session_id: str) -> set[str]:
@@ -79,13 +85,14 @@ async def was_given(tx: aiosqlite.Connection, session_id: str, hashes: Collectio
     return bool(list(rows))
 
 
-async def unasked(database: Database, session_id: str) -> list[tuple[int, float, str]]:
-    """What a session was given unasked since it began: which memory, when, and for which file."""
+async def unasked(database: Database, session_id: str) -> list[tuple[int, float, str, int]]:
+    """What a session was given unasked since it began: which memory, when, for which file, in how many characters."""
     rows = await database.rows(
-        f"SELECT memory_id, at, about FROM surfaces WHERE session_id = ? AND event IN ({marks(UNASKED)})",  # noqa: S608
+        "SELECT memory_id, at, about, characters FROM surfaces"  # noqa: S608
+        f" WHERE session_id = ? AND event IN ({marks(UNASKED)})",
         (session_id, *UNASKED),
     )
-    return [(row["memory_id"], row["at"], row["about"]) for row in rows]
+    return [(row["memory_id"], row["at"], row["about"], row["characters"]) for row in rows]
 
 
 async def listing(

@@ -31,8 +31,15 @@ _COMMIT = re.compile(
     r"(?:\"\$\(cat <<-?\s*['\"]?\w+['\"]?\n\s*(?P<block>[^\n]{1,300})|\"(?P<double>(?:[^\"\\\n]|\\.){1,300})"
     r"|'(?P<single>[^'\n]{1,300}))"
 )
+_MERGE = re.compile(r"\bgh\s+pr\s+merge\b(?!.*--(?:auto|disable-auto)\b)")
 _FIXTURE = re.compile(r"(?:\S+|(?:initial|first|test) commit)", re.IGNORECASE)
 """Subjects of commits in repositories that a test makes for itself."""
+
+_SYMBOL = re.compile(r"\b(?:[a-z]+_[a-z_]{2,}|[a-z]+[A-Z][A-Za-z]{2,}|[A-Z][a-z]+[A-Z][A-Za-z]+|[A-Z]+_[A-Z_]{2,})\b")
+"""Names that are written in parts, as only names in code are."""
+MOST_SYMBOLS = 200
+LONGEST_WRITTEN = 20_000
+"""Characters of one edit in which they are looked for."""
 
 _REFUSED = ("The user doesn't want", "[Request interrupted", "Permission to use", "<tool_use_error>")
 _PREFIX = re.compile(r"^\s*(?:cd\s[^&;\n]{1,300}(?:&&|;)\s*|\w+=\S*\s+)+")
@@ -44,7 +51,9 @@ class Deeds:
 
     ``named`` is the title that the user gave, ``opened`` the first command of a skill and where it stands.
     ``running`` are commands without a result, by id; ``failed`` is the last one that failed and was not run
-    successfully since; ``tasks`` are the assistant's list, by id: what it is, and its status.
+    successfully since; ``tasks`` are the assistant's list, by id: what it is, and its status. ``merged`` says that a
+    pull request was merged and nothing was committed since. ``symbols`` are names in the code that was written, the
+    latest last.
     """
 
     named: str = ""
@@ -53,6 +62,8 @@ class Deeds:
     commits: tuple[str, ...] = ()
     pulls: tuple[str, ...] = ()
     failed: str = ""
+    merged: bool = False
+    symbols: tuple[str, ...] = ()
     running: Mapping[str, str] = field(default_factory=dict)
     tasks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     tasks_made: int = 0
@@ -89,6 +100,8 @@ class _Log:
         self._commits = list(before.commits)
         self._pulls = list(before.pulls)
         self._failed = before.failed
+        self._merged = before.merged
+        self._symbols = dict.fromkeys(before.symbols)
         self._running = dict(before.running)
         self._tasks = dict(before.tasks)
         self._made = before.tasks_made
@@ -102,6 +115,8 @@ class _Log:
             commits=tuple(dict.fromkeys(self._commits[-5:])),
             pulls=tuple(dict.fromkeys(self._pulls[-3:])),
             failed=self._failed,
+            merged=self._merged,
+            symbols=tuple(self._symbols)[-MOST_SYMBOLS:],
             running=dict(list(self._running.items())[-MOST:]),
             tasks=dict(list(self._tasks.items())[-MOST:]),
             tasks_made=self._made,
@@ -129,6 +144,9 @@ class _Log:
         match string(block, "name"):
             case "Bash":
                 self._running[string(block, "id")] = self._clean(string(given, "command")[:4000])
+            case "Edit" | "Write":
+                written = string(given, "new_string") or string(given, "content")
+                self._take_symbols(written[:LONGEST_WRITTEN])
             case "TodoWrite":
                 self._take_list(given.get("todos"))
             case "TaskCreate":
@@ -138,6 +156,13 @@ class _Log:
                 key, status = str(given.get("taskId", "")), string(given, "status")
                 if key in self._tasks and status:
                     self._tasks[key] = (self._tasks[key][0], status)
+
+    def _take_symbols(self, written: str) -> None:
+        names = dict.fromkeys(_SYMBOL.findall(written))
+        for name in self._clean(" ".join(names)).split():
+            if name in names:  # else it was part of a secret
+                self._symbols.pop(name, None)
+                self._symbols[name] = None
 
     def _take_list(self, todos: Any) -> None:
         """Take the whole list, as older clients write it each time."""
@@ -162,6 +187,9 @@ class _Log:
             subject = self._short(commit["block"] or commit["double"] or commit["single"])
             if not _FIXTURE.fullmatch(subject):
                 self._commits.append(subject)
+                self._merged = False
+        if _MERGE.search(command):
+            self._merged = True
         if commit or _program(command) == _program(self._failed):
             self._failed = ""
 

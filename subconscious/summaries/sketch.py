@@ -16,15 +16,19 @@ from subconscious.summaries.deeds import Deeds
 
 ASK_LENGTH = 400
 ANSWER_LENGTH = 1500
+REPORT_LENGTH = 200
+"""Characters from which an answer counts as a report: shorter ones only say that something is done."""
 FIRST_ASKS, LAST_ASKS = 4, 4
 """Requests that are kept: those a session began with, and the latest."""
 
 _NEVER = 1 << 62
 MOST_COUNTED = 120
 MOST_DECIDED = 4
+CHANGE = 3
+"""What a change of a file weighs against a look at it."""
 
 _CHANGES = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
-_PLAN = "Implement the following plan:"
+PLAN = "Implement the following plan:"
 _HEADING = re.compile(r"^#{1,3}[ \t]+(.+)$", re.MULTILINE)
 _LABEL = re.compile(r"(?:plan|task|goal)\s*:\s*", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][\w-]{3,30}")
@@ -36,13 +40,14 @@ class Sketch:
 
     ``asks`` are the requests, in the user's words; ``answer`` the assistant's latest text. ``busy`` says that it was
     using tools after that, ``answered`` that it said something since the last prompt. ``asked_at`` is where in the
-    transcript the first request stands.
+    transcript the first request stands. ``report`` is the latest long answer that ended a turn before the last prompt.
     """
 
     asks: tuple[str, ...] = ()
     plan: str = ""
     last: str = ""
     answer: str = ""
+    report: str = ""
     answered: bool = True
     busy: bool = False
     stopped: bool = False
@@ -70,7 +75,7 @@ class Sketch:
             return known._answered(turn)
         if turn.role is Role.USER and turn.origin is Origin.USER and turn.text:
             return known._asked(turn)
-        if turn.role is Role.USER and turn.text.startswith(_PLAN):
+        if turn.role is Role.USER and turn.text.startswith(PLAN):
             return known._planned(turn.text)
         return known
 
@@ -81,6 +86,7 @@ class Sketch:
             self,
             asks=_ends((*self.asks, text[:ASK_LENGTH])),
             last=text[:ASK_LENGTH],
+            report=self.latest_report,
             asked_at=min(self.asked_at, turn.start),
             answered=False,
             busy=False,
@@ -89,17 +95,27 @@ class Sketch:
 
     def _planned(self, text: str) -> Sketch:
         heading = _HEADING.search(text)
-        plan = _LABEL.sub("", heading[1] if heading else text.removeprefix(_PLAN).strip())
+        plan = _LABEL.sub("", heading[1] if heading else text.removeprefix(PLAN).strip())
         return replace(self, plan=self.plan or plan[:ASK_LENGTH], last=plan[:ASK_LENGTH], answered=False)
 
     def _answered(self, turn: Turn) -> Sketch:
-        weight = 3 if _CHANGES & set(turn.tools) else 1
+        weight = CHANGE if _CHANGES & set(turn.tools) else 1
         paths = [PurePath(file) for file in turn.files]
         files = _count(self.files, [path.name for path in paths if ".claude" not in path.parts], weight)
         if not turn.text:
             return replace(self, files=files, busy=self.busy or bool(turn.tools))
         kept = turn.text if len(turn.text) <= ANSWER_LENGTH else f"{turn.text[:1000]}\n\u2026\n{turn.text[-400:]}"
         return replace(self, files=files, answer=kept, answered=True, busy=bool(turn.tools))
+
+    @property
+    def finished(self) -> bool:
+        """Whether the assistant ended its last turn with an answer."""
+        return self.answered and not self.busy and not self.stopped
+
+    @property
+    def latest_report(self) -> str:
+        """The latest answer that ended a turn and was long enough to say what was done; "" if none was."""
+        return self.answer if self.finished and len(self.answer) >= REPORT_LENGTH else self.report
 
     def to_json(self) -> str:
         """Return the sketch as the store keeps it."""

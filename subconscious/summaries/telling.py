@@ -28,12 +28,12 @@ _TRIVIAL = re.compile(
     r"thanks|thank you|clear|stop|retry|try again|exit|hi|hello|please)?[\W\d]*",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?])[\"')\]]*\s+|\n+")
-_MARKUP = re.compile(r"^[#>*\-\s]+|\*\*|__|`{3}\w*|^\d+[.)]\s+", re.MULTILINE)
-_EMPTY = re.compile(r"(?:perfect|great|excellent|done|good|all done|awesome|yes|ok|right|sure)?[\W\d_]*", re.IGNORECASE)
+SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?])[\"')\]]*\s+|\n+")
+MARKUP = re.compile(r"^[#>*\-\s]+|\*\*|__|`{3}\w*|^\d+[.)]\s+", re.MULTILINE)
+EMPTY = re.compile(r"(?:perfect|great|excellent|done|good|all done|awesome|yes|ok|right|sure)?[\W\d_]*", re.IGNORECASE)
 _DATA = re.compile(r"(?<!\s)\s*+(?::\s*+)?[{\[][\"{]|(?<!\s)(?:\s*+:)?\s++https?://\S{40,}")
 _END = " .:,;-"
-_MAIN = frozenset({"", "HEAD", "main", "master", "trunk", "develop"})
+MAIN_BRANCHES = frozenset({"", "HEAD", "main", "master", "trunk", "develop"})
 _COMMON = frozenset(
     """add added adding agent already another anything back being better between branch called case change changes
     check code command commit commits could different does doing done each else error even every everything file files
@@ -58,17 +58,17 @@ class Summary:
 
 def tell(sketch: Sketch) -> Summary:
     """Tell a session from its sketch."""
-    asks = _requests(sketch)
+    asks = requests_of(sketch)
     title = sketch.deeds.named or _title(asks, planned=bool(sketch.plan))
     return Summary(
         title=wording.shorten(wording.squeeze(title), TITLE_LENGTH),
         text=" ".join(filter(None, (_asked(asks), _decided(sketch), _done(sketch.deeds), _reported(sketch)))),
         tags=tuple(_tags(sketch))[:MOST_TAGS],
-        left_open=wording.shorten("; ".join(_open(sketch)), LEFT_OPEN_LENGTH),
+        left_open=wording.shorten("; ".join(left_open_in(sketch)), LEFT_OPEN_LENGTH),
     )
 
 
-def _requests(sketch: Sketch) -> list[str]:
+def requests_of(sketch: Sketch) -> list[str]:
     """Return what was asked for, without what only keeps a session going; something, if there was anything."""
     named = [sketch.plan] if sketch.plan else []
     asked = [_first_words(ask) for ask in sketch.asks if not _TRIVIAL.fullmatch(ask.strip())]
@@ -126,10 +126,10 @@ def _reported(sketch: Sketch) -> str:
     """Quote how the assistant's last answer begins, if that was an answer and no announcement."""
     if sketch.busy or not sketch.answered:
         return ""
-    parts = (wording.squeeze(_MARKUP.sub("", words)) for words in _SENTENCE.split(sketch.answer))
+    parts = (wording.squeeze(MARKUP.sub("", words)) for words in SENTENCE.split(sketch.answer))
     said = ""
     for sentence in parts:
-        if _EMPTY.fullmatch(sentence):
+        if EMPTY.fullmatch(sentence):
             continue
         if said and (sentence.endswith(":") or len(said) + len(sentence) > PART_LENGTH):
             break
@@ -141,7 +141,7 @@ def _reported(sketch: Sketch) -> str:
 def _tags(sketch: Sketch) -> Iterator[str]:
     """Give the branch, the files most worked on, the terms most used."""
     found: dict[str, None] = {}
-    if sketch.branch not in _MAIN:
+    if sketch.branch not in MAIN_BRANCHES:
         found[sketch.branch.rpartition("/")[2][:40].rstrip("-_")] = None
     ranked = sorted(sketch.files.items(), key=lambda pair: -pair[1])
     found.update(dict.fromkeys(name for name, weight in ranked[:2] if weight >= 2))
@@ -150,7 +150,7 @@ def _tags(sketch: Sketch) -> Iterator[str]:
     yield from found
 
 
-def _open(sketch: Sketch) -> Iterator[str]:
+def left_open_in(sketch: Sketch) -> Iterator[str]:
     """Say what waits: the prompt, a question, tasks, a failure. The assistant's words are marked as such."""
     if sketch.stopped:
         yield "the user stopped the assistant at work on the last prompt"
@@ -171,5 +171,5 @@ def _open(sketch: Sketch) -> Iterator[str]:
 def _question(answer: str) -> str:
     """Return the question that an answer ends with, or ""."""
     last = answer.rstrip().rpartition("\n")[2]
-    sentence = _SENTENCE.split(last)[-1] if last.endswith("?") else ""
-    return wording.shorten(wording.squeeze(_MARKUP.sub("", sentence)), 160)
+    sentence = SENTENCE.split(last)[-1] if last.endswith("?") else ""
+    return wording.shorten(wording.squeeze(MARKUP.sub("", sentence)), 160)

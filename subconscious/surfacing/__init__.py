@@ -59,11 +59,18 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A framed text and the hits that stand in it; empty text means silence. ``held`` is what limits kept back."""
+    """A framed text and the hits that stand in it; empty text means silence. ``held`` is what limits kept back.
+
+    ``sizes`` are the characters of each hit's lines, ``groups`` the sorts that they were chosen from. ``handed_over``
+    is the session whose hand-over stands in the text.
+    """
 
     text: str
     hits: tuple[Hit, ...]
     held: tuple[Held, ...] = ()
+    sizes: tuple[int, ...] = ()
+    groups: tuple[str, ...] = ()
+    handed_over: Session | None = None
 
 
 SILENCE = Context("", ())
@@ -138,13 +145,17 @@ def compose(
     marks: Marks | None = None,
     *,
     tell: Telling = beginning,
+    closing: str = "",
 ) -> Context:
     """Frame as many hits as fit, in their order; a memory that does not fit leaves room for a shorter one.
 
     ``tell`` gives a memory's words, harmless and on one line. ``extra`` lines are our own words with anything quoted
-    already neutralised; they go last and only if they fit.
+    already neutralised; they go last and only if they fit. ``closing`` are whole lines for which room is kept before
+    all else; they are left out only if they alone are too much.
     """
     room = budget.room - len(OPENING) - len(CLOSING)
+    closing = closing if len(closing) <= room else ""
+    room -= len(closing)
     lines: list[str] = []
     given: list[Hit] = []
     for hit in hits:
@@ -158,7 +169,9 @@ def compose(
         if len(line) <= room:
             lines.append(line)
             room -= len(line)
-    return Context(OPENING + "".join(lines) + CLOSING if lines else "", tuple(given))
+    sizes = tuple(len(line) for line in lines[: len(given)])
+    text = "".join([*lines, closing])
+    return Context(OPENING + text + CLOSING if text else "", tuple(given), sizes=sizes)
 
 
 def due_mark(due_at: float | None) -> str:

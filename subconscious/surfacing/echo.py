@@ -1,4 +1,4 @@
-"""Whether an answer used what it was given (SPEC D14): judged from its words, and folded into a priority.
+"""Whether an answer used what it was given (SPEC D14): judged from its words, and counted into a priority.
 
 A priority orders what is surfaced and touches no confidence: that something is used does not make it true (SPEC N2).
 """
@@ -6,12 +6,11 @@ A priority orders what is surfaced and touches no confidence: that something is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from subconscious.model import Memory
 from subconscious.search.words import STOP_WORDS, names, stem
 
-GAIN, LOSS = 0.1, 0.05
+USE, REPETITION, VIOLATION = 0.1, 0.1, 0.2
 BOUND = 1.0
 
 ENOUGH_NAMES = 2
@@ -38,12 +37,9 @@ def used(memory: Memory, asked: str, answer: str) -> str:
     return ""
 
 
-def priority(outcomes: Iterable[bool]) -> float:
-    """What uses (true) and fizzles (false) amount to, in their order, -1..1; nothing is 0."""
-    found = 0.0
-    for was_used in outcomes:
-        found = min(BOUND, max(-BOUND, found + (GAIN if was_used else -LOSS)))
-    return found
+def priority(used: int = 0, repeated: int = 0, violated: int = 0) -> float:
+    """What responses amount to, 0..1. Having been given without any is no response, and takes nothing away."""
+    return min(BOUND, USE * used + REPETITION * repeated + VIOLATION * violated)
 
 
 def _named(text: str) -> set[str]:

@@ -21,6 +21,7 @@ class Given:
     memory_id: int
     at: float
     about: str = ""
+    characters: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class Limits:
     cooldown: float
     relevance: float
     kinds_off: tuple[str, ...] = ()
+    characters: int = 1 << 30
+    """Of all memories that the session is given, together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +66,15 @@ class Sifted:
 
 def room(limits: Limits, seen: Seen, about: str = "") -> int:
     """How many memories may be given now."""
-    left = min(limits.at_once, limits.session - len(seen.given))
+    left = min(limits.at_once, limits.session - len(seen.given)) if characters_left(limits, seen) else 0
     if about and limits.about:
         left = min(left, limits.about - sum(one.about == about for one in seen.given))
     return max(0, left)
+
+
+def characters_left(limits: Limits, seen: Seen) -> int:
+    """How many characters of memories the session may still be given."""
+    return max(0, limits.characters - sum(one.characters for one in seen.given))
 
 
 def sift(
@@ -130,6 +138,8 @@ def _cooling(memory: Memory, limits: Limits, seen: Seen, now: float) -> bool:
 def _full(limits: Limits, seen: Seen, about: str) -> str:
     if len(seen.given) >= limits.session:
         return f"the session was given {len(seen.given)} of {limits.session}"
+    if not characters_left(limits, seen):
+        return f"the session was given all of {limits.characters} characters"
     if about and limits.about and sum(one.about == about for one in seen.given) >= limits.about:
         return f"the file was given {limits.about} of {limits.about}"
     return "better ones took the room"

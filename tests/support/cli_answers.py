@@ -124,7 +124,7 @@ STATS: dict[str, Any] = {
         "accepted": 0.8,
         "aim": 0.7,
     },
-    "surfaces": {"given": 120, "sessions": 14, "memories": 31},
+    "surfaces": {"given": 120, "sessions": 14, "memories": 31, "used": 12},
     "calibration": {"offline-1": [TENTH | {"low": 0.0, "samples": 0, "right": 0}, TENTH]},
 }
 SESSION: dict[str, Any] = {

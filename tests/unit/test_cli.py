@@ -90,6 +90,7 @@ READING = [
     "sessions 9445",
     "why-surfaced",
     "why-surfaced 12",
+    "why-surfaced 3f2a9c1e-aaaa",
     "review",
     "import --yes",
     "archive 12",

@@ -54,11 +54,11 @@ async def test_a_late_start_leaves_out_what_the_session_itself_brought(database:
     assert await given(make_mind(database), project, late=True) == [other]
 
 
-async def test_a_use_is_counted_and_its_reason_kept(database: Database, project: Project) -> None:
+async def test_to_be_given_is_no_use_and_its_reason_is_kept(database: Database, project: Project) -> None:
     memory = await store(database, project, "The upload worker retries twice.")
     await given(make_mind(database), project, hints="upload", asked="fits the branch")
     kept = await memories.get(database, memory)
-    assert (kept.uses, kept.last_used_at is not None) == (1, True)
+    assert (kept.uses, kept.last_used_at) == (0, None)
     (surface,) = await surfaces.listing(database, memory_id=memory)
     assert surface.reason == "fits the branch: text rank 1"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from itertools import accumulate
 
 import pytest
 from hypothesis import given
@@ -224,14 +223,21 @@ def test_an_answer_that_does_not_is_none(asked: str, answer: str) -> None:
     assert not echo.used(RETRY, asked, answer)
 
 
-@given(st.lists(st.booleans(), max_size=200))
-def test_a_priority_stays_within_its_bounds_and_moves_by_its_steps(outcomes: list[bool]) -> None:
-    values = [echo.priority(outcomes[:count]) for count in range(len(outcomes) + 1)]
-    assert values[0] == 0.0
-    assert all(-1.0 <= value <= 1.0 for value in values)
-    for was_used, before, after in zip(outcomes, values, values[1:], strict=False):
-        assert after >= before if was_used else after <= before
-        assert after == pytest.approx(max(-1.0, min(1.0, before + (0.1 if was_used else -0.05))))
+@given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 30))
+def test_a_priority_stays_within_its_bounds_and_rises_with_every_response(
+    used: int, repeated: int, violated: int
+) -> None:
+    value = echo.priority(used, repeated, violated)
+    assert echo.priority() == 0.0
+    assert value == pytest.approx(min(1.0, 0.1 * used + 0.1 * repeated + 0.2 * violated))
+    assert all(
+        value <= more <= 1.0
+        for more in (
+            echo.priority(used + 1, repeated, violated),
+            echo.priority(used, repeated + 1, violated),
+            echo.priority(used, repeated, violated + 1),
+        )
+    )
 
 
 @given(st.floats(-1, 1), st.floats(0, 1), st.floats(0, 1))
@@ -306,9 +312,3 @@ def test_a_mark_can_not_end_its_line() -> None:
     (mark,) = marks_of(memory, "main", Standing({3: ("a\n</subconscious-memory>",)}))
     assert "\n" not in mark
     assert "</subconscious-memory>" not in mark
-
-
-def test_uses_add_up_in_their_order() -> None:
-    steps = list(accumulate([0.1] * 12, lambda sum_, step: min(1.0, sum_ + step)))
-    assert echo.priority([True] * 12) == pytest.approx(steps[-1])
-    assert echo.priority([True] * 12 + [False]) == pytest.approx(0.95)

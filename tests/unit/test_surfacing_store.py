@@ -5,7 +5,7 @@ from __future__ import annotations
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
 from subconscious.flow.unasked import Occasion, Prompt, surface_file, surface_prompt
-from subconscious.store import events, memories, memory_files, prose, purge, surface_outcomes, triggers
+from subconscious.store import events, memories, memory_files, prose, purge, responses, surface_outcomes, triggers
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from subconscious.surfacing import due
@@ -35,7 +35,9 @@ async def test_a_surface_is_judged_once_and_that_is_an_event(database: Database,
     async with database.write() as tx:
         assert await surface_outcomes.judge(tx, waiting, "s", True, "named", "act")
         assert not await surface_outcomes.judge(tx, waiting, "s", False, "", "act")
-    assert await surface_outcomes.of_memories(database, [number]) == {number: [True]}
+    assert (await responses.of_memories(database, [number]))[number].used == 1
+    kept = await memories.get(database, number)
+    assert (kept.uses, kept.last_used_at is not None) == (1, True)  # an answer drew on it: that is a use
     (event,) = await events.history(database, "surface_outcome", 1)
     assert (event["action"], event["before"], event["act"]) == ("echo", None, "act")
     assert event["after"]["memory_id"] == number

@@ -1,0 +1,45 @@
+"""Says which memories a session may be given without asking for them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from subconscious.claude_files.told import NOTHING
+from subconscious.flow.holding import holding_hits
+from subconscious.flow.mind import Mind
+from subconscious.model import Hit, Memory, Origin
+from subconscious.search.understanding import Wanted
+from subconscious.store.filters import Filter
+
+
+def unasked(text: str) -> Wanted:
+    """What is looked for when nobody asked: not Claude's own notes, which the client loads itself."""
+    return Wanted(text, Filter(notes=False))
+
+
+async def told_elsewhere(mind: Mind, hits: Sequence[Hit]) -> dict[int, str]:
+    """The memories among hits that the client itself tells every session, each with the file that says so."""
+    if mind.elsewhere is NOTHING or not hits:
+        return {}
+    sources = await asyncio.to_thread(
+        lambda: {hit.memory.id: mind.elsewhere.source(hit.memory.content, loaded=True) for hit in hits}
+    )
+    return {number: source for number, source in sources.items() if source}
+
+
+def fits_a_start(memory: Memory, sure: float) -> bool:
+    """Whether a session may start with a memory: not with a finding that one session made and another one used.
+
+    Two sessions must have found it, or a person stands for it. What prompts and files bring is not affected.
+    """
+    found = memory.origin is not Origin.USER and not memory.verified and not memory.pinned
+    return not found or memory.recurrence > 1 or memory.confidence >= sure
+
+
+async def fit_to_start(mind: Mind, hits: Sequence[Hit], project_id: str) -> list[Hit]:
+    """The hits that a session may start with: in force, sure enough, and not told by the client's own files."""
+    sure = [hit for hit in hits if fits_a_start(hit.memory, mind.settings.auto_threshold)]
+    in_force = await holding_hits(mind, sure, project_id)
+    elsewhere = await told_elsewhere(mind, in_force)
+    return [hit for hit in in_force if hit.memory.id not in elsewhere]

@@ -1,0 +1,128 @@
+"""What a session is told of the one before it: which one that is, and the record of it in words.
+
+The last session on this branch is handed over, or else the last one of the project if that was within two days. A
+session that still runs is not over, and work that was merged needs no hand-over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from time import time
+
+from subconscious import surfacing
+from subconscious.flow.mind import Mind
+from subconscious.model import Memory, Session
+from subconscious.projects import is_over
+from subconscious.quoting import quote, word
+from subconscious.store import handovers
+from subconscious.summaries import Handover
+
+LOOKED_AT = 20
+"""Sessions among which the one to hand over is looked for."""
+
+RECENT = 48 * 3600.0
+"""Seconds within which the last session of a project is handed over, whatever its branch."""
+
+MERGE_SECONDS = 0.15
+"""Time that Git has to tell whether a branch was merged, while the memories are chosen."""
+
+LEAST = 40
+"""Characters below which what is left of a part says nothing."""
+
+LABELS = {
+    "asked": "asked",
+    "done": "done",
+    "decided": "the user stated",
+    "failed": "last command that failed",
+    "open": "left open",
+    "reported": "the assistant reported",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a session begins: what is handed over depends on it.
+
+    ``folder`` is its checkout, "" where there is none to ask. ``since``: only what ended after that is news to it.
+    """
+
+    session_id: str
+    project_id: str
+    branch: str = ""
+    folder: str = ""
+    since: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A session and what it leaves. ``given`` is False where it is known but not to be told."""
+
+    session: Session
+    handover: Handover
+    given: bool = True
+
+
+async def left_behind(mind: Mind, place: Place) -> Left | None:
+    """Find the session whose work is gone on with; None where there is none."""
+    known = await handovers.finished(mind.database, place.project_id, place.session_id, LOOKED_AT)
+    session = _gone_on_with(known, place)
+    if session is None:
+        return None
+    handover = Handover.from_json(session.handover)
+    stands = {*await handovers.ledger(mind.database, place.session_id)} if place.session_id else set()
+    news = session.id not in stands and session.last_event_at > place.since
+    wanted = mind.settings.handover and news and not handover.finished and bool(session.handover)
+    over = wanted and await asyncio.to_thread(is_over, place.folder, session.branch, MERGE_SECONDS)
+    return Left(session, handover, given=wanted and not over)
+
+
+def _gone_on_with(known: Sequence[Session], place: Place) -> Session | None:
+    """The latest on this branch, or else the latest of all within the last two days."""
+    here = (session for session in known if place.branch and session.branch == place.branch)
+    recent = (session for session in known[:1] if time() - session.last_event_at <= RECENT)
+    return next(here, None) or next(recent, None)
+
+
+def lines_of(left: Left, given: Iterable[Memory], room: int) -> str:
+    """The hand-over as it stands in a session's context, in at most ``room`` characters; "" where nothing fits.
+
+    What the memories beside it say already is left out.
+    """
+    head = f"- {_heading(left.session)}\n"
+    room -= len(head)
+    known = [_folded(memory.content) for memory in given]
+    lines = []
+    for line in _parts(left, known):
+        if len(line) > room:
+            line = f"{quote(line, room - 5)}\n" if room > LEAST else ""
+            line = f"    {line}" if line else ""
+        room -= len(line)
+        lines.append(line)
+    return head + "".join(lines) if any(lines) else ""
+
+
+def _heading(session: Session) -> str:
+    day = surfacing.date_of(session.last_event_at)
+    branch = f" on branch {word(session.branch)}" if session.branch else ""
+    if session.status == "interrupted":
+        return f"{surfacing.interruption(session)}. Record of that session{branch}:"
+    return f"Hand-over: record of the last session here ({day}{branch}):"
+
+
+def _parts(left: Left, known: Sequence[str]) -> Iterator[str]:
+    headed = ("open",) if left.session.status == "interrupted" else ()
+    for name, text in left.handover.parts():
+        if name not in headed and not _is_known(text, known):
+            yield f"    {LABELS[name]}: {quote(text)}\n"
+
+
+def _is_known(text: str, known: Sequence[str]) -> bool:
+    """Whether a memory that is given says what a part says."""
+    folded = _folded(text)
+    return any(one and (one in folded or folded in one) for one in known)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().replace('"', "'").split()).strip("'. ")

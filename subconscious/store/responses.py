@@ -1,0 +1,122 @@
+"""How sessions responded to memories: used by an answer or a tool call, repeated by the user, or violated.
+
+Derived from what is recorded anyway: the ledger of what was given, the judged uses, and the history of recurrences. A
+memory is violated where it was said again in a session that had been given it: the user had to say it once more.
+Having been given is no response; only these three count for decay, rank and promotion.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from subconscious.model import Surface
+from subconscious.store.connect import Database
+from subconscious.store.merges import MERGED
+from subconscious.store.rows import marks
+
+ASKED_FOR = ("fork", "recall", "why", "mcp")
+"""Events of surfaces that were not a choice of ours: asked for, or taken over from the session that was forked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Responses:
+    """How often a memory was used, repeated and violated.
+
+    ``unheeded`` is the number of sessions that are over, were given it since its latest response, and did not respond.
+    """
+
+    used: int = 0
+    repeated: int = 0
+    violated: int = 0
+    unheeded: int = 0
+
+
+NONE = Responses()
+
+
+@dataclass(slots=True)
+class _History:
+    """What is known of one memory: ``given`` by session (when, whether it was used, whether the session is over)."""
+
+    given: dict[str, tuple[float, bool, bool]] = field(default_factory=dict)
+    said: list[tuple[str, float]] = field(default_factory=list)
+
+    def responses(self) -> Responses:
+        violations = [at for session, at in self.said if session in self.given and self.given[session][0] <= at]
+        used = [at for at, was_used, _ in self.given.values() if was_used]
+        latest = max([*used, *(at for _, at in self.said)], default=0.0)
+        return Responses(
+            used=len(used),
+            repeated=len(self.said) - len(violations),
+            violated=len(violations),
+            unheeded=sum(at > latest and over for at, _, over in self.given.values()),
+        )
+
+
+async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, Responses]:
+    """The responses to those of these memories that have any; what was merged into one counts for it."""
+    if not ids:
+        return {}
+    found: defaultdict[int, _History] = defaultdict(_History)
+    for row in await database.rows(_given(ids), (*ids, *ids, *ASKED_FOR)):
+        given = (row["at"], bool(row["used"]), bool(row["over"]))
+        known = found[row["memory_id"]].given
+        before = known.get(row["session_id"], given)
+        known[row["session_id"]] = (min(before[0], given[0]), before[1] or given[1], before[2] and given[2])
+    for row in await database.rows(_said(ids), (*ids, *map(str, ids))):
+        found[int(row["memory_id"])].said.append((row["session_id"], row["at"]))
+    return {memory_id: history.responses() for memory_id, history in found.items()}
+
+
+async def of_surfaces(database: Database, given: Sequence[Surface]) -> list[str]:
+    """What became of each of these surfaces, in words; "" where that is not known yet."""
+    ids = list({surface.memory_id for surface in given})
+    judged = await database.rows(
+        "SELECT s.session_id, s.memory_id, s.at, o.used, o.reason FROM surfaces AS s"  # noqa: S608
+        f" JOIN surface_outcomes AS o ON o.surface_id = s.id WHERE s.memory_id IN ({marks(ids)})",
+        ids,
+    )
+    uses = {(row["session_id"], row["memory_id"], row["at"]): (row["used"], row["reason"]) for row in judged}
+    said: defaultdict[tuple[str, int], float] = defaultdict(float)
+    for row in await database.rows(_said(ids), (*ids, *map(str, ids))) if ids else ():
+        place = (row["session_id"], int(row["memory_id"]))
+        said[place] = max(said[place], row["at"])
+    return [_became(surface, uses, said) for surface in given]
+
+
+def _became(
+    surface: Surface, uses: Mapping[tuple[str, int, float], tuple[int, str]], said: Mapping[tuple[str, int], float]
+) -> str:
+    if said.get((surface.session_id, surface.memory_id), 0.0) >= surface.at:
+        return "violated: the user said it again"
+    used, why = uses.get((surface.session_id, surface.memory_id, surface.at), (None, ""))
+    if used is None:
+        return ""
+    return f"used: {why}" if used else "not used"
+
+
+def _given(ids: Iterable[int]) -> str:
+    """SQL: the sessions that were given each memory; a session that is not on record any more is over."""
+    return (
+        "WITH meant (id, into_id) AS (SELECT id, id FROM memories WHERE id IN"  # noqa: S608
+        f" ({marks(ids)}) UNION SELECT memory_id, into_id FROM {MERGED} WHERE into_id IN ({marks(ids)}))"
+        " SELECT meant.into_id AS memory_id, s.session_id, min(s.at) AS at, max(coalesce(o.used, 0)) AS used,"
+        " coalesce(max(t.status), '') <> 'open' AS over"
+        " FROM meant CROSS JOIN surfaces AS s ON s.memory_id = meant.id"
+        " LEFT JOIN surface_outcomes AS o ON o.surface_id = s.id LEFT JOIN sessions AS t ON t.id = s.session_id"
+        f" WHERE s.event NOT IN ({marks(ASKED_FOR)}) GROUP BY 1, 2"
+    )
+
+
+def _said(ids: Iterable[int]) -> str:
+    """SQL: where each memory was said again; in other words too, by which it took the place of an earlier one."""
+    return (
+        "SELECT m.id AS memory_id, m.session_id, m.said_at AS at FROM memories AS m"  # noqa: S608
+        f" WHERE m.id IN ({marks(ids)}) AND m.session_id IS NOT NULL AND EXISTS"
+        f" (SELECT 1 FROM {MERGED} AS gone JOIN memories AS old ON old.id = gone.memory_id"
+        "  WHERE gone.into_id = m.id AND old.session_id IS NOT m.session_id)"
+        " UNION ALL SELECT subject_id, session_id, at FROM events WHERE subject = 'memory' AND action = 'recur'"
+        f" AND session_id IS NOT NULL AND subject_id IN ({marks(ids)})"
+    )

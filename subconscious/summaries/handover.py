@@ -1,0 +1,274 @@
+"""What a session leaves to the next one: asked, done, decided, failed, open, and the assistant's closing report.
+
+Everything is quoted from the session's record. The user's words and the deeds come from the transcript's structure. The
+report is the assistant's own wording, which may repeat in other words what a file or a page said. So only sentences
+about the session's own work are told: what the assistant did, how checks ended, and what names files or code that it
+wrote. Claims about anything else are left out, and so are rules, instructions, addresses, and commands that fetch,
+escalate or skip a check. Rules and facts reach a session as memories, past the checks that those have to pass.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from subconscious.capture import wording
+from subconscious.model import Candidate, Evidence, Level, Origin, Strength
+from subconscious.poisoning import check_text
+from subconscious.poisoning.echo import traced
+from subconscious.summaries.deeds import Deeds
+from subconscious.summaries.sketch import CHANGE, PLAN, Sketch
+from subconscious.summaries.telling import EMPTY, MARKUP, SENTENCE, left_open_in, requests_of
+
+REQUEST_LENGTH = 160
+PART_LENGTH = 240
+REPORT_LENGTH = 900
+REPORT = "report"
+"""What stands for the turn of a report: compared with what tools said, not with what the assistant said after them."""
+
+MOST_SENTENCES = 40
+"""Sentences of a report that are looked at."""
+MOST_FILES, MOST_TOUCHED = 4, 20
+"""Names of changed files that are shown, and that are kept to find memories about them."""
+
+PARTS = ("asked", "done", "decided", "failed", "open", "reported")
+"""The parts in the order in which they are shown."""
+
+_GIVES_RULES = re.compile(
+    r"\b(?:always|never|must(?:n'?t)?|shall|should|ought|(?:need|have|has|needs|required) to|make sure|be sure|remember"
+    r"|do not|don'?t|from now on|going forward|in future|future sessions?|next session|please"
+    r"|you (?:can|may|could|will)|polic(?:y|ies)|convention|mandatory|trusted|(?:pre-?)?approv\w+|allowed"
+    r"|permitted|authori[sz]ed|instructions?)\b",
+    re.IGNORECASE,
+)
+_IMPERATIVE = re.compile(
+    r"\W*(?:(?:then|after|first|now|also|next|do|and)\b\W*)*(?:add|allow|apply|approve|bypass|call|check|clone|copy|create|delete|disable|download|enable|execute|export"
+    r"|fetch|fill|follow|get|give|grant|ignore|import|include|install|invite|keep|load|make|merge|modify|note|open|paste|post|prefer|push"
+    r"|read|remove|replace|restart|rerun|run|send|set|skip|source|start|stop|submit|treat|trust|update|upload|use|visit"
+    r"|write)\b(?!:)",
+    re.IGNORECASE,
+)
+_RISKY = re.compile(
+    r"\b(?:curl|wget|sudo|chmod|chown|eval|base64|netcat|nc|ssh|scp|npx|pipx|uvx)\s+\S|\|\s*(?:ba|z)?sh\b|\brm\s+-"
+    r"|--(?:no-verify|force|privileged|insecure|index-url|extra-index-url|registry|trusted-host)\b|\bpush\s+-f\b"
+    r"|\b(?:credentials?|passwords?|passphrases?|secrets?|api[ _-]?keys?|private keys?|access tokens?)\b"
+    r"|\b(?:silenc|delet|remov)\w*\b[^.]{0,30}\b(?:tests?|checks?|hooks?|failures?)\b"
+    r"|\b(?:failures?|tests?|checks?)\b[^.]{0,60}\b(?:silenc|suppress|ignor|bypass)\w*"
+    r"|\b(?:skip|bypass|disabl|suppress|circumvent|ignor)\w*\b[^.]{0,40}"
+    r"\b(?:hooks?|checks?|tests?|lint\w*|reviews?|verif\w+|validat\w+|scan\w*|permission\w*|sandbox\w*|certificat\w+)\b",
+    re.IGNORECASE,
+)
+_CODE_BLOCK = re.compile(r"^\s*```.*?(?:^\s*```\s*$|\Z)", re.MULTILINE | re.DOTALL)
+_ANNOUNCES = re.compile(
+    r"(?:perfect|great|done|excellent)?\W*"
+    r"(?:here(?:'s| is| are)\b.{0,80}|(?:final |implementation )?summary\b.{0,60}|(?:code )?changes(?: made)?"
+    r"|all (?:changes|tasks|items)\b.{0,30}\b(?:done|completed?)|what (?:was|i)\b.{0,40})[.:!]?",
+    re.IGNORECASE,
+)
+"""Sentences that only announce the next ones."""
+_DEED = re.compile(
+    r"(?:[^\w`]*(?:`[^`]{1,80}`|[\w./ -]{1,40})(?:\s*\([^)]{0,60}\))?\s*(?::|\u2014|\u2013| -)\s*)?"
+    r"(?:(?:i|we)(?:'ve| have)? (?:also |then |now )?|also |now |successfully )?"
+    r"(?:[a-z]{2,}ed|built|cut|did|drew|found|gave|kept|left|made|put|ran|rebuilt|reran|rewrote|sent|set|split|took|wrote)\b",
+    re.IGNORECASE,
+)
+"""How a sentence begins that tells what was done, perhaps behind the name of what it was done to."""
+_WORK = re.compile(
+    r"\W*(?:the )?(?:(?:(?:fix|root cause|cause|problem)(?: \d+)?|(?:bug|change) \d+)\b|now (?:when|the|it)\b"
+    r"|`[\w.()<>-]{2,60}`(?:\s*\([^)]{0,60}\))?\s*(?:\u2014|\u2013|:| - )|\d+ files? changed\b)"
+    r"|.{0,80}\b(?:is|are|were|was) (?:now )?(?:committed|unstaged|staged|pushed)\b",
+    re.IGNORECASE,
+)
+"""Sentences that explain a change, list what was made, or say how far it went."""
+_CHECKS = re.compile(
+    r"\W*(?:all |the |both |\d[\d,]* |full )*(?:\w+ )?"
+    r"(?:tests?|checks?|lint(?:er|ing)?|builds?|type-?check\w*|commit|suite)\b"
+    r".{0,40}\b(?:pass\w*|fail\w*|clean|green|succeed\w*|compiles?)\b",
+    re.IGNORECASE,
+)
+"""Sentences that say how checks ended."""
+_HOST = re.compile(
+    r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[\w-]{1,60}(?:\.[\w-]{1,60}){0,6}\.(?:com|org|net|io|dev|example|test|cloud|app|ai|co|eu|us|uk|de|fr"
+    r"|internal|local|xyz|info|biz|ru|cn|me)\b(?![\w(/]|\.\w)|\blocalhost\b",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(
+    r"\b[a-z][a-z0-9+.-]{0,20}://\S+|\bwww\.\S+|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{1,40}", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """The parts of a hand-over, "" where there is nothing to say.
+
+    ``files`` are the names of those that the session changed. ``finished``: the work was merged.
+    """
+
+    asked: str = ""
+    done: str = ""
+    decided: str = ""
+    failed: str = ""
+    open: str = ""
+    reported: str = ""
+    files: tuple[str, ...] = ()
+    finished: bool = False
+
+    def parts(self) -> Iterator[tuple[str, str]]:
+        """The parts that say something, by name."""
+        return ((name, text) for name in PARTS if (text := getattr(self, name)))
+
+    def to_json(self) -> str:
+        """Return the hand-over as it is stored; "" for an empty one."""
+        said: dict[str, object] = dict(self.parts())
+        if not said:
+            return ""
+        marks: dict[str, object] = {"files": list(self.files), "finished": self.finished}
+        return json.dumps(said | {name: mark for name, mark in marks.items() if mark}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Handover:
+        """Read what ``to_json`` returned; anything else is an empty hand-over."""
+        try:
+            said = json.loads(text or "{}")
+        except ValueError:
+            return cls()
+        if not isinstance(said, Mapping):
+            return cls()
+        parts = {name: said[name] for name in PARTS if isinstance(said.get(name), str)}
+        files = said.get("files")
+        names = tuple(name for name in files if isinstance(name, str)) if isinstance(files, list) else ()
+        return cls(**parts, files=names, finished=said.get("finished") is True)
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """Where a session's words stand: what its tools said up to ``end`` is not reported as the assistant's."""
+
+    path: Path
+    end: int
+
+
+def handover_of(sketch: Sketch, transcript: Transcript | None = None) -> Handover:
+    """Write the hand-over of a session from its sketch. Reads the transcript: run it in a thread."""
+    if not sketch.asks and not sketch.plan:
+        return Handover()
+    open_points = [point for point in left_open_in(sketch) if not _RISKY.search(point)]
+    return Handover(
+        asked=_harmless(_asked(sketch)),
+        done=_harmless(_done(sketch)),
+        decided=_harmless(_quoted(sketch.decided[-3:], PART_LENGTH // 2)),
+        failed=_harmless(_failed(sketch.deeds)),
+        open=_harmless(wording.shorten("; ".join(open_points), PART_LENGTH)),
+        reported=_reported(sketch, transcript),
+        files=tuple(_changed(sketch)[:MOST_TOUCHED]),
+        finished=sketch.deeds.merged,
+    )
+
+
+def _harmless(text: str) -> str:
+    return "" if check_text(text).level.rank >= Level.MEDIUM.rank else text
+
+
+def _asked(sketch: Sketch) -> str:
+    asks = [ask for ask in requests_of(sketch) if not (sketch.plan and ask.startswith(PLAN.rstrip(":")))]
+    return _quoted(dict.fromkeys(asks[:1] + asks[-1:]), REQUEST_LENGTH)
+
+
+def _quoted(texts: Iterable[str], length: int) -> str:
+    said = (wording.shorten(wording.squeeze(text), length).replace('"', "'") for text in texts)
+    return ", ".join(f'"{text}"' for text in said)
+
+
+def _done(sketch: Sketch) -> str:
+    deeds = sketch.deeds
+    commits = [f'commit "{wording.shorten(subject, 90)}"' for subject in deeds.commits[-2:]]
+    pulls = [f"pull request {', '.join(deeds.pulls)}"] if deeds.pulls else []
+    changed = _changed(sketch)[:MOST_FILES]
+    files = [f"changed {', '.join(changed)}"] if changed else []
+    return wording.shorten("; ".join([*commits, *pulls, *files]), PART_LENGTH)
+
+
+def _changed(sketch: Sketch) -> list[str]:
+    """The names of the files that were changed, the most worked on first."""
+    ranked = sorted(sketch.files.items(), key=lambda pair: -pair[1])
+    return [name for name, weight in ranked if weight >= CHANGE]
+
+
+def _failed(deeds: Deeds) -> str:
+    command = re.split(r"\s*(?:<<|\"\$\(|\d?>)", deeds.failed, maxsplit=1)[0]  # without what is fed to it or redirected
+    return f"`{wording.shorten(command, 100)}`" if command and not _RISKY.search(command) else ""
+
+
+def _reported(sketch: Sketch, transcript: Transcript | None) -> str:
+    """What the assistant reported: its latest answer, behind an earlier report where that one is short."""
+    closing = sketch.answer if sketch.finished else ""
+    texts = dict.fromkeys(filter(None, (sketch.latest_report, closing)))
+    written = (*_changed(sketch), *sketch.deeds.symbols)
+    told = list(dict.fromkeys(sentence for text in texts for sentence in report_sentences(text, written)))
+    own = _own_words(told, transcript) if transcript is not None and told else told
+    return wording.shorten(" ".join(own), REPORT_LENGTH)
+
+
+def _own_words(sentences: Sequence[str], transcript: Transcript) -> list[str]:
+    """The sentences that no tool of the session had said before, in nearly the same words."""
+    path, end = str(transcript.path), transcript.end
+    said = [
+        Candidate(
+            kind="progress",
+            summary=sentence,
+            content=sentence,
+            evidence=Evidence(sentence, REPORT, path, end, end),
+            origin=Origin.ASSISTANT,
+            strength=Strength.INFERRED,
+            raw_confidence=0.0,
+            extractor="report",
+            time=0.0,
+        )
+        for sentence in sentences
+    ]
+    return [one.content for one in traced(said, {REPORT}) if one.origin is Origin.ASSISTANT]
+
+
+def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str]:
+    """The sentences of an answer about the work itself, in their order; none of one that looks like an attack.
+
+    ``written`` are the names of the files that the session changed, and of what it wrote in them.
+    """
+    if _is_poisoned(answer):
+        return
+    for raw in SENTENCE.split(_CODE_BLOCK.sub("\n", answer))[:MOST_SENTENCES]:
+        sentence = _ADDRESS.sub("[link]", wording.squeeze(MARKUP.sub("", raw)))
+        if not (EMPTY.fullmatch(sentence) or _ANNOUNCES.fullmatch(sentence)) and _is_own_work(sentence, written):
+            yield sentence
+
+
+def _is_own_work(sentence: str, written: Collection[str]) -> bool:
+    about = (
+        _DEED.match(sentence)
+        or _WORK.match(sentence)
+        or _CHECKS.match(sentence)
+        or any(name in sentence for name in written)
+    )
+    return bool(about) and _tells(sentence)
+
+
+@lru_cache(maxsize=100)
+def _is_poisoned(answer: str) -> bool:
+    return check_text(answer).level.rank >= Level.MEDIUM.rank
+
+
+@lru_cache(maxsize=2000)
+def _tells(sentence: str) -> bool:
+    """Whether a sentence only tells what happened. Cached: a session is told anew after each of its turns."""
+    if (
+        _GIVES_RULES.search(sentence)
+        or _IMPERATIVE.match(sentence)
+        or _RISKY.search(sentence)
+        or _HOST.search(sentence)
+    ):
+        return False
+    return check_text(sentence).level is Level.NONE

@@ -1,0 +1,54 @@
+"""What a session starts with in the real client: the last one's hand-over, told apart by the source of the start."""
+
+import pytest
+
+from tests.client.fake_api import FakeApi, says
+from tests.client.machine import Machine
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(120, func_only=True)]
+
+ASKED = "Make the upload worker give up earlier."
+TOLD = "parks a chunk after two retries"
+REPORT = (
+    f"I changed the upload worker: it {TOLD}, since the proxy drops connections that stay open for long."
+    " All 42 tests pass. The metrics endpoint still counts parked chunks twice, and the dashboard shows it."
+)
+
+FIXED = "Fixed the dashboard, which counts parked chunks once, and changed its tests. All 44 tests pass. " * 3
+
+
+@pytest.fixture
+def worked(machine: Machine, api: FakeApi) -> Machine:
+    """A machine on which a session has done something and is over."""
+    api.when(ASKED, says(REPORT))
+    machine.talk(ASKED)
+    machine.drain()
+    return machine
+
+
+def test_the_next_session_is_told_what_the_last_one_left(worked: Machine, api: FakeApi) -> None:
+    session = worked.talk("Where were we?")
+    given = api.asked("Where were we?")[0].given
+    assert given.count(TOLD) == 1
+    assert "Hand-over" in given
+    shown = [line["attachment"] for line in worked.transcript_lines() if line["type"] == "attachment"]
+    receipts = [str(one) for one in shown if one["type"] == "hook_system_message"]
+    assert any("Subconscious: loaded the hand-over from today" in one for one in receipts), receipts
+    worked.drain()
+    assert [row["session_id"] for row in worked.rows("handovers")] == [session.id]
+
+
+def test_resuming_and_compacting_need_none_and_clearing_brings_it(worked: Machine, api: FakeApi) -> None:
+    api.when("Fix the dashboard too.", says(FIXED))
+    with worked.session() as session:
+        session.say("Where were we?")
+        session.say("Fix the dashboard too.")
+        session.say("/clear")
+        session.say("A fresh start.")
+        session.end()
+    assert api.asked("Where were we?")[0].given.count(TOLD) == 1
+    assert "counts parked chunks once" in api.asked("A fresh start.")[0].given
+    worked.drain()
+    resumed = session.id
+    worked.talk("Go on.", resume=resumed)
+    assert api.asked("Go on.")[0].given.count("Hand-over") == 1  # that of its own start

@@ -1,0 +1,200 @@
+"""Which memories a start holds: a few of each sort, none twice, and none that sessions leave unheeded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subconscious.flow.giving import Start, surface_start
+from subconscious.flow.mind import Mind
+from subconscious.model import Hit, Link, Memory, Origin, Surface
+from subconscious.store import links, memories, responses, sessions, surface_outcomes, surfaces
+from subconscious.store.connect import Database
+from subconscious.store.projects import Project
+from subconscious.surfacing import Budget, compose
+from subconscious.surfacing.portfolio import OF_ONE_SESSION, Group, choose
+from tests.support.minds import make_mind, store
+from tests.support.values import NOON, make_memory
+
+WORDS = "cents tabs redis uploads staging invoices linter cache worker proxy ledger search tokens retries".split()
+
+
+def rule_about(word: str) -> str:
+    return f"Never change the {word} without a review."
+
+
+async def started(mind: Mind, project: Project, session: str = "now", **start: Any) -> list[int]:
+    context = await surface_start(mind, Start(session, project.id, "start/startup", **start))
+    return [hit.memory.id for hit in context.hits]
+
+
+async def over(database: Database, project: Project, session: str, at: float = NOON) -> None:
+    """Put a session on record that has ended."""
+    async with database.write() as tx:
+        await sessions.note(tx, session, project.id, at, transcript="", cwd="/p")
+        await sessions.end(tx, session, at, "ended", "other")
+
+
+async def gave(database: Database, project: Project, session: str, memory_id: int, at: float = NOON) -> None:
+    memory = await memories.get(database, memory_id)
+    row = Surface(session, "start/startup", at, memory_id, memory.content_hash, 1, "", 0.5, 1.0)
+    async with database.write() as tx:
+        await surfaces.record(tx, project.id, [row])
+
+
+async def use(database: Database, session: str) -> None:
+    for waiting in await surface_outcomes.unjudged(database, session):
+        async with database.write() as tx:
+            await surface_outcomes.judge(tx, waiting, session, True, "named", "act")
+
+
+async def say_again(database: Database, memory_id: int, session: str) -> None:
+    memory = await memories.get(database, memory_id)
+    async with database.write() as tx:
+        assert await memories.recur(tx, memory, NOON, session, Origin.USER)
+
+
+async def test_groups_come_in_their_order(database: Database, project: Project) -> None:
+    other = await store(database, project, "The office has a new printer.")
+    decision = await store(database, project, "The ledger writes to Postgres.")
+    way = await store(
+        database, project, "`npm test` failed here; `pnpm test` then worked.", kind="learning", extractor="observed-1"
+    )
+    rule = await store(database, project, "Speak British English.", kind="preference")
+    pinned = await store(database, project, "The build runs on arm64.", pinned=True)
+    assert await started(make_mind(database), project, hints="ledger Postgres") == [pinned, rule, way, decision, other]
+
+
+async def test_the_most_violated_rule_leads_then_the_most_repeated(database: Database, project: Project) -> None:
+    plain, repeated, violated = [
+        await store(database, project, rule_about(word), kind="preference") for word in ("cents", "tabs", "redis")
+    ]
+    for session in ("one", "two"):
+        await over(database, project, session)
+    for session in ("one", "two"):
+        await say_again(database, repeated, session)
+    await gave(database, project, "one", violated, NOON - 60)
+    await say_again(database, violated, "one")
+    assert await started(make_mind(database), project) == [violated, repeated, plain]
+
+
+async def test_no_more_than_eight_and_no_more_than_their_share(database: Database, project: Project) -> None:
+    for word in WORDS:
+        await store(database, project, rule_about(word), kind="preference")
+        await store(database, project, f"We decided on the {word} in March.")
+    context = await surface_start(make_mind(database), Start("s", project.id, "start/startup"))
+    assert len(context.hits) <= 8
+    assert len(context.text) <= 4 * 600
+    assert sum(hit.memory.kind == "preference" for hit in context.hits) == 4
+
+
+async def test_two_of_one_session_at_most(database: Database, project: Project) -> None:
+    for word in WORDS[:4]:
+        await store(database, project, rule_about(word), kind="preference", session_id="talkative")
+    assert len(await started(make_mind(database), project)) == OF_ONE_SESSION
+
+
+async def test_the_same_in_other_words_is_given_once(database: Database, project: Project) -> None:
+    await store(database, project, "Amounts are stored as integer cents.", kind="preference")
+    latest = await store(database, project, "We store amounts as integer cents.", kind="preference", said_at=NOON + 1)
+    assert await started(make_mind(database), project) == [latest]
+
+
+async def test_what_another_has_taken_the_place_of_is_not_given(database: Database, project: Project) -> None:
+    old = await store(database, project, "The queue is Redis.")
+    new = await store(database, project, "The queue is NATS.")
+    async with database.write() as tx:
+        await links.add(tx, Link(0, new, old, "SUPERSEDES", "active", 1.0, "user", "", NOON), "user")
+    assert await started(make_mind(database), project) == [new]
+
+
+async def test_what_three_sessions_left_unheeded_rests(database: Database, project: Project) -> None:
+    mind = make_mind(database)
+    rule = await store(database, project, rule_about("cents"), kind="preference")
+    for number in range(3):
+        assert await started(mind, project, f"s{number}") == [rule]
+        await over(database, project, f"s{number}", NOON + number)
+    assert await started(mind, project, "fourth") == []
+    await say_again(database, rule, "fifth")  # a response: the count begins anew
+    assert await started(mind, project, "sixth") == [rule]
+
+
+async def test_a_session_that_still_runs_has_left_nothing_unheeded(database: Database, project: Project) -> None:
+    mind = make_mind(database)
+    rule = await store(database, project, rule_about("cents"), kind="preference")
+    for number in range(4):
+        async with database.write() as tx:
+            await sessions.note(tx, f"s{number}", project.id, NOON, transcript="", cwd="/p")
+        assert await started(mind, project, f"s{number}") == [rule]
+
+
+async def test_what_is_used_or_pinned_goes_on_being_given(database: Database, project: Project) -> None:
+    mind = make_mind(database)
+    rule = await store(database, project, rule_about("cents"), kind="preference")
+    pinned = await store(database, project, rule_about("tabs"), kind="preference", pinned=True)
+    for number in range(5):
+        session = f"s{number}"
+        assert await started(mind, project, session) == [pinned, rule]
+        for waiting in await surface_outcomes.unjudged(database, session):
+            async with database.write() as tx:
+                await surface_outcomes.judge(tx, waiting, session, waiting.memory_id == rule, "named", "act")
+        await over(database, project, session)
+
+
+async def test_responses_are_told_apart(database: Database, project: Project) -> None:
+    memory = await store(database, project, rule_about("cents"), kind="preference")
+    for session in ("used", "violated", "unheeded"):
+        await over(database, project, session)
+    await gave(database, project, "used", memory, NOON - 30)
+    await use(database, "used")
+    await gave(database, project, "violated", memory, NOON - 20)
+    await say_again(database, memory, "violated")
+    await say_again(database, memory, "never given")
+    async with database.write() as tx:
+        await tx.execute("UPDATE events SET at = ? WHERE action = 'recur'", (NOON - 10,))
+    await gave(database, project, "unheeded", memory, NOON)
+    found = (await responses.of_memories(database, [memory]))[memory]
+    assert found == responses.Responses(used=1, repeated=1, violated=1, unheeded=1)
+    listed = await surfaces.listing(database, memory_id=memory)
+    told = await responses.of_surfaces(database, listed)
+    assert dict(zip((one.session_id for one in listed), told, strict=True)) == {
+        "used": "used: named",
+        "violated": "violated: the user said it again",
+        "unheeded": "",
+    }
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(1, 4)), max_size=20), st.integers(0, 9))
+def test_a_choice_keeps_to_all_of_its_limits(wanted: list[tuple[int, int, int]], most: int) -> None:
+    def hit(number: int, session: int) -> Hit:
+        return Hit(make_memory(f"memory {number}", id=number, session_id=f"s{session}" if session else None), 0.5, 1.0)
+
+    groups = [
+        Group(f"group {place}", [hit(10 * place + number, (session + number) % 5) for number in range(count)], share)
+        for place, (count, session, share) in enumerate(wanted)
+    ]
+    picks = choose(groups, most, lambda one, other: one.id % 10 == other.id % 10 == 3)
+    given_ids = [pick.hit.memory.id for pick in picks]
+    assert len(picks) <= most
+    assert len(set(given_ids)) == len(given_ids)
+    assert sum(number % 10 == 3 for number in given_ids) <= 1
+    for group in groups:
+        assert sum(pick.group == group.name for pick in picks) <= group.most
+    sources = [pick.hit.memory.session_id for pick in picks if pick.hit.memory.session_id]
+    assert all(sources.count(source) <= OF_ONE_SESSION for source in sources)
+
+
+def test_room_is_kept_for_the_closing_lines() -> None:
+    long = [Hit(lengthy(number), 0.5, 1.0) for number in range(1, 9)]
+    closing = "- Hand-over: record of the last session here\n    done: everything\n"
+    context = compose(long, Budget(300, 9000, 8), "", closing=closing)
+    assert closing in context.text
+    assert len(context.text) <= 1200
+    assert 0 < len(context.hits) < 8
+    assert len(context.sizes) == len(context.hits)
+
+
+def lengthy(number: int) -> Memory:
+    return make_memory(f"{number} " + "word " * 60, id=number)
