@@ -141,9 +141,11 @@ def _vouched(cue: Candidate | None) -> float:
 
 def _kind(turn: Turn, opinion: judge.Opinion, cue: Candidate | None) -> str:
     """Return the kind of memory; a cue that states something outright knows it best, and some kinds it alone knows."""
+    if _corrects(turn):
+        return KINDS["correction"]
     if cue is not None and (cue.strength is Strength.EXPLICIT or cue.kind in CUED_KINDS):
         return cue.kind
-    return KINDS["correction" if _corrects(turn) else opinion.kind]
+    return KINDS[opinion.kind]
 
 
 def _reason(opinion: judge.Opinion, cue: Candidate | None) -> str:

@@ -26,8 +26,8 @@ def test_no_message_stands_twice_with_the_same_turn_before() -> None:
 
 
 def test_more_is_not_kept_than_kept() -> None:
-    kept = sum(one.keep for one in sentences())
-    assert 0.3 < kept / len(sentences()) < 0.5
+    told = [one for one in sentences() if one.writer != "i"]  # whose sessions have as little to keep as real ones
+    assert 0.3 < sum(one.keep for one in told) / len(told) < 0.5
 
 
 def test_features_are_scaled_and_within_their_places() -> None:
