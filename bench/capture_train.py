@@ -27,8 +27,6 @@ import numpy
 from bench.capture import CAP, QUEUED, Sessions, content_words, coverage, digest, read_labels
 from subconscious.capture import budget
 from subconscious.capture.draft import Draft, candidate
-from subconscious.capture.exchange import numbered
-from subconscious.capture.gathered import gather
 from subconscious.capture.linear import SIGNS, SIGNS_COUNT, SIZE, WORDS, jointly, places, words_and_pairs
 from subconscious.capture.looks import looks
 from subconscious.capture.weighing import DECIDED, QUEUE, climb, confidence, lifted, signs
@@ -261,8 +259,7 @@ def told(sessions: Sessions, judges: dict[str, Judge], low: float) -> dict[str, 
     for session, judge in judges.items():
         weigh = partial(judge.confidence, low=low)
         weighed = [(draft, weigh(draft)) for draft in sessions.drafts(session)]
-        whole = gather(weighed, numbered(sessions.turns(session)), weigh)
-        found[session] = kept([(sure, candidate(draft, sure, "").content) for draft, sure in whole])
+        found[session] = kept([(sure, candidate(draft, sure, "").content) for draft, sure in weighed])
     return found
 
 

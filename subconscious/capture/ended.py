@@ -24,6 +24,9 @@ FEW = 2
 """Words of a topic all of which a statement must have; of a longer one most are enough."""
 
 MOST_WORDS = 0.66
+NEAR, MARGIN = 0.45, 0.08
+"""Cosine to a statement from which an ending may mean it, and how much nearer it must be than any other."""
+
 SLIP = 0.84
 """Likeness of two words from which one is taken for a slip of the other."""
 
@@ -145,7 +148,34 @@ def _over(ending: Ending, statements: Sequence[str]) -> list[int]:
     lasting = topic & _RESTRICTIONS
     if not until and lasting:
         until = [fit.place for fit in _fits(topic, statements)]
+    if not until and topic and (len(topic) > 1 or _is_specific(topic)):
+        named = [fit.place for fit in _fits(topic, statements) if fit.topic == 1]
+        until = [place for place in named if _FOR_A_TIME.search(statements[place])]
     return until if len(until) <= MOST else []
+
+
+_FOR_A_TIME = re.compile(
+    r"\b(?:freeze|frozen|weeks?|sprint|until|till|during|while|for now|as long as|demo|woche|solange|während|bis|semaine|semana)\b",
+    re.IGNORECASE,
+)
+"""What says that a rule holds for a time only."""
+
+
+def akin(ending: Ending, statements: Sequence[str], cosines: Sequence[float]) -> list[int]:
+    """Return the place of the statement that an ending means by its meaning; none where two come near, or none does.
+
+    Asked where the words did not tell. ``cosines`` says how near each statement is to the ending's sentence; it must
+    share a word with the topic too.
+    """
+    words = keys(ending.topic)
+    if not words or ending.end not in _CAN_END:
+        return []
+    order = sorted(range(len(statements)), key=lambda place: -cosines[place])
+    if not order or cosines[order[0]] < NEAR or (len(order) > 1 and cosines[order[0]] - cosines[order[1]] < MARGIN):
+        return []
+    shared = frozenset(word for word in words if _has(keys(statements[order[0]]), word))
+    fits = bool(shared) and _CAN_END[ending.end](shared, ending, statements[order[0]])
+    return order[:1] if fits else []
 
 
 def _happened(event: frozenset[str], told: frozenset[str]) -> bool:

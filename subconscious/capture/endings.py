@@ -212,6 +212,39 @@ _PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
         True,
     ),
     (
+        End.NAMED,
+        _pattern(
+            r"^(?:the |that |those |these |our |my )?(.+?) (?:has|have|was|were|got|is|are)(?: been)? (?:withdrawn|revoked|"
+            r"rescinded|scrapped|abolished|overturned|called off|taken back)\b"
+        ),
+        True,
+    ),
+    (
+        End.NAMED,
+        _pattern(
+            r"^(?:the |that )?(.+?) (?:was|were) (?:only |just )?an? (?:stupid|bad|dumb|silly|terrible|failed)? ?"
+            r"(?:idea|experiment|mistake)\b"
+        ),
+        True,
+    ),
+    (
+        End.NAMED,
+        _pattern(
+            r"^(?:the |that )?(.+?)(?: thing)? ?[-:,\u2013\u2014] ?(?:disregard|forget|ignore|scrap|drop) ?(?:it|that|this)?\W*$"
+        ),
+        True,
+    ),
+    (
+        End.NAMED,
+        _pattern(rf"^(?:actually,? |no,? )*(?:forget about|disregard|nevermind) (?!{_THAT}\b|what)(?:the |that )?(.+)"),
+        True,
+    ),
+    (
+        End.DENIED,
+        _pattern(r"^(?:so |and )?no more (.+?)(?= (?:please|pls|since|because|from)\b|[,;.:!]|$)"),
+        True,
+    ),
+    (
         End.LAST,
         _pattern(
             rf"^(?:actually,? |no,? |nah,? )*{_TAKE_BACK} (?:that|this|the|the last|my last|our last|diese) {_RULE}\b"

@@ -69,11 +69,6 @@ def exchanges(turns: Sequence[Turn]) -> Iterator[Exchange]:
         yield current
 
 
-def numbered(turns: Sequence[Turn]) -> dict[str, int]:
-    """Return the number of each turn's exchange, by the turn's id."""
-    return {turn.id: at for at, exchange in enumerate(exchanges(turns)) for turn in exchange.turns}
-
-
 def opens(turn: Turn) -> bool:
     """Whether a turn begins an exchange."""
     return turn.act is Act.APPROVED or (turn.origin is Origin.USER and bool(turn.text))

@@ -9,9 +9,8 @@ from subconscious.capture.chosen import answers, plans
 from subconscious.capture.conventions import conventions
 from subconscious.capture.draft import Draft, candidate
 from subconscious.capture.examined import examined, examined_text
-from subconscious.capture.exchange import Exchange, exchanges, numbered
+from subconscious.capture.exchange import Exchange, exchanges
 from subconscious.capture.findings import findings
-from subconscious.capture.gathered import gather
 from subconscious.capture.mended import mended
 from subconscious.capture.obstacles import obstacles
 from subconscious.capture.passages import plain
@@ -37,8 +36,8 @@ def extract(turns: Sequence[Turn], opinions: typed.Opinions = typed.NO_OPINIONS)
     turns = examined(turns)
     found: dict[str, Candidate] = {}
     weighed = [(draft, confidence(draft)) for draft in distinct(drafts(turns))]
-    gathered = (candidate(*one, EXTRACTOR) for one in gather(weighed, numbered(turns), confidence))
-    for one in (*typed.extract(turns, opinions), *gathered):
+    told = (candidate(*one, EXTRACTOR) for one in weighed)
+    for one in (*typed.extract(turns, opinions), *told):
         if not one.content or not one.evidence.quote.strip():
             continue
         known = found.get(one.content.casefold())

@@ -54,6 +54,9 @@ CORRECTS = 0.65
 OBJECTION = 0.02
 """Below this chance the judge overrules even a cue that states something outright."""
 
+REMARK = 4
+"""Words of a remark that is kept with the sentence behind it."""
+
 CUED_KINDS = frozenset(("blocker", "dead_end"))
 """Kinds that the judge does not tell apart."""
 
@@ -162,10 +165,15 @@ def _corrects(turn: Turn) -> bool:
 def _alone(one: judge.Spoken, text: str) -> str:
     """Word a sentence so that it can be understood without its message: with what it answers or leans on."""
     dependent = leans(text) or is_dependent(text) or judge.is_answer(one)
-    if one.previous and dependent:
+    if one.previous and (dependent or _is_remark(one.previous)):
         text = wording.cut_clause(f"{wording.squeeze(one.previous)} {text}", 2 * LONGEST_STATEMENT)
         dependent = judge.is_answer(one)
     return answered(text, one.before) if one.before and dependent else text
+
+
+def _is_remark(previous: str) -> bool:
+    """Whether a sentence is a short remark that gives the next one its occasion: "lena left. reviews: samir"."""
+    return len(previous.split()) <= REMARK and len(wording.content_words(previous)) > 1 and "?" not in previous
 
 
 def _strength(chance: float) -> Strength:

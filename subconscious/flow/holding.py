@@ -13,7 +13,7 @@ from time import time
 
 import aiosqlite
 
-from subconscious.capture.ended import ended_by
+from subconscious.capture.ended import akin, ended_by, keys
 from subconscious.capture.endings import End, Ending, endings
 from subconscious.flow import succession
 from subconscious.flow.mind import Mind
@@ -23,6 +23,9 @@ from subconscious.store.filters import Filter
 from subconscious.surfacing.due import NUMBERS, triggers_of
 
 COMPARED = 500
+MOST_COMPARED = 8
+"""Memories whose meaning is compared with that of an ending whose words fit none."""
+
 """Memories of a project, the latest, among which what an ending names is looked for."""
 
 DAY = 86_400.0
@@ -85,7 +88,20 @@ async def ended(
         return Ended(list(judged))
     known = await _statements(mind, project_id)
     session = await sessions.get(mind.database, session_id)
-    return _Search(typed, list(judged), known, session.last_prompt if session else "", session_id).carry_out(found)
+    search = _Search(typed, list(judged), known, session.last_prompt if session else "", session_id)
+    search.cosines = {ending: await _cosines(mind, ending, known) for _, ending in found}
+    return search.carry_out(found)
+
+
+async def _cosines(mind: Mind, ending: Ending, known: Sequence[_Statement]) -> dict[str, float]:
+    """How near the memories that share a word with an ending are to it; nothing without an embedder at hand."""
+    words = keys(ending.topic)
+    near = [one.text for one in known if one.memory is not None and words & keys(one.text)][:MOST_COMPARED]
+    mine = await mind.at_hand(ending.evidence) if near else None
+    if mine is None:
+        return {}
+    vectors = {text: await mind.at_hand(text) for text in near}
+    return {text: float(mine @ vector) for text, vector in vectors.items() if vector is not None}
 
 
 def _is_typed(turn: Turn) -> bool:
@@ -119,6 +135,7 @@ class _Search:
         self._session = session_id
         self._order = {turn.id: place for place, turn in enumerate(typed)}
         self._retired: list[Retired] = []
+        self.cosines: dict[Ending, dict[str, float]] = {}
 
     def carry_out(self, found: Iterable[tuple[Turn, Ending]]) -> Ended:
         """Retire what each ending means."""
@@ -134,7 +151,13 @@ class _Search:
         said = self._said_before(turn, ending)
         if ending.end is End.LAST:
             return self._last(turn, ending, said)
-        return [said[place] for place in ended_by(ending, [one.text for one in said])]
+        meant = [said[place] for place in ended_by(ending, [one.text for one in said])]
+        return meant or self._akin(ending, said)
+
+    def _akin(self, ending: Ending, said: Sequence[_Statement]) -> list[_Statement]:
+        known = self.cosines.get(ending, {})
+        near = [one for one in said if one.text in known]
+        return [near[place] for place in akin(ending, [one.text for one in near], [known[one.text] for one in near])]
 
     def _said_before(self, turn: Turn, ending: Ending) -> list[_Statement]:
         """What was said before a sentence: what is stored or waits, and the statements of this batch."""

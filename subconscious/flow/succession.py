@@ -7,11 +7,13 @@ when the newer one is taken back.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 import aiosqlite
 
+from subconscious.capture.ended import keys
 from subconscious.flow.mind import Mind
 from subconscious.model import Candidate, Link, Memory, Origin, Scope
 from subconscious.search.words import terms
@@ -19,25 +21,73 @@ from subconscious.store import full_text, links, memories
 from subconscious.store.connect import Database
 from subconscious.text.alternatives import FAMILIES
 from subconscious.text.claims import claim, key_of, replaces
-from subconscious.text.same_statement import same_statement
+from subconscious.text.same_statement import differences, same_statement
 
 NEIGHBOURS = 50
 """Memories, the nearest by words, with which a statement is compared."""
 
 MOST_TERMS = 48
+
+MOST_NEAR = 8
+LIKENESS, MARGIN = 0.5, 0.08
+"""Cosine to a statement from which a told change may mean it, and how much nearer it must be than any other."""
+
+ELSEWHERE = frozenset(("environment", "place", "system"))
+"""Differences that make two statements be of two things."""
+
+_CHANGE = re.compile(
+    r"\b(?:now|moved|moves|moving|switch(?:ed|ing)?|migrat(?:ed|ing)|changed|instead|no longer|any ?more|ran out|left|"
+    r"gone|replac(?:ed|es)|dropped|settled on|renamed|back to|overkill|yesterday|last (?:night|week|month)|as of|"
+    r"from now on|used to|took over|takes over|turns out|actually|correction|scratch that|not .{1,40} after all|"
+    r"since (?:\w+day|yesterday|last|this|january|february|march|april|may|june|july|august|september|october|"
+    r"november|december)|jetzt|inzwischen|umgezogen|gewechselt|ab sofort|stattdessen|nicht mehr|maintenant|désormais|"
+    r"ahora|ya no|agora|já não)\b|\bthen\W",
+    re.IGNORECASE,
+)
+"""Words that tell of a change: alone they replace nothing."""
+
 SUPERSEDES = "SUPERSEDES"
 FOUND_BY = "rules"
 
 
 async def replaced_by(mind: Mind, candidate: Candidate, project_id: str) -> tuple[int, ...]:
     """Return the memories in use that say otherwise of what a typed statement is about; none where it is doubtful."""
-    if candidate.origin is not Origin.USER or claim(candidate.content) is None or not mind.settings.links:
+    if candidate.origin is not Origin.USER or not mind.settings.links:
+        return ()
+    changed = tells_of_a_change(candidate.content)
+    if not changed and claim(candidate.content) is None:
         return ()
     places = (project_id, full_text.USER_WIDE) if candidate.scope is Scope.PROJECT else (full_text.USER_WIDE,)
     near = await full_text.search(mind.database, _sought(candidate.content), places, NEIGHBOURS)
     known = await memories.get_many(mind.database, [number for number, _ in near]) if near else {}
     in_use = [memory for memory in known.values() if memory.archived_at is None]
-    return tuple(memory.id for memory in await asyncio.to_thread(_replaced, candidate.content, in_use))
+    found = await asyncio.to_thread(_replaced, candidate.content, in_use)
+    if not found and changed:
+        found = await _changed(mind, candidate.content, [one for one in in_use if one.origin is Origin.USER])
+    return tuple(memory.id for memory in found)
+
+
+def tells_of_a_change(content: str) -> bool:
+    """Whether a statement says that something is otherwise than it was."""
+    return bool(_CHANGE.search(content))
+
+
+async def _changed(mind: Mind, content: str, known: Sequence[Memory]) -> list[Memory]:
+    """The one statement that a told change means: near in meaning, of the same place, and no other is as near."""
+    shared = [one for one in known if keys(content) & keys(one.content)][:MOST_NEAR]
+    mine = await mind.at_hand(content) if shared else None
+    if mine is None:
+        return []
+    weighed = []
+    for one in shared:
+        vector = await mind.at_hand(one.content)
+        weighed += [(float(mine @ vector), one)] if vector is not None else []
+    weighed.sort(key=lambda pair: -pair[0])
+    if not weighed or weighed[0][0] < LIKENESS or (len(weighed) > 1 and weighed[0][0] - weighed[1][0] < MARGIN):
+        return []
+    old = weighed[0][1]
+    apart = differences(content, old.content) & ELSEWHERE
+    return [] if apart or same_statement(content, old.content, weighed[0][0]) else [old]
 
 
 def _replaced(content: str, known: Iterable[Memory]) -> list[Memory]:
