@@ -29,7 +29,7 @@ def fate(message: dict[str, Any], embedder: LocalEmbedder | None) -> tuple[Decis
     """Return the best that becomes of a message, and how that is worded."""
     text = clean(message["text"])
     turn = Turn("t", "s", Role.USER, Origin.USER, text, 0.0, "", 0, 0, before=clean(message.get("before") or ""))
-    opinions = judge.opinions(typed.spoken(turn), embedder)
+    opinions = judge.opinions(typed.spoken(turn), embedder) if embedder else {}
     found = judged([turn], SETTINGS, opinions=opinions)
     best = min(found, key=lambda one: RANK.index(one[1].decision), default=None)
     return (best[1].decision, best[0].content) if best else (Decision.DISCARD, "")

@@ -304,10 +304,10 @@ def _read(path: str, place: sessions.Position, final: bool) -> Reading:
 async def opinions_of(core: Core, turns: Sequence[Turn]) -> Opinions:
     """What the judge thinks of what was typed; where the local model is not at hand, it goes by the words."""
     embedder = core.embedding.sense.embedder
+    if not isinstance(embedder, LocalEmbedder):
+        return {}
     said = dict.fromkeys(one for turn in turns for one in spoken(turn))
-    return await asyncio.to_thread(
-        judged_with, list(said)[:MOST_SENTENCES], embedder if isinstance(embedder, LocalEmbedder) else None
-    )
+    return await asyncio.to_thread(judged_with, list(said)[:MOST_SENTENCES], embedder)
 
 
 async def _provenance(mind: Mind, source: Source, reading: Reading) -> Provenance:

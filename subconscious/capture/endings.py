@@ -73,7 +73,7 @@ def _ending(sentence: str, start: int) -> Ending | None:
             continue
         if end is not End.OVER or not _NOT_YET.search(match[0]):
             topic = _topic(plain, match, end)
-            alone = end in (End.LAST, End.NAMED) and not plain[match.end() :].strip(" .,!;-")
+            alone = end in (End.LAST, End.NAMED, End.LEFT) and not plain[match.end() :].strip(" .,!;-")
             return Ending(end, topic, sentence, start, sure, alone) if topic or end is End.LAST else None
     return None
 
@@ -230,7 +230,7 @@ _PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
     (
         End.NAMED,
         _pattern(
-            r"^(?:the |that )?(.+?)(?: thing)? ?[-:,\u2013\u2014] ?(?:disregard|forget|ignore|scrap|drop) ?(?:it|that|this)?\W*$"
+            r"^(?:the |that )?(?!(?:no|nah|ok|well|so|it|that|this)\b)(.+?)(?: thing)? ?[-:,\u2013\u2014] ?(?:disregard|forget|ignore|scrap|drop) ?(?:it|that|this)?\W*$"
         ),
         True,
     ),

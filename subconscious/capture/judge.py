@@ -207,15 +207,14 @@ class Model:
         return scores + rest.astype(numpy.float32) @ numpy.array(dense, numpy.float32)
 
 
-def opinions(said: Iterable[Spoken], embedder: LocalEmbedder | None) -> dict[Spoken, Opinion]:
-    """Judge many sentences, by their words alone once the embedder is closed. CPU-bound: run it in a thread."""
+def opinions(said: Iterable[Spoken], embedder: LocalEmbedder) -> dict[Spoken, Opinion]:
+    """Judge many sentences with the embedder; those missing were not judged. CPU-bound: run it in a thread."""
     found = {}
     for one in said:
         try:
             found[one] = model().opinion(one, embedder)
         except EmbedderError:  # it was closed for another a moment ago
-            embedder = None
-            found[one] = model().opinion(one)
+            break
     return found
 
 

@@ -143,7 +143,9 @@ class _Search:
             meant = self._meant(turn, ending)
             for one in meant:
                 self._retire(one, turn, ending)
-            if ending.alone or (meant and ending.end in (End.OVER, End.ALLOWED)):
+            if (ending.alone and (meant or ending.end is not End.LEFT)) or (
+                meant and ending.end in (End.OVER, End.ALLOWED)
+            ):
                 self._discard_sentence(turn, ending)
         return Ended(self._judged, self._retired)
 

@@ -153,6 +153,7 @@ async def _supersede(tx: aiosqlite.Connection, new: Memory, old: Memory) -> None
 
 
 async def still_in_force(database: Database, found: Sequence[Memory], project_id: str | None) -> list[Memory]:
-    """Those of some memories that are in use and that no other has superseded."""
+    """Those of some memories that are in use, or unconfirmed, and that no other has superseded."""
     gone = await links.superseded(database, [memory.id for memory in found], project_id)
-    return [memory for memory in found if memory.archived_at is None and memory.id not in gone]
+    in_use = [memory for memory in found if memory.archived_at is None or memory.unconfirmed]
+    return [memory for memory in in_use if memory.id not in gone]

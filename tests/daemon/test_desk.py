@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
+import pytest
+
 from bench.sessions import Speaker
+from subconscious import client
 from subconscious.home import Home
 from tests.support import terminal
-from tests.support.daemons import drained
+from tests.support.daemons import configure, drained
 from tests.support.reviewing import active, listed
 
 REVIEW = [sys.executable, "-P", "-m", "cli", "review"]
@@ -17,6 +20,14 @@ SAID = [
     "Let's use ruff for the linting of scripts.",
     "Let's use tabs in the Makefiles of examples.",
 ]
+
+
+@pytest.fixture
+def running(stopped: Home) -> Home:
+    """A daemon without an embedder, so that what a soft statement is worth does not depend on when it is loaded."""
+    configure(stopped)
+    client.ensure_daemon(stopped)
+    return stopped
 
 
 def queue(home: Home, speaker: Speaker) -> None:

@@ -14,13 +14,21 @@ from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
 from tests.support import terminal
-from tests.support.daemons import drained, new_session
+from tests.support.daemons import configure, drained, new_session
 from tests.support.reviewing import DECISION, listed, person
 
 SOFT = "Let's use pytest for the billing tests."
 HEDGED = "Maybe we should always rename the uploader before a release."
-BARE = "The orders table belongs to the platform group."
+BARE = "The deploy is still running over there."
 TASK = "Please run the linter on the whole tree."
+
+
+@pytest.fixture
+def running(stopped: Home) -> Home:
+    """A daemon without an embedder, so that what a soft statement is worth does not depend on when it is loaded."""
+    configure(stopped)
+    client.ensure_daemon(stopped)
+    return stopped
 
 
 def explain(home: Home, **args: Any) -> dict[str, Any]:
@@ -47,7 +55,7 @@ def test_each_sentence_of_a_session_is_explained(running: Home, speaker: Speaker
     (waiting,) = listed(running, speaker, "review")
     assert (found[DECISION]["fate"], found[DECISION]["number"]) == ("stored", stored["memory_id"])
     assert found[DECISION]["told"] == f"stored as memory {stored['memory_id']}"
-    assert found[DECISION]["seen"].startswith('says "')
+    assert 'says "' in found[DECISION]["seen"]
     assert found[DECISION]["confidence"] == stored["raw_confidence"]
     assert (found[SOFT]["fate"], found[SOFT]["number"]) == ("waiting", waiting["id"])
     assert found[HEDGED]["fate"] == "discarded"

@@ -21,7 +21,7 @@ from tests.support.daemons import configure, eventually, processes_of
 from tests.support.fake_openai import Row, candidate, numbered
 from tests.support.importing import DECISION, dump, imported, transcript
 
-HINTED = "The bank rounds half to even, so whatever we show must do the same in kiln.py."
+HINTED = "hm, the bank seems to round half to even, what does kiln.py do with it"
 PATIENCE = 60.0
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 
+import pytest
+
 from bench.sessions import Speaker
+from subconscious import client
 from subconscious.home import Home
 from tests.support import terminal
-from tests.support.daemons import drained, new_session
+from tests.support.daemons import configure, drained, new_session
 from tests.support.reviewing import active, listed, person, typed
 
 SAID = (
@@ -18,6 +21,14 @@ SAID = (
     "Let's use Terraform for the staging network.",
     "Let's use Prettier for the frontend templates.",
 )
+
+
+@pytest.fixture
+def running(stopped: Home) -> Home:
+    """A daemon without an embedder, so that what a soft statement is worth does not depend on when it is loaded."""
+    configure(stopped)
+    client.ensure_daemon(stopped)
+    return stopped
 
 
 def fill(home: Home, speaker: Speaker, said: tuple[str, ...] = SAID) -> list[int]:

@@ -103,8 +103,8 @@ def test_a_session_that_falls_silent_is_read(stopped: Home, model: FakeOpenAI, t
 
 
 def test_what_waits_for_review_gets_the_models_words(reading: Home, talker: Speaker, model: FakeOpenAI) -> None:
-    hinted = "let's use sqlite for the cache"
-    model.script = sees(hinted, sure=0.8, content="The cache uses SQLite: let's use sqlite for the cache.")
+    hinted = "Let's keep the tax table in one file"
+    model.script = sees(hinted, sure=0.8, content="The cache uses SQLite: Let's keep the tax table in one file.")
     talker.say(hinted)
     talker.hook("drop", "Stop")
     drained(reading)
@@ -113,7 +113,7 @@ def test_what_waits_for_review_gets_the_models_words(reading: Home, talker: Spea
     assert eventually(lambda: bool(of_model(reading)), PATIENCE)
     (refined,) = captured(reading)
     assert (refined["content"], refined["evidence"]) == (
-        "The cache uses SQLite: let's use sqlite for the cache.",
+        "The cache uses SQLite: Let's keep the tax table in one file.",
         hinted,
     )
     assert (refined["status"], refined["confidence"]) == ("review", 0.8)

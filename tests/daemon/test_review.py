@@ -21,6 +21,14 @@ from tests.support.reviewing import DECISION, active, listed, person, typed
 SOFT = "Let's use pytest for the billing tests."
 
 
+@pytest.fixture
+def running(stopped: Home) -> Home:
+    """A daemon without an embedder, so that what a soft statement is worth does not depend on when it is loaded."""
+    configure(stopped)
+    client.ensure_daemon(stopped)
+    return stopped
+
+
 def waiting(home: Home, speaker: Speaker, text: str = SOFT) -> int:
     """Let a soft statement be said; the id of its waiting capture."""
     speaker.say(f"{text} What do you think?")

@@ -10,7 +10,7 @@ from tests.support.fake_openai import Row, candidate, numbered
 
 PATIENCE = 40.0
 """Seconds that a busy machine may take, the import of an SDK included."""
-HINTED = "The bank rounds half to even, so whatever we show must do the same in kiln.py."
+HINTED = "hm, the bank seems to round half to even, what does kiln.py do with it"
 
 
 def sees(words: str, **own: Any) -> Any:

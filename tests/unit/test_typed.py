@@ -110,8 +110,9 @@ def test_a_pasted_specification_is_not_remembered_line_by_line(embedder: LocalEm
 def test_a_closed_embedder_leaves_the_words() -> None:
     closed = LocalEmbedder()
     closed.close()
-    said = judge.Spoken("never push to main directly")
-    assert judge.opinions([said], closed)[said] == judge.model().opinion(said)
+    said = turn("We decided to never push to main directly")
+    assert judge.opinions(typed.spoken(said), closed) == {}
+    assert [one.raw_confidence for one in typed.extract([said])] == [0.9]
 
 
 def test_what_is_typed_after_an_interrupt_is_a_lesson(embedder: LocalEmbedder) -> None:
