@@ -240,5 +240,8 @@ def read_on(middle: numpy.ndarray) -> float:
 def _upper() -> Any:
     from subconscious.embeddings.local import open_session
 
-    with as_file(files("subconscious.capture").joinpath("judge.onnx")) as path:
-        return open_session(path)
+    try:
+        with as_file(files("subconscious.capture").joinpath("judge.onnx")) as path:
+            return open_session(path)
+    except Exception as error:  # a missing file, a broken one, the runtime's own types: words go on alone
+        raise EmbedderError(f"the judge can't be loaded: {error}", "install Subconscious anew") from error

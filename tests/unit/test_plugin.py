@@ -110,3 +110,15 @@ def test_the_wheel_holds_every_package() -> None:
         for module in folder.rglob("*.py")
     }
     assert places == set(listed["packages"])
+
+
+def test_the_wheel_holds_every_file_that_a_package_reads() -> None:
+    listed = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    rooms = {name: CHECKOUT / folder for name, folder in listed["package-dir"].items()}
+    shipped = listed["package-data"]
+    for room, folder in rooms.items():
+        for file in folder.rglob("*"):
+            if file.suffix not in (".npz", ".onnx", ".txt", ".toml", ".sql", ".json", ".jsonl") or not file.is_file():
+                continue
+            package = ".".join([room, *file.parent.relative_to(folder).parts])
+            assert any(file.match(pattern) for pattern in shipped.get(package, ())), file
