@@ -270,11 +270,11 @@ def _harmless(text: str) -> str:
 
 
 def stated(judged: Sequence[Judged]) -> list[str]:
-    """The user's statements that are kept or wait: what they decided, want, or corrected."""
+    """The user's statements that are kept: what waits for a person is not told to the next session."""
     return [
         candidate.content
         for candidate, admission in judged
-        if candidate.origin is Origin.USER and admission.decision is not Decision.DISCARD
+        if candidate.origin is Origin.USER and admission.decision is Decision.AUTO
     ]
 
 

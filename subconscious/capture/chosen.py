@@ -13,7 +13,6 @@ from subconscious.capture.passages import Passage, points
 from subconscious.model import Act, Strength, Turn
 from subconscious.transcripts.speech import ANSWERS
 
-_PAIR = re.compile(rf"(?P<question>.+?){ANSWERS}(?P<answer>\S.*)\Z")
 _UNDECIDED = re.compile(
     r"(?:you decide|next area|continue|skip|other|done\b|none|not sure|maybe|i don'?t know|hm+|both are|let'?s (?:discuss|talk)|"
     r"(?:what|which|how|why|can|could|is|are|do|does|should|would|where|when) )",
@@ -27,7 +26,7 @@ _PASSING = re.compile(
 _UNSURE = re.compile(
     r"\b(?:depend(?:s|ing)?|i think|not sure|from my understanding|maybe|we can discuss|for now|hm+)\b", re.IGNORECASE
 )
-_COUNTER = re.compile(r"\?\W*\Z")
+_COUNTER = re.compile(r"\?[^\w?]*\Z")
 """An answer that asks back decides nothing."""
 
 MOST_OF_A_PLAN = 3
@@ -71,9 +70,9 @@ def answers(exchange: Exchange) -> Iterator[Draft]:
     """Give the questions that a person answered with a choice: the question names what the choice is about."""
     for turn in exchange.turns:
         for line in turn.text.splitlines() if turn.act is Act.ANSWERED else ():
-            pair = _PAIR.match(line)
-            if pair and _chooses(pair["answer"]) and not _PASSING.search(pair["question"]):
-                yield _answer(turn, line, pair)
+            question, _, answer = line.partition(ANSWERS)
+            if answer.strip() and _chooses(answer) and not _PASSING.search(question):
+                yield _answer(turn, line, question, answer)
 
 
 def _chooses(answer: str) -> bool:
@@ -81,15 +80,13 @@ def _chooses(answer: str) -> bool:
     return not _UNDECIDED.match(answer) and not _COUNTER.search(answer)
 
 
-def _answer(turn: Turn, line: str, pair: re.Match[str]) -> Draft:
-    free = ":" not in pair["answer"]
-    named = [word for word in wording.content_words(pair["question"]) if word.lower() not in _EMPTY]
+def _answer(turn: Turn, line: str, question: str, answer: str) -> Draft:
+    free = ":" not in answer
+    named = [word for word in wording.content_words(question) if word.lower() not in _EMPTY]
     vague = (
-        len(named) < _FEWEST_NAMES
-        or (free and bool(_UNSURE.search(pair["answer"])))
-        or len(wording.content_words(pair["answer"])) < 2
+        len(named) < _FEWEST_NAMES or (free and bool(_UNSURE.search(answer))) or len(wording.content_words(answer)) < 2
     )
-    content = f"{pair['question']} Decided: {pair['answer']}"
+    content = f"{question} Decided: {answer}"
     return Draft(
         turn,
         "decision",
@@ -98,7 +95,7 @@ def _answer(turn: Turn, line: str, pair: re.Match[str]) -> Draft:
         "answer",
         strength=Strength.IMPLIED if vague else Strength.EXPLICIT,
         signs=("answer:vague" if vague else "answer:choice", "answer:free" if free else "answer:option"),
-        summary=f"{wording.shorten(pair['answer'], 60)} ({pair['question']}",
+        summary=f"{wording.shorten(answer, 60)} ({question}",
         reason="a question that the person answered",
     )
 

@@ -54,7 +54,7 @@ CORRECTS = 0.65
 OBJECTION = 0.02
 """Below this chance the judge overrules even a cue that states something outright."""
 
-REMARK = 4
+REMARK = 3
 """Words of a remark that is kept with the sentence behind it."""
 
 CUED_KINDS = frozenset(("blocker", "dead_end"))

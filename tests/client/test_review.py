@@ -12,7 +12,7 @@ from tests.support import terminal
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(120, func_only=True)]
 
-SOFT = "Let's use pytest for the billing tests."
+SOFT = "Let's keep the tax table in one file."
 MARKS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_ENTRYPOINT", "AI_AGENT")
 UNMARKED = "env " + " ".join(f"-u {mark}" for mark in MARKS)
 CLI = "subconscious review approve 1"
@@ -139,7 +139,7 @@ def test_what_the_model_forges_is_nobodys_word(queued: Machine, api: FakeApi, at
     environ = {"PATH": f"{tools}:{queued.environ['PATH']}", "HOOKS": str(queued.plugin / "hooks" / "run")}
     with queued.session(tools="Bash", environ=environ) as session:
         session.say("Please do it.")
-        session.say("Let's use black for the formatting.")
+        session.say("Let's keep the migrations separate.")
         session.end()
     queued.drain()
     assert queued.rows("memories") == [], results(queued)
@@ -164,7 +164,7 @@ def test_a_tool_that_writes_settings_changes_nothing(queued: Machine, api: FakeA
     queued.talk("Please.", tools="Read Edit Write")
     assert "0.1" in config.read_text()
     queued.stop_daemon()
-    queued.talk("Let's use black for the formatting.")
+    queued.talk("Let's keep the migrations separate.")
     queued.drain()
     assert queued.rows("memories") == []
     assert "auto_threshold" in str(queued.request("status")["warnings"])
