@@ -32,10 +32,10 @@ from typing import Any
 from subconscious.capture import ended, endings, examined, narration, obstacles, passages, sentences
 from subconscious.failures import hazards, signature
 from subconscious.flow import holding
-from subconscious.poisoning import rules, views
+from subconscious.poisoning import reservations, rules, views
 from subconscious.redaction import gitleaks, personal, places, shapes
 from subconscious.redaction.rule import LONGEST_MATCH, WINDOW, compiled
-from subconscious.text import claims
+from subconscious.text import claims, statement
 from subconscious.transcripts import scribe
 
 PACKAGES = ("subconscious", "daemon", "cli")
@@ -68,6 +68,10 @@ BOUNDS = {
     "subconscious.capture.practices.": scribe.LONGEST_COMMAND,
     "subconscious.capture.conventions.": scribe.LONGEST_COMMAND,
     "subconscious.capture.records.": scribe.LONGEST_COMMAND,
+    "subconscious.poisoning.reservations.": reservations.LETTERS,
+    "subconscious.text.rewrites.": statement.LETTERS,
+    "subconscious.summaries.handover.": 1_500,
+    "subconscious.failures.commands.": scribe.LONGEST_COMMAND,
     "subconscious.failures.hazards._PROSE": hazards.LONGEST_SLOT,
     "subconscious.failures.signature._VARIABLE": signature.LONGEST_LINE,
     "subconscious.redaction.plausible.": 1_100,

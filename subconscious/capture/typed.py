@@ -166,7 +166,8 @@ def _alone(one: judge.Spoken, text: str) -> str:
     """Word a sentence so that it can be understood without its message: with what it answers or leans on."""
     dependent = leans(text) or is_dependent(text) or judge.is_answer(one)
     if one.previous and (dependent or _is_remark(one.previous)):
-        text = wording.cut_clause(f"{wording.squeeze(one.previous)} {text}", 2 * LONGEST_STATEMENT)
+        whole = f"{wording.squeeze(one.previous)} {text}"
+        text = whole if len(whole) <= LONGEST_STATEMENT else text
         dependent = judge.is_answer(one)
     return answered(text, one.before) if one.before and dependent else text
 

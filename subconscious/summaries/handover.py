@@ -199,7 +199,9 @@ def _changed(sketch: Sketch) -> list[str]:
 
 
 def _failed(deeds: Deeds) -> str:
-    command = re.split(r"\s*(?:<<|\"\$\(|\d?>)", deeds.failed, maxsplit=1)[0]  # without what is fed to it or redirected
+    command = re.split(r"<<|\"\$\(|\d?>", deeds.failed, maxsplit=1)[
+        0
+    ].rstrip()  # without what is fed to it or redirected
     return f"`{wording.shorten(command, 100)}`" if command and not _RISKY.search(command) else ""
 
 

@@ -161,10 +161,15 @@ class _Builder:
     of: set[tuple[str, str]] = field(default_factory=set)
 
 
+LETTERS = 1000
+"""Characters of a statement that are compared: the longest that is kept has fewer."""
+
+
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Statement:
     """Take a statement apart."""
     built = _Builder()
+    text = text[:LETTERS]
     if text.rstrip().endswith("?"):
         built.marks.add(("modality", "question"))
     if text.isupper() and " " in text.strip():

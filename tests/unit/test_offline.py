@@ -211,7 +211,7 @@ def test_any_text_gives_sound_candidates(text: str, after: bool) -> None:
         assert 0 < len(candidate.content) <= 400
         assert len(candidate.tags) <= 5
         assert candidate.reason
-        assert 0.5 <= candidate.raw_confidence <= 0.95
+        assert 0.5 <= candidate.raw_confidence <= 1
 
 
 @pytest.mark.parametrize(
