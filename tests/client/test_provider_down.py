@@ -54,7 +54,7 @@ def test_a_session_does_not_feel_that_the_provider_died(configured: Machine, mod
         configured.assert_untroubled(session)
     configured.drain()
     kept = configured.remembered("invoices as PDF") + configured.remembered("object storage")
-    assert [(row["recurrence"], row["extractor"]) for row in kept] == [(1, "offline-1"), (1, "offline-1")]
+    assert [(row["recurrence"], row["extractor"]) for row in kept] == [(1, "typed-1"), (1, "typed-1")]
     wait_for(lambda: "can't be reached" in _left(configured)["reason"], configured.last_words, PATIENCE)
     configured.talk("Good evening.")  # the next session starts as ever
     assert _by_model(configured, HINTS[1]) == []
