@@ -250,10 +250,16 @@ def _by_source(candidate: Candidate, verdict: Verdict) -> str:
     return ""
 
 
+def reserved(text: str) -> str:
+    """Say why the assistant's words about a topic are given to no session unasked, or ""."""
+    return next((topic.why for topic in TOPICS if topic.pattern.search(text[:LETTERS])), "")
+
+
 def _by_topic(candidate: Candidate) -> str:
     """Refuse a topic wherever it stands: a harmless wording of dangerous evidence is not harmless."""
     texts = (candidate.content, candidate.evidence.quote, candidate.rationale, candidate.summary)
-    return next((f"it {topic.why}" for topic in TOPICS for text in texts if topic.pattern.search(text[:LETTERS])), "")
+    found = next(filter(None, map(reserved, texts)), "")
+    return f"it {found}" if found else ""
 
 
 def sentences(candidate: Candidate) -> Iterator[str]:

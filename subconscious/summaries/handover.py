@@ -20,6 +20,7 @@ from subconscious.capture import wording
 from subconscious.model import Candidate, Evidence, Level, Origin, Strength
 from subconscious.poisoning import check_text
 from subconscious.poisoning.echo import traced
+from subconscious.poisoning.reservations import reserved
 from subconscious.summaries.deeds import Deeds
 from subconscious.summaries.sketch import CHANGE, PLAN, Sketch
 from subconscious.summaries.telling import EMPTY, MARKUP, SENTENCE, left_open_in, requests_of
@@ -156,7 +157,7 @@ def handover_of(sketch: Sketch, transcript: Transcript | None = None) -> Handove
     """Write the hand-over of a session from its sketch. Reads the transcript: run it in a thread."""
     if not sketch.asks and not sketch.plan:
         return Handover()
-    open_points = [point for point in left_open_in(sketch) if not _RISKY.search(point)]
+    open_points = [point for point in left_open_in(sketch) if not _RISKY.search(point) and not reserved(point)]
     return Handover(
         asked=_harmless(_asked(sketch)),
         done=_harmless(_done(sketch)),
