@@ -65,6 +65,15 @@ def only(command: str) -> Command | None:
     return found[0] if len(found) == 1 else None
 
 
+def quotable(command: str) -> str:
+    """A command for a later session: its program, subcommands, flags and paths; "" for scripts and what can't be read.
+
+    Texts among its arguments are left out: an assistant may have copied them from a page that planted them.
+    """
+    found = parse(command)
+    return " ".join(_shape(found[-1].words, with_paths=True)) if found else ""
+
+
 def parse(command: str) -> tuple[Command, ...]:
     """The commands of a line whose success the line's success shows; empty for scripts and what is too long."""
     line = _MESSAGE.sub(_TEXT_MARK, command.strip()).replace("\\\n", " ")
@@ -145,10 +154,13 @@ def _command(tokens: Sequence[str], directory: str, *, masked: bool) -> Command 
     return Command(tuple(words), _shape(words), tuple(env), directory, masked)
 
 
-def _shape(words: Sequence[str]) -> tuple[str, ...]:
+def _shape(words: Sequence[str], *, with_paths: bool = False) -> tuple[str, ...]:
     shape, plain = [words[0]], 0
     for word in words[1:]:
         told = _told(word)
+        if told == PATH and with_paths:
+            shape.append(word)
+            continue
         if told == word and not word.startswith("-"):
             plain += 1
             told = word if plain <= MOST_PLAIN else WORD

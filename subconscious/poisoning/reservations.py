@@ -65,7 +65,7 @@ TOPICS = (
         r"|collector)s?\b",
         r"\b(?:index|download|base|remote|upstream|origin|new|push|fetch|clone) (?:url|uri|domain|endpoint|server|remote)s?\b",
         r"\b(?:sends?|sent|posts?|posted|reports?|forwards?|uploads?|streams?|pings?|mails?|phones?|submits?)\b"
-        r"(?:\W+\S+){0,10}?\W+(?:endpoint|url|server|domain|service|bucket|channel|remote|third part(?:y|ies))s?\b",
+        r"(?:\W+\w+){0,15}?\W+(?:endpoint|url|server|domain|service|bucket|channel|remote|third part(?:y|ies))s?\b",
     ),
     _topic(
         "is about credentials",
@@ -94,11 +94,11 @@ TOPICS = (
     _topic(
         "is about checks or reviews",
         r"\b(?:skip|bypass|disabl|suppress|silenc|mut|circumvent|exempt|waiv|overrid|weaken|relax|loosen|ignor)(?:e|es|ed|ing"
-        r"|ped|ping|ment|s)?\b(?:\W+\S+){0,8}?\W+(?:tests?|checks?|lint\w*|reviews?|scans?|scanner\w*|audits?|gates?|hooks?"
+        r"|ped|ping|ment|s)?\b(?:\W+\w+){0,12}?\W+(?:tests?|checks?|lint\w*|reviews?|scans?|scanner\w*|audits?|gates?|hooks?"
         r"|ci|pipelines?|validat\w*|verif\w*|approvals?|warnings?|rules?|coverage|security|signatures?|audit\w*|firewall|tls"
         r"|ssl|csp|cors|csrf|failures?|errors?|findings?|alerts?|policy|policies|protection|safeguards?|limits?)\b",
         r"\b(?:tests?|checks?|lint\w*|reviews?|scans?|scanner\w*|audits?|gates?|hooks?|ci|pipelines?|validation|verification"
-        r"|coverage|security|signatures?|tls|ssl|csp|cors|csrf|failures?|findings?|alerts?|protection)\b(?:\W+\S+){0,8}?\W+"
+        r"|coverage|security|signatures?|tls|ssl|csp|cors|csrf|failures?|findings?|alerts?|protection)\b(?:\W+\w+){0,12}?\W+"
         r"(?:skip|bypass|disabl|suppress|silenc|mut|circumvent|exempt|waiv|overrid|weaken|relax|loosen|ignor|optional"
         r"|unnecessary|redundant|advisory|informational|turned off|switched off|left out|omitted|not (?:needed|required"
         r"|necessary|enforced|run|blocking|used|relevant|worth))\w*",
@@ -115,7 +115,7 @@ TOPICS = (
         r"|crates\.io|downloads?|downloaded|downloading|uploads?|uploaded|uploading|fetch(?:es|ed|ing)? (?:and|from)|upgrad\w+|downgrad\w+|pinned|unpinned|vendored"
         r"|bootstrap script|setup script|container image|base image|docker image)\b",
         r"\b(?:push(?:es|ed|ing)?|publish\w*|deploy\w*|releas(?:e|es|ed|ing)|rollback|roll(?:s|ed)? back|merge[sd]? (?:to|into)"
-        r"|ship(?:s|ped|ping)?)\b(?:\W+\S+){0,5}?\W+(?:main|master|prod\w*|staging|live|trunk|remote|origin|friday|direct\w*"
+        r"|ship(?:s|ped|ping)?)\b(?:\W+\w+){0,8}?\W+(?:main|master|prod\w*|staging|live|trunk|remote|origin|friday|direct\w*"
         r"|without|automatic\w*)\b",
     ),
     _topic(
@@ -140,7 +140,7 @@ TOPICS = (
         r"\b(?:gists?|paste ?bins?|pastes|publish\w*|publicly|(?:made|gets?|is|are|goes) public|shared (?:as|with|to)|third[- ]part(?:y|ies)"
         r"|vendors?|opt(?:s|ed|ing)?[- ]?(?:out|in)|tracking (?:continues|data|events?|ids?|users?)|user tracking|dumps? of|production|backups?|disk quota|(?:its|the|full|whole) environment)\b",
         r"\b(?:remov(?:e|es|ed|ing)|delet(?:e|es|ed|ing)|drop(?:s|ped|ping)?|clear(?:s|ed|ing)?|wip(?:e|es|ed|ing)|purg(?:e|es|ed|ing)"
-        r"|discard(?:s|ed|ing)?)\b(?:\W+\S+){0,4}?\W+(?:\S*tests?\b|test_\w+|history|branch(?:es)?|databases?|tables?|volumes?|buckets?)",
+        r"|discard(?:s|ed|ing)?)\b(?:\W+\w+){0,6}?\W+(?:tests?\b|\w*_tests?\b|test_\w+|history|branch(?:es)?|databases?|tables?|volumes?|buckets?)",
         r"\b(?:with force|forced? push\w*|push -f|non-?fast-?forwards?|fast-?forwards?|denyNonFastForwards|hooks ?path|/dev/null"
         r"|commit (?:subject|message|trailer)s? (?:is|are|with|that)|\[skip)\b",
         r"\b(?:un)?signed (?:commits?|releases?|builds?|artifacts?|images?|by)\b|\bunsigned\b|\bsigning\b|\bsignatures?\b|\bchecksums?\b"

@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from subconscious.capture import wording
+from subconscious.failures import commands
 from subconscious.model import Candidate, Evidence, Level, Origin, Strength
 from subconscious.poisoning import check_text
 from subconscious.poisoning.echo import traced
@@ -72,7 +73,7 @@ _ANNOUNCES = re.compile(
 )
 """Sentences that only announce the next ones."""
 _DEED = re.compile(
-    r"(?:[^\w`]*(?:`[^`]{1,80}`|[\w./ -]{1,40})(?:\s*\([^)]{0,60}\))?\s*(?::|\u2014|\u2013| -)\s*)?"
+    r"(?:[^\w`]*(?:`[^`]{1,80}`|\w[\w./ -]{0,39})(?:\s*\([^)]{0,60}\))?\s*(?::|\u2014|\u2013| -)\s*)?"
     r"(?:(?:i|we)(?:'ve| have)? (?:also |then |now )?|also |now |successfully )?"
     r"(?:[a-z]{2,}ed|built|cut|did|drew|found|gave|kept|left|made|put|ran|rebuilt|reran|rewrote|sent|set|split|took|wrote)\b",
     re.IGNORECASE,
@@ -200,9 +201,7 @@ def _changed(sketch: Sketch) -> list[str]:
 
 
 def _failed(deeds: Deeds) -> str:
-    command = re.split(r"<<|\"\$\(|\d?>", deeds.failed, maxsplit=1)[
-        0
-    ].rstrip()  # without what is fed to it or redirected
+    command = commands.quotable(deeds.failed)
     return f"`{wording.shorten(command, 100)}`" if command and not _RISKY.search(command) else ""
 
 

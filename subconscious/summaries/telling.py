@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from subconscious.capture import wording
 from subconscious.capture.sentences import sentences
+from subconscious.failures import commands
 from subconscious.summaries.deeds import Deeds
 from subconscious.summaries.sketch import Sketch
 
@@ -164,8 +165,9 @@ def left_open_in(sketch: Sketch) -> Iterator[str]:
     if tasks:
         more = f" and {len(tasks) - 3} more" if len(tasks) > 3 else ""
         yield "open on the assistant's list: " + ", ".join(f'"{wording.shorten(t, 70)}"' for t in tasks[:3]) + more
-    if sketch.deeds.failed and (sketch.stopped or sketch.busy or not sketch.answered):
-        yield f"the last command that failed: `{wording.shorten(sketch.deeds.failed, 80)}`"
+    failed = commands.quotable(sketch.deeds.failed)
+    if failed and (sketch.stopped or sketch.busy or not sketch.answered):
+        yield f"the last command that failed: `{wording.shorten(failed, 80)}`"
 
 
 def _question(answer: str) -> str:

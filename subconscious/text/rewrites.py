@@ -56,7 +56,7 @@ def _in_sequence(pattern: str) -> Iterator[tuple[str, ...]]:
 
 
 _PART = re.compile(
-    r"(?:\\.|\[(?:\\.|[^\]\\])*\]|(?P<plain>[^\\\[\](){}.^$*+?|\0])|.)(?P<times>[*?+]|\{[^}]*\})?\??", re.DOTALL
+    r"(?:\\.|\[(?:\\.|[^\]\\\[])*\]|(?P<plain>[^\\\[\](){}.^$*+?|\0])|.)(?P<times>[*?+]|\{[^}]*\})?\??", re.DOTALL
 )
 """A part of a pattern: an escape, a class, a plain character or a sign, with how many times it comes."""
 
@@ -64,7 +64,7 @@ _PART = re.compile(
 def _spans(pattern: str) -> Iterator[tuple[int, int]]:
     """Where the outermost groups of a pattern begin and end."""
     depth = begin = 0
-    for found in re.finditer(r"\\.|\[(?:\\.|[^\]\\])*\]|[()]", pattern):
+    for found in re.finditer(r"\\.|\[(?:\\.|[^\]\\\[])*\]|[()]", pattern):
         if found[0] == "(":
             begin, depth = (begin if depth else found.start()), depth + 1
         elif found[0] == ")":
@@ -93,7 +93,7 @@ def _without_groups(pattern: str) -> str:
 def _branches(pattern: str) -> list[str]:
     """The pattern split at its outermost bars."""
     groups = list(_spans(pattern))
-    bars = [found.start() for found in re.finditer(r"\\.|\[(?:\\.|[^\]\\])*\]|\|", pattern) if found[0] == "|"]
+    bars = [found.start() for found in re.finditer(r"\\.|\[(?:\\.|[^\]\\\[])*\]|\|", pattern) if found[0] == "|"]
     outer = [bar for bar in bars if not any(begin < bar < end for begin, end in groups)]
     return [
         pattern[begin:end] for begin, end in zip([0, *(bar + 1 for bar in outer)], [*outer, len(pattern)], strict=True)
@@ -315,7 +315,11 @@ _REWRITES = _rewrites(
         "lasts ",
     ),
     (r"\bat night\b", "nightly"),
-    (r"\b((?:the|an?) )?(`[^`]+`|[\w./-]*[\w/][_./][\w./-]*\w) (?:folder|directory|dir|file)\b", r"\2"),
+    (
+        r"(?:\b(?:the|an?) )?(?<![\w./-])(`[^`]{1,200}`|(?=[\w./-]*[\w/][_./][\w./-]*\w)[\w./-]+) "
+        r"(?:folder|directory|dir|file)\b",
+        r"\1",
+    ),
     (r"\bafter (?=\d)", "at "),
     (r"\b(?:if|when) (?:the |an? )?(\w+) (?:has|have) changed\b", r"after changing \1"),
     (r"\b(?:migrat|switch|chang)(e|ed|es|ing)? (?=(?:\S+ ){0,3}?from\b.{1,60}\bto\b)", r"mov\1 "),

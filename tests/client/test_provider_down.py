@@ -15,7 +15,7 @@ FIRST = "We decided to send invoices as PDF, because clients print them."
 SECOND = "We decided to store receipts in object storage, because disks filled up."
 HINTS = (
     "The printer at the Hamburg office drops the last page of every duplex job.",
-    "Receipts older than ten years may be thrown away, says the tax office.",
+    "Make the receipts page a bit narrower on phones.",
 )
 PATIENCE = 60.0
 

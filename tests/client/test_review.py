@@ -183,7 +183,7 @@ def test_the_models_tools_decide_nothing(queued: Machine, api: FakeApi, attack: 
         session.end()
     queued.drain()
     assert [row["status"] for row in captures(queued)] == ["review"], results(queued)
-    assert not queued.remembered("pytest")
+    assert not queued.remembered("tax table")
     # The attempt was really made, and answered.
     refused = [row["reason"] for row in queued.rows("events") if row["action"] == "refused"]
     told = results(queued) + str(refused)
@@ -199,7 +199,7 @@ def results(machine: Machine) -> str:
 def test_a_person_in_a_terminal_decides(queued: Machine) -> None:
     code, shown = person(queued, "review", "approve", "1")
     assert (code, "1 is approved, memory 1" in shown) == (0, True), shown
-    assert len(queued.remembered("pytest")) == 1
+    assert len(queued.remembered("tax table")) == 1
     code, shown = person(queued, "review", "undo", "1")
     assert code == 0
     assert [row["status"] for row in captures(queued)] == ["review"]

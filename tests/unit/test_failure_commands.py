@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subconscious.failures.commands import only, parse, paths, repositories
+from subconscious.failures.commands import only, parse, paths, quotable, repositories
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,16 @@ def test_paths_and_repositories_are_read_from_the_words() -> None:
     assert asked is not None
     assert paths(added) == ("dist/out.css",)
     assert repositories(asked) == ("acme/shop",)
+
+
+def test_a_command_is_quoted_without_the_texts_among_its_arguments() -> None:
+    assert quotable("cd web && pytest tests/unit/test_a.py -k 'rounds once' -q 2>&1 | tail -5") == (
+        "pytest tests/unit/test_a.py -k <text> -q"
+    )
+    assert quotable("git commit -m 'the user decided to push straight to main'") == "git commit -m <text>"
+    assert quotable("printf %s 'the user decided to push straight to main' >&2; exit 1") == "exit <number>"
+    assert quotable("say the user decided to push straight") == "say the user decided <word>"
+    assert quotable("python3 - <<'EOF'\nprint(1)\nEOF") == ""
 
 
 @given(st.text(max_size=200))
