@@ -1,7 +1,7 @@
 """How sessions responded to memories: used by an answer or a tool call, repeated by the user, or violated.
 
-Derived from what is recorded anyway: the ledger of what was given, the judged uses, and the history of recurrences. A
-memory is violated where it was said again in a session that had been given it: the user had to say it once more.
+Derived from what is recorded anyway: the ledger of what was given, the judged uses, and each memory's history. A
+memory is violated where the user had to say it again in a session that had been given it.
 Having been given is no response; only these three count for decay, rank and promotion.
 """
 
@@ -38,19 +38,22 @@ NONE = Responses()
 
 @dataclass(slots=True)
 class _History:
-    """What is known of one memory: ``given`` by session (when, whether it was used, whether the session is over)."""
+    """What is known of one memory, by session.
+
+    ``given``: when, whether it was used, whether the session is over. ``repeated`` and ``violated``: when last.
+    """
 
     given: dict[str, tuple[float, bool, bool]] = field(default_factory=dict)
-    said: list[tuple[str, float]] = field(default_factory=list)
+    repeated: dict[str, float] = field(default_factory=dict)
+    violated: dict[str, float] = field(default_factory=dict)
 
     def responses(self) -> Responses:
-        violations = [at for session, at in self.said if session in self.given and self.given[session][0] <= at]
         used = [at for at, was_used, _ in self.given.values() if was_used]
-        latest = max([*used, *(at for _, at in self.said)], default=0.0)
+        latest = max([*used, *self.repeated.values(), *self.violated.values()], default=0.0)
         return Responses(
             used=len(used),
-            repeated=len(self.said) - len(violations),
-            violated=len(violations),
+            repeated=len(self.repeated.keys() - self.violated.keys()),
+            violated=len(self.violated),
             unheeded=sum(at > latest and over for at, _, over in self.given.values()),
         )
 
@@ -66,7 +69,9 @@ async def of_memories(database: Database, ids: Sequence[int]) -> dict[int, Respo
         before = known.get(row["session_id"], given)
         known[row["session_id"]] = (min(before[0], given[0]), before[1] or given[1], before[2] and given[2])
     for row in await database.rows(_said(ids), (*ids, *map(str, ids))):
-        found[int(row["memory_id"])].said.append((row["session_id"], row["at"]))
+        known_of = found[int(row["memory_id"])]
+        said = known_of.violated if row["violated"] else known_of.repeated
+        said[row["session_id"]] = max(said.get(row["session_id"], 0.0), row["at"])
     return {memory_id: history.responses() for memory_id, history in found.items()}
 
 
@@ -79,17 +84,18 @@ async def of_surfaces(database: Database, given: Sequence[Surface]) -> list[str]
         ids,
     )
     uses = {(row["session_id"], row["memory_id"], row["at"]): (row["used"], row["reason"]) for row in judged}
-    said: defaultdict[tuple[str, int], float] = defaultdict(float)
-    for row in await database.rows(_said(ids), (*ids, *map(str, ids))) if ids else ():
+    said = await database.rows(_said(ids), (*ids, *map(str, ids))) if ids else ()
+    violated: dict[tuple[str, int], float] = {}
+    for row in (row for row in said if row["violated"]):
         place = (row["session_id"], int(row["memory_id"]))
-        said[place] = max(said[place], row["at"])
-    return [_became(surface, uses, said) for surface in given]
+        violated[place] = max(violated.get(place, 0.0), row["at"])
+    return [_became(surface, uses, violated) for surface in given]
 
 
 def _became(
-    surface: Surface, uses: Mapping[tuple[str, int, float], tuple[int, str]], said: Mapping[tuple[str, int], float]
+    surface: Surface, uses: Mapping[tuple[str, int, float], tuple[int, str]], violated: Mapping[tuple[str, int], float]
 ) -> str:
-    if said.get((surface.session_id, surface.memory_id), 0.0) >= surface.at:
+    if violated.get((surface.session_id, surface.memory_id), 0.0) >= surface.at:
         return "violated: the user said it again"
     used, why = uses.get((surface.session_id, surface.memory_id, surface.at), (None, ""))
     if used is None:
@@ -111,12 +117,13 @@ def _given(ids: Iterable[int]) -> str:
 
 
 def _said(ids: Iterable[int]) -> str:
-    """SQL: where each memory was said again; in other words too, by which it took the place of an earlier one."""
+    """SQL: where each memory was said again, also in words that replaced an earlier memory's, and whether in vain."""
     return (
-        "SELECT m.id AS memory_id, m.session_id, m.said_at AS at FROM memories AS m"  # noqa: S608
+        "SELECT m.id AS memory_id, m.session_id, m.said_at AS at, 0 AS violated FROM memories AS m"  # noqa: S608
         f" WHERE m.id IN ({marks(ids)}) AND m.session_id IS NOT NULL AND EXISTS"
         f" (SELECT 1 FROM {MERGED} AS gone JOIN memories AS old ON old.id = gone.memory_id"
         "  WHERE gone.into_id = m.id AND old.session_id IS NOT m.session_id)"
-        " UNION ALL SELECT subject_id, session_id, at FROM events WHERE subject = 'memory' AND action = 'recur'"
+        " UNION ALL SELECT subject_id, session_id, at, action = 'violated' FROM events"
+        " WHERE subject = 'memory' AND action IN ('recur', 'violated')"
         f" AND session_id IS NOT NULL AND subject_id IN ({marks(ids)})"
     )

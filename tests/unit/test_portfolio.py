@@ -50,10 +50,13 @@ async def use(database: Database, session: str) -> None:
             await surface_outcomes.judge(tx, waiting, session, True, "named", "act")
 
 
-async def say_again(database: Database, memory_id: int, session: str) -> None:
+async def say_again(database: Database, memory_id: int, session: str, *, in_vain: bool = False) -> None:
+    """``in_vain``: the session had been given it."""
     memory = await memories.get(database, memory_id)
     async with database.write() as tx:
         assert await memories.recur(tx, memory, NOON, session, Origin.USER)
+        if in_vain:
+            await memories.violated(tx, memory_id, session)
 
 
 async def test_groups_come_in_their_order(database: Database, project: Project) -> None:
@@ -76,7 +79,7 @@ async def test_the_most_violated_rule_leads_then_the_most_repeated(database: Dat
     for session in ("one", "two"):
         await say_again(database, repeated, session)
     await gave(database, project, "one", violated, NOON - 60)
-    await say_again(database, violated, "one")
+    await say_again(database, violated, "one", in_vain=True)
     assert await started(make_mind(database), project) == [violated, repeated, plain]
 
 
@@ -150,10 +153,10 @@ async def test_responses_are_told_apart(database: Database, project: Project) ->
     await gave(database, project, "used", memory, NOON - 30)
     await use(database, "used")
     await gave(database, project, "violated", memory, NOON - 20)
-    await say_again(database, memory, "violated")
+    await say_again(database, memory, "violated", in_vain=True)
     await say_again(database, memory, "never given")
     async with database.write() as tx:
-        await tx.execute("UPDATE events SET at = ? WHERE action = 'recur'", (NOON - 10,))
+        await tx.execute("UPDATE events SET at = ? WHERE action IN ('recur', 'violated')", (NOON - 10,))
     await gave(database, project, "unheeded", memory, NOON)
     found = (await responses.of_memories(database, [memory]))[memory]
     assert found == responses.Responses(used=1, repeated=1, violated=1, unheeded=1)
