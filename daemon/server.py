@@ -67,6 +67,7 @@ class Server:
         if self.reachable:
             self._core.home.socket.unlink(missing_ok=True)
         if self._server is not None:
+            await _stop_accepting(self._server)
             self._server.close()
         if self._crowd.all:
             # Those who were let in get their answer while there is a database to answer from.
@@ -182,6 +183,19 @@ class Server:
                 # Whatever went wrong, the hook printed nothing.
                 await self._answers.take_back(before)
                 raise
+
+
+async def _stop_accepting(server: asyncio.Server) -> None:
+    """Accept nobody else, and let those in who are accepted already.
+
+    asyncio makes the connection's transport one step of the loop after it was accepted, and calls us another step
+    later. Where the server is closed in between, Python 3.11 drops the connection without closing it, and the caller
+    waits for an answer until its deadline.
+    """
+    for listener in server.sockets:
+        asyncio.get_running_loop().remove_reader(listener.fileno())
+    for _ in range(2):
+        await asyncio.sleep(0)
 
 
 async def _parse(name: str, raw: bytes) -> Entry:

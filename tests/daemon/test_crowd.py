@@ -158,6 +158,18 @@ async def test_who_is_sent_away_in_a_rush_is_hung_up_on(core: Core) -> None:
         await server.close()
 
 
+async def test_who_is_accepted_at_the_last_moment_is_answered(core: Core) -> None:
+    server = Server(core, Spool(core))
+    await server.open()
+    with connected(core.home) as link:
+        link.sendall(b"hello \n")
+        for _ in range(2):  # accepted, and not yet handed over
+            await asyncio.sleep(0)
+        await server.close()
+        link.settimeout(5)
+        assert link.recv(100).endswith(b"0.1.0")
+
+
 def is_hung_up(link: socket.socket) -> bool:
     link.setblocking(False)
     try:
