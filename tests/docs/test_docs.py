@@ -16,8 +16,9 @@ from subconscious.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 PROTOCOL = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "THREATS.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def _verbs(root: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
@@ -35,9 +36,9 @@ VERBS = dict(_verbs(parser()))
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_command_is_documented(verb: str) -> None:
     first, _, second = verb.partition(" ")
-    assert f"`subconscious {first}" in README
+    assert f"`subconscious {first}" in COMMANDS
     if second:
-        rows = [line for line in README.splitlines() if f"`subconscious {first}" in line]
+        rows = [line for line in COMMANDS.splitlines() if f"`subconscious {first}" in line]
         assert any(re.search(rf"[` ]{second}[` ]", row) for row in rows)
 
 
@@ -90,6 +91,24 @@ def test_every_request_is_in_the_protocol() -> None:
     assert commands == named
 
 
+def test_the_readme_fits_one_screen() -> None:
+    assert len(README.split()) < 1200
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_anchors_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", text):
+        other = page.parent / target if target else page
+        assert anchor in _anchors(other.read_text(encoding="utf-8")), f"{target}#{anchor}"
+
+
+def _anchors(text: str) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
@@ -121,9 +140,9 @@ def test_what_needs_a_persons_word_is_told() -> None:
         assert f"`{name}`" in told or (name.startswith("redact_") and "`redact_*`" in told), name
 
 
-def test_the_skills_of_the_readme_are_those_there_are() -> None:
+def test_the_skills_that_are_documented_are_those_there_are() -> None:
     skills = {path.parent.name for path in (ROOT / "skills").glob("*/SKILL.md")}
-    assert set(re.findall(r"`/subconscious:(\w+)", README)) == skills
+    assert set(re.findall(r"`/subconscious:(\w+)", COMMANDS)) == skills
     for skill in skills:
         text = (ROOT / "skills" / skill / "SKILL.md").read_text(encoding="utf-8")
         assert re.match(rf"---\nname: {skill}\ndescription: \S", text)
