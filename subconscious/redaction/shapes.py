@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from . import wallets
 from .plausible import is_random
 from .rule import LONGEST_MATCH, Rule
 
@@ -14,10 +15,36 @@ _IDS = re.compile(
     r"(?:toolu|srvtoolu|msg|req|resp|run|call|chatcmpl|thread|asst|file|step|evt|event|cus|sub|prod|price|in|pi|ch|pm|"
     r"seti|cs|acct|order|user|usr|org|team|proj|wrun|agent|session|sess|build|bld|dpl|deploy|job|task|node|sha\d+|md5|"
     r"index|chunk|main|vendor|bundle|page|layout|app|css|js|font|img|image|asset|hash|digest|etag|uuid|guid|id|rev|"
-    r"commit|blob|tree|cache|tmp|temp|test|mock|pk)[_-]",
+    r"commit|blob|tree|cache|tmp|temp|test|mock|pk|pack|idx|tag|branch|release|version|patch|layer|image|digest)[_-]",
     re.IGNORECASE,
 )
 """Beginnings of what is random and public: ids of a service, digests, names of built files."""
+
+_DIGEST = re.compile(r"-(?:[0-9a-f]{40}|[0-9a-f]{64})$")
+"""A name with a commit id or a digest at its end, as build tools, packs and caches name their files."""
+
+PREFIXES = (
+    *("AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xapp-"),
+    *("sk_live_", "rk_live_", "sk-ant-", "sk-proj-", "sk-svcacct-", "sk-or-v1-", "AIza", "GOCSPX-", "npm_"),
+    *("pypi-AgE", "hf_", "gsk_", "SG.", "eyJ", "ATATT3", "dop_v1_", "shpat_", "hvs.", "dckr_pat_", "lin_api_"),
+)
+"""Beginnings of tokens that are looked for also where line breaks or spaces divide them."""
+
+
+def _is_mixed_case(match: re.Match[str], token: str) -> bool:
+    """Whether a token has letters of both cases: a word or a name in one case is none."""
+    del match
+    return token.lower() != token != token.upper()
+
+
+_AWS_ID = re.compile(r"(?:AKIA|ASIA)[A-Z2-7]{16}|\[redacted: AWS key\]|aws_?secret", re.IGNORECASE)
+_AWS_REACH = 400
+"""Characters around an AWS key id within which its secret key stands."""
+
+
+def _is_beside_aws_id(match: re.Match[str], key: str) -> bool:
+    around = match.string[max(0, match.start() - _AWS_REACH) : match.end() + _AWS_REACH]
+    return is_random(key) and _AWS_ID.search(around) is not None
 
 
 def _token(kind: str, hints: str, pattern: str, longest: int = LONGEST_MATCH) -> Rule:
@@ -26,7 +53,7 @@ def _token(kind: str, hints: str, pattern: str, longest: int = LONGEST_MATCH) ->
 
 def _drawn(match: re.Match[str], token: str) -> bool:
     """A word, a mark, and what was drawn at random: how most services write their tokens today."""
-    return not _IDS.match(token) and is_random(match["drawn"])
+    return not _IDS.match(token) and not _DIGEST.search(token) and is_random(match["drawn"])
 
 
 RULES = (
@@ -79,6 +106,44 @@ RULES = (
         "llx- tgp_v1_ dnkey- pplx- xai-",
         r"(?:llx|pplx|xai)-[\w-]{40,100}|tgp_v1_[\w-]{40,60}|dnkey-[\w-]{60,100}",
     ),
+    _token("Telegram token", ":aa", r"\d{8,10}:AA[\w-]{33}(?![\w-])"),
+    _token("Mailgun key", "key- -", r"key-[0-9a-f]{32}(?![0-9a-z])|[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])"),
+    _token("Mailchimp key", "-us", r"[0-9a-f]{32}-us\d{1,2}(?!\w)"),
+    _token("SendGrid key", "sg.", r"SG\.[\w-]{16,32}\.[\w-]{16,64}"),
+    _token("Hugging Face token", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z0-9]{34}(?![A-Za-z0-9])"),
+    _token("Discord token", ".", r"[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w.-])"),
+    _token("Dropbox token", "sl.", r"sl\.(?:u\.)?[\w-]{120,1200}"),
+    _token("Dynatrace token", "dt0", r"dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    _token("JFrog token", "akc cmvmdgtu", r"AKC[A-Za-z0-9]{10,80}(?![A-Za-z0-9])|cmVmdGtu[A-Za-z0-9]{40,80}"),
+    _token("Facebook token", "eaa igqv", r"EAA[A-Za-z0-9]{60,300}|IGQV[\w-]{60,300}"),
+    _token("Twilio key", "sk ac", r"(?:SK|AC)[0-9a-f]{32}(?![0-9A-Za-z])"),
+    _token("PayPal token", "access_token$", r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
+    _token("Azure secret", "q~", r"[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w~-])"),
+    _token("Groq key", "gsk_", r"gsk_[A-Za-z0-9]{40,60}"),
+    _token("OpenRouter key", "sk-or-", r"sk-or-(?:v\d-)?[A-Za-z0-9]{32,128}"),
+    _token("Airtable token", "pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    _token("Doppler token", "dp.", r"dp\.(?:pt|st|ct|scim|audit|sa)\.(?:[\w-]{1,30}\.)?[A-Za-z0-9]{40,44}"),
+    _token("Google refresh token", "1//", r"1//0[\w-]{35,100}"),
+    _token("Jenkins secret", "{aqa", r"\{AQAAABAAAA[A-Za-z0-9+/=]{20,2000}\}"),
+    _token("New Relic key", "nral", r"(?:eu01xx?)?[0-9a-f]{30,36}F?NRAL(?!\w)"),
+    _token("extended private key", "prv", r"[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{100,112}(?!\w)"),
+    Rule(
+        "wallet key",
+        tuple("5klc9"),
+        rf"{_START}((?:5[1-9A-HJ-NP-Za-km-z]{{50}}|[KLc9][1-9A-HJ-NP-Za-km-z]{{50,51}})(?!\w))",
+        wallets.is_private_key,
+    ),
+    Rule(
+        "AWS secret key",
+        ("akia", "asia", "aws"),
+        r"(?<![A-Za-z0-9/+=])([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
+        _is_beside_aws_id,
+    ),
+    Rule(
+        "JSON web key",
+        ('"kty', "'kty", '\\"kty'),
+        r"""(?<![\w-])(?:d|p|q|dp|dq|qi|k)\\?["']\s{0,4}:\s{0,4}\\?["'](?P<secret>[\w-]{16,2000}+)""",
+    ),
     Rule(
         "private key",
         ("ls0tls1crudjti",),
@@ -93,3 +158,6 @@ RULES = (
         _drawn,
     ),
 )
+
+PREFIXED = tuple(rule for rule in RULES if rule.kind not in {"token", "password hash", "wallet key", "AWS secret key"})
+"""Rules whose tokens can be told from words that were put together."""
