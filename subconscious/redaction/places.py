@@ -9,11 +9,13 @@ from .plausible import (
     is_code,
     is_drawn,
     is_password,
+    is_random,
     is_symbol_password,
     is_written_password,
     looks_secret,
 )
 from .rule import Rule
+from .shapes import IDS
 
 _PASSWORD = (
     r"(?:pa?s{1,2}wo?r?s?d|passwort|kennwort|contrase(?:n|\u00f1)a|mot de passe|senha|wachtwoord|has\u0142o|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u5bc6\u78bc|\u30d1\u30b9\u30ef\u30fc\u30c9|\ube44\ubc00\ubc88\ud638|\uc554\ud638"
@@ -42,6 +44,16 @@ _TYPE = re.compile(
 )
 _CONFIG_LINE = re.compile(r"(?:^|\n)[ \t]*(?:(?:export|set|env|arg|-|#|//)[ \t]+)?[\w.-]{0,60}$", re.IGNORECASE)
 _DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}|(?:sha\d{3}-).*|v?\d.*\.\d.*", re.IGNORECASE)
+_HEXADECIMAL = re.compile(r"(?:0x)?[0-9a-f-]+", re.IGNORECASE)
+_NAME_BEFORE = re.compile(r"""([A-Za-z_][\w.-]{1,40})(?:\\?["'`])?[\])]?\s{0,3}(?:[:=]>?\s{0,3}\\?["'`]?)?$""")
+_PUBLIC_NAME = re.compile(
+    r"(?:ids?|uid|guid|sha\d*|hash|h1|digest|checksum|integrity|etag|commit|rev(?:ision)?|ref|sum|fingerprint|"
+    r"cursor|signature|thumbprint|public[\w-]{0,12}|pub|version|build|address|https?|path|file|name|nonce|data|image|"
+    r"resolved|branch|tag|node|class\w{0,5}|src|href|cid|arn|method|func\w{0,5}|type|trace|span|request|url)$",
+    re.IGNORECASE,
+)
+"""Names of what may be random and is no secret."""
+
 _SESSION = re.compile(r"sess|sid|auth|token|jwt|login|remember|user", re.IGNORECASE)
 _NUMBER_END = re.compile(r"[\s,\\]+")
 _LOOSE = re.compile(r"\s=|=\s")
@@ -113,6 +125,25 @@ def _told_key(match: re.Match[str], value: str) -> bool:
     """A random value some words behind the word key; a commit id or a digest is named so only right behind it."""
     del match
     return is_drawn(value) and not _DIGEST.fullmatch(value)
+
+
+def _assigned_key(match: re.Match[str], value: str) -> bool:
+    """A random value that is given to a name, unless that is the name of an id, a digest or another public thing."""
+    name = _NAME_BEFORE.search(match.string, max(0, match.start() - 60), match.start())
+    is_public = name is None or _PUBLIC_NAME.search(name[1]) or _DIGEST.fullmatch(value)
+    return not is_public and is_drawn(value) and _is_unnamed(value)
+
+
+def _bare_token(match: re.Match[str], value: str) -> bool:
+    """A long random value that stands alone, in letters of both cases and digits."""
+    name = _NAME_BEFORE.search(match.string, max(0, match.start() - 60), match.start())
+    return not (name and _PUBLIC_NAME.search(name[1])) and is_random(value) and _is_unnamed(value)
+
+
+def _is_unnamed(value: str) -> bool:
+    """Whether a random value is no digest, no id that names what it is of, and no identifier of a program."""
+    digits = sum(sign.isdigit() for sign in value)
+    return digits >= 4 and not IDS.match(value) and not _HEXADECIMAL.fullmatch(value)
 
 
 def _cookie(match: re.Match[str], value: str) -> bool:
@@ -289,6 +320,13 @@ RULES = (
         r"(?<!public)(?<!public[_ -])(?:key|token|secret)s?\b[ \t:][^\n]{0,32}?(?<![\w+/=.-])(?P<secret>[A-Za-z0-9_+=~-]{20,200}+)(?![\w+/=.-])",
         _told_key,
     ),
+    Rule(
+        "key",
+        ("=", ":"),
+        r"""(?::=|=>|[:=])\s{0,3}\\?["'`]?(?P<secret>[A-Za-z0-9_+/~-]{16,200}+={0,2})(?![\w.(/-])""",
+        _assigned_key,
+    ),
+    Rule("token", (), r"(?<![\w+/=.%#@-])(?P<secret>[A-Za-z0-9][A-Za-z0-9_-]{31,250}+)(?![\w+/=.(%-])", _bare_token),
     _placed(
         "key",
         "key secret",

@@ -11,8 +11,8 @@ from .rule import LONGEST_MATCH, Rule
 _START = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
 """A token begins where no word goes on, or behind an escaped line end."""
 
-_IDS = re.compile(
-    r"(?:toolu|srvtoolu|msg|req|resp|run|call|chatcmpl|thread|asst|file|step|evt|event|cus|sub|prod|price|in|pi|ch|pm|"
+IDS = re.compile(
+    r"(?:\w{0,12}_)?(?:toolu|srvtoolu|msg|req|resp|run|call|chatcmpl|thread|asst|file|step|evt|event|cus|sub|prod|price|in|pi|ch|pm|"
     r"seti|cs|acct|order|user|usr|org|team|proj|wrun|agent|session|sess|build|bld|dpl|deploy|job|task|node|sha\d+|md5|"
     r"index|chunk|main|vendor|bundle|page|layout|app|css|js|font|img|image|asset|hash|digest|etag|uuid|guid|id|rev|"
     r"commit|blob|tree|cache|tmp|temp|test|mock|pk|pack|idx|tag|branch|release|version|patch|layer|image|digest)[_-]",
@@ -53,7 +53,7 @@ def _token(kind: str, hints: str, pattern: str, longest: int = LONGEST_MATCH) ->
 
 def _drawn(match: re.Match[str], token: str) -> bool:
     """A word, a mark, and what was drawn at random: how most services write their tokens today."""
-    return not _IDS.match(token) and not _DIGEST.search(token) and is_random(match["drawn"])
+    return not IDS.match(token) and not _DIGEST.search(token) and is_random(match["drawn"])
 
 
 RULES = (
@@ -118,7 +118,7 @@ RULES = (
     _token("Facebook token", "eaa igqv", r"EAA[A-Za-z0-9]{60,300}|IGQV[\w-]{60,300}"),
     _token("Twilio key", "sk ac", r"(?:SK|AC)[0-9a-f]{32}(?![0-9A-Za-z])"),
     _token("PayPal token", "access_token$", r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
-    _token("Azure secret", "q~", r"[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w~-])"),
+    _token("Azure secret", "q~", r"[\w.~-]{3}\dQ~(?![\w.~-]{0,28}x{6})[\w.~-]{31,34}(?![\w~-])"),
     _token("Groq key", "gsk_", r"gsk_[A-Za-z0-9]{40,60}"),
     _token("OpenRouter key", "sk-or-", r"sk-or-(?:v\d-)?[A-Za-z0-9]{32,128}"),
     _token("Airtable token", "pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
