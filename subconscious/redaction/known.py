@@ -52,17 +52,27 @@ class KnownSecrets:
     ``generation`` grows with each value that was not known before: what is stored is then looked through again.
     """
 
-    def __init__(self, known: Iterable[tuple[int, str]] = ()) -> None:
+    def __init__(self) -> None:
         self._by_length: defaultdict[int, set[str]] = defaultdict(set)
+        self._told = 0
         self.generation = 0
+
+    def load(self, known: Iterable[tuple[int, str]]) -> None:
+        """Recognise values that were found before, by length and hash."""
         for length, digest in known:
-            self._by_length[length].add(digest)
+            if SHORTEST <= length <= LONGEST:
+                self._by_length[length].add(digest)
 
     def add(self, length: int, digest: str) -> None:
         """Recognise a value from now on."""
         if SHORTEST <= length <= LONGEST and digest not in self._by_length[length]:
             self._by_length[length].add(digest)
             self.generation += 1
+
+    def take_news(self) -> bool:
+        """Whether a value was added since the last call."""
+        told, self._told = self._told, self.generation
+        return told != self._told
 
     def find(self, text: str, digest: Callable[[str], str]) -> Iterator[Span]:
         """Every place of a known value, which white space, quotes or punctuation surround."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from . import encoded
 from .plausible import (
     is_code,
     is_drawn,
@@ -141,9 +142,9 @@ def _bare_token(match: re.Match[str], value: str) -> bool:
 
 
 def _is_unnamed(value: str) -> bool:
-    """Whether a random value is no digest, no id that names what it is of, and no identifier of a program."""
+    """Whether a random value is no digest, no identifier and no coded text."""
     digits = sum(sign.isdigit() for sign in value)
-    return digits >= 4 and not IDS.match(value) and not _HEXADECIMAL.fullmatch(value)
+    return digits >= 4 and not (IDS.match(value) or _HEXADECIMAL.fullmatch(value) or encoded.decode(value))
 
 
 def _cookie(match: re.Match[str], value: str) -> bool:
@@ -326,11 +327,16 @@ RULES = (
         r"""(?::=|=>|[:=])\s{0,3}\\?["'`]?(?P<secret>[A-Za-z0-9_+/~-]{16,200}+={0,2})(?![\w.(/-])""",
         _assigned_key,
     ),
-    Rule("token", (), r"(?<![\w+/=.%#@-])(?P<secret>[A-Za-z0-9][A-Za-z0-9_-]{31,250}+)(?![\w+/=.(%-])", _bare_token),
+    Rule(
+        "token",
+        (),
+        r"(?:(?<![\w+/=.%#@\\-])|(?<=\\[nrt]))(?P<secret>[A-Za-z0-9][A-Za-z0-9_-]{31,250}+)(?![\w+/=.(%-])",
+        _bare_token,
+    ),
     _placed(
         "key",
         "key secret",
-        r"(?:key|secret)(?P<rest>[\w-]{0,12})[\"']?[^\n{\[(]{0,24}[{\[(](?P<secret>[0-9a-fx,\s\\]{36,4000}+)",
+        r"(?:key|secret)(?P<rest>[\w-]{0,12})[\"']?[^\n{\[(]{0,24}[{\[(]{1,3}(?P<secret>[0-9a-fx,\s\\]{36,4000}+)",
         _bytes,
     ),
     _placed(
