@@ -11,7 +11,7 @@ from itertools import chain
 from . import blocks, encoded, known, policy, readings, wallets
 from .plausible import is_distinct
 from .policy import Policy
-from .rule import Rule, Span
+from .rule import LONG_RUN, Rule, Span
 
 VERSION = "2+gitleaks-8.30.1"
 """Changes with the rules: what was stored under others is looked through again."""
@@ -131,8 +131,10 @@ def _by_rules(text: str, sort: str) -> Iterator[Span]:
     lowered = text.lower()
     rules, calls = _book(sort)
     called = sorted({number for hint, numbers in calls if hint in lowered for number in numbers})
-    for number in called:
-        yield from rules[number].find(text)
+    has_run = LONG_RUN.search(text) is not None
+    for rule in (rules[number] for number in called):
+        if has_run or not rule.needs_run:
+            yield from rule.find(text)
 
 
 def _divided(text: str) -> Iterator[Span]:

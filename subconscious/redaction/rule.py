@@ -17,7 +17,10 @@ LONGEST_MATCH = 5_000
 """Characters that exceed a match of most rules."""
 
 
-_BRACKETS = ("()", "[]", "{}")
+LONG_RUN = re.compile(r"[A-Za-z0-9_-]{24}")
+"""Asked once for each text: rules whose hints are single characters are tried only where it is found."""
+
+_BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 
 
 class Span(NamedTuple):
@@ -40,6 +43,8 @@ class Rule:
     pattern: str
     judge: Callable[[re.Match[str], str], bool] | None = None
     longest: int = LONGEST_MATCH
+    needs_run: bool = False
+    """Whether a match holds a long run of letters and digits (`LONG_RUN`), which most texts lack."""
 
     def find(self, text: str) -> Iterator[Span]:
         """Every place of the text that holds one."""

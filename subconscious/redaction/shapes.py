@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from . import wallets
 from .plausible import is_random
@@ -10,6 +11,8 @@ from .rule import LONGEST_MATCH, Rule
 
 _START = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
 """A token begins where no word goes on, or behind an escaped line end."""
+
+Judge = Callable[[re.Match[str], str], bool]
 
 IDS = re.compile(
     r"(?:\w{0,12}_)?(?:toolu|srvtoolu|msg|req|resp|run|call|chatcmpl|thread|asst|file|step|evt|event|cus|sub|prod|price|in|pi|ch|pm|"
@@ -31,12 +34,6 @@ PREFIXES = (
 """Beginnings of tokens that are looked for also where line breaks or spaces divide them."""
 
 
-def _is_mixed_case(match: re.Match[str], token: str) -> bool:
-    """Whether a token has letters of both cases: a word or a name in one case is none."""
-    del match
-    return token.lower() != token != token.upper()
-
-
 _AWS_ID = re.compile(r"(?:AKIA|ASIA)[A-Z2-7]{16}|\[redacted: AWS key\]|aws_?secret", re.IGNORECASE)
 _AWS_REACH = 400
 """Characters around an AWS key id within which its secret key stands."""
@@ -45,6 +42,16 @@ _AWS_REACH = 400
 def _is_beside_aws_id(match: re.Match[str], key: str) -> bool:
     around = match.string[max(0, match.start() - _AWS_REACH) : match.end() + _AWS_REACH]
     return is_random(key) and _AWS_ID.search(around) is not None
+
+
+def _quick(kind: str, hints: str, first: str, rest: str, judge: Judge | None = None) -> Rule:
+    """A token that begins with a character of a class.
+
+    Its hints occur in most texts: the engine skips to that class many times faster than it tries what stands before it.
+    """
+    return Rule(
+        kind, tuple(hints.split()), rf"({first}(?:(?<![A-Za-z0-9_].)|(?<=\\[nrt].)){rest})", judge, needs_run=True
+    )
 
 
 def _token(kind: str, hints: str, pattern: str, longest: int = LONGEST_MATCH) -> Rule:
@@ -78,7 +85,7 @@ RULES = (
     _token("npm token", "npm_", r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
     _token("PyPI token", "pypi-", r"pypi-AgE[\w-]{50,255}"),
     _token("JWT", "eyj", r"(?<!-)eyJ[\w-]{10,8000}+\.eyJ[\w-]{10,8000}+\.[\w-]{10,2000}+", 19_000),
-    _token("NATS seed", "su sa so sn sc sx", r"S[UAONCX][A-Z2-7]{56}(?![A-Za-z0-9])"),
+    _quick("NATS seed", "su sa so sn sc sx", "S", r"[UAONCX][A-Z2-7]{56}(?![A-Za-z0-9])"),
     _token("Atlassian token", "atatt3 atbb atctt3", r"(?:ATATT3|ATCTT3|ATBB)[\w=%-]{24,300}"),
     _token("Square token", "sq0 eaaa", r"sq0[a-z]{3}-[\w-]{22,60}|EAAA[\w-]{60}"),
     _token(
@@ -107,32 +114,28 @@ RULES = (
         r"(?:llx|pplx|xai)-[\w-]{40,100}|tgp_v1_[\w-]{40,60}|dnkey-[\w-]{60,100}",
     ),
     _token("Telegram token", ":aa", r"\d{8,10}:AA[\w-]{33}(?![\w-])"),
-    _token("Mailgun key", "key- -", r"key-[0-9a-f]{32}(?![0-9a-z])|[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])"),
+    _token("Mailgun key", "key-", r"key-[0-9a-f]{32}(?![0-9a-z])"),
+    _quick("Mailgun key", "-", "[0-9a-f]", r"[0-9a-f]{31}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])"),
     _token("Mailchimp key", "-us", r"[0-9a-f]{32}-us\d{1,2}(?!\w)"),
     _token("SendGrid key", "sg.", r"SG\.[\w-]{16,32}\.[\w-]{16,64}"),
     _token("Hugging Face token", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z0-9]{34}(?![A-Za-z0-9])"),
-    _token("Discord token", ".", r"[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w.-])"),
+    _quick("Discord token", ".", "[MNO]", r"[\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w.-])"),
     _token("Dropbox token", "sl.", r"sl\.(?:u\.)?[\w-]{120,1200}"),
     _token("Dynatrace token", "dt0", r"dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
     _token("JFrog token", "akc cmvmdgtu", r"AKC[A-Za-z0-9]{10,80}(?![A-Za-z0-9])|cmVmdGtu[A-Za-z0-9]{40,80}"),
     _token("Facebook token", "eaa igqv", r"EAA[A-Za-z0-9]{60,300}|IGQV[\w-]{60,300}"),
-    _token("Twilio key", "sk ac", r"(?:SK|AC)[0-9a-f]{32}(?![0-9A-Za-z])"),
+    _quick("Twilio key", "sk ac", "[SA]", r"[KC][0-9a-f]{32}(?![0-9A-Za-z])"),
     _token("PayPal token", "access_token$", r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
     _token("Azure secret", "q~", r"[\w.~-]{3}\dQ~(?![\w.~-]{0,28}x{6})[\w.~-]{31,34}(?![\w~-])"),
     _token("Groq key", "gsk_", r"gsk_[A-Za-z0-9]{40,60}"),
     _token("OpenRouter key", "sk-or-", r"sk-or-(?:v\d-)?[A-Za-z0-9]{32,128}"),
-    _token("Airtable token", "pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    _quick("Airtable token", "pat", "p", r"at[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
     _token("Doppler token", "dp.", r"dp\.(?:pt|st|ct|scim|audit|sa)\.(?:[\w-]{1,30}\.)?[A-Za-z0-9]{40,44}"),
     _token("Google refresh token", "1//", r"1//0[\w-]{35,100}"),
     _token("Jenkins secret", "{aqa", r"\{AQAAABAAAA[A-Za-z0-9+/=]{20,2000}\}"),
     _token("New Relic key", "nral", r"(?:eu01xx?)?[0-9a-f]{30,36}F?NRAL(?!\w)"),
     _token("extended private key", "prv", r"[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{100,112}(?!\w)"),
-    Rule(
-        "wallet key",
-        tuple("5klc9"),
-        rf"{_START}((?:5[1-9A-HJ-NP-Za-km-z]{{50}}|[KLc9][1-9A-HJ-NP-Za-km-z]{{50,51}})(?!\w))",
-        wallets.is_private_key,
-    ),
+    _quick("wallet key", "5 k l c 9", "[5KLc9]", r"[1-9A-HJ-NP-Za-km-z]{50,51}(?!\w)", wallets.is_private_key),
     Rule(
         "AWS secret key",
         ("akia", "asia", "aws"),
