@@ -10,7 +10,7 @@ from typing import Any
 
 from subconscious.errors import DaemonError
 from subconscious.home import Home
-from subconscious.redaction import VERSION, Find, Policy, ledger, policy, redact
+from subconscious.redaction import VERSION, Find, KnownSecrets, Policy, ledger, policy, redact
 from subconscious.safe_files import NotRegularError, TooLargeError, is_missing, read_regular, replace_file
 from subconscious.store import migrate, prose, redactions
 from subconscious.store.prose import Row
@@ -29,6 +29,9 @@ ROUND_SECONDS = 1.0
 LONGEST_ROUND = 10.0
 """Seconds after which the other upkeep has its turn, however much of them was waiting."""
 
+PASSES = 3
+"""Looks through all that is stored: what one finds may stand bare in rows before it. Few secrets name another one."""
+
 KEY_BYTES = 32
 LONGEST_KEY = 4096
 
@@ -38,7 +41,9 @@ async def adopt(core: Core) -> None:
     chosen = core.in_force(core.settings)
     strategies = {sort: str(getattr(chosen, f"redact_{sort}")) for sort in (policy.SECRETS, *policy.PERSONAL)}
     key = await asyncio.to_thread(_key, core.home)
-    policy.use(Policy(strategies, key, await redactions.allowed(core.database)))
+    known = policy.in_use().known if policy.in_use().key == key else KnownSecrets()
+    known.load(await redactions.hashes(core.database))
+    policy.use(Policy(strategies, key, await redactions.allowed(core.database), known))
 
 
 def _key(home: Home) -> bytes:
@@ -58,6 +63,9 @@ async def write_down(core: Core) -> None:
         found = [_finding(entry.at, entry.place, entry.find) for entry in entries]
         async with core.database.write() as tx:
             await redactions.record(tx, found, core.settings.redaction_log)
+            if policy.in_use().known.take_news():
+                # It may have been stored before anything said that it is secret.
+                await redactions.save_state(tx, {})
 
 
 def _finding(at: float, place: str, find: Find) -> Finding:
@@ -110,15 +118,25 @@ def _line(place: str, column: str, find: Find) -> dict[str, Any]:
 async def redact_stored(core: Core) -> dict[str, int]:
     """Take out of everything that is stored what today's rules find, and every trace of it (SPEC N15)."""
     changed = 0
-    for table in await prose.tables(core.database):
-        async for batch in _batches(core, table):
-            changed += await _clean(core, batch, "user")
+    for _ in range(PASSES):
+        known = _known()
+        for table in await prose.tables(core.database):
+            async for batch in _batches(core, table):
+                changed += await _clean(core, batch, "user")
+        if known == _known():
+            break
     async with core.database.write() as tx:
         await redactions.save_state(tx, {"rules": rules(), "done": True})
     files = await asyncio.to_thread(remains.rewrite, core.home, lambda text: redact(text).text)
     copies = await leave_no_trace(core) if changed or files else 0
     await rendering.anew(core)  # quoted and cut, a secret may look otherwise there
     return {"rows": changed, "files": files, "copies": copies}
+
+
+def _known() -> tuple[int, int]:
+    """What changes when a value becomes known to be secret, or other secrets are in use."""
+    known = policy.in_use().known
+    return id(known), known.generation
 
 
 async def _batches(core: Core, table: prose.Table, after: tuple[Any, ...] = ()) -> AsyncIterator[list[Row]]:
@@ -175,6 +193,7 @@ async def look_again(core: Core) -> None:
         state = {"rules": rules(), "changed": 0}
     if state.get("done"):
         return
+    known = _known()
     latest, worked = monotonic() + LONGEST_ROUND, 0.0
     async for table, batch in _rest(core, state):
         await aside(core, QUIET, LONGEST)
@@ -190,8 +209,11 @@ async def look_again(core: Core) -> None:
         if state["changed"] or files:
             await leave_no_trace(core)
             await rendering.anew(core)
-    async with core.database.write() as tx:
-        await redactions.save_state(tx, state)
+    # A secret that became known meanwhile may stand in rows that were looked at before: that look starts anew, and
+    # its state must not be overwritten with the progress of this one.
+    if known == _known():
+        async with core.database.write() as tx:
+            await redactions.save_state(tx, state)
 
 
 async def _rest(core: Core, state: dict[str, Any]) -> AsyncIterator[tuple[prose.Table, list[Row]]]:

@@ -27,6 +27,10 @@ log = logging.getLogger("subconscious.daemon")
 
 Change = Callable[[str], str]
 
+HEADER_FIELDS = 7
+NAMED_FIELDS = frozenset({3, 4, 6})
+"""Fields of an entry's header that may hold a secret: the project's folder, the client's folder, the options."""
+
 PART_LETTERS = 1 << 15
 PART_BYTES = 1 << 20
 """Bytes of a file that is too large to be parsed that are looked at together."""
@@ -73,12 +77,20 @@ def read(path: Path) -> str:
 
 
 def after(path: Path, change: Change) -> str:
-    """A file's text after a change; of an entry, the payload stays the JSON that it is."""
+    """A file's text after a change; an entry stays one, with its header and its JSON."""
     text = read(path)
     header, line_end, body = text.partition("\n")
     if path.suffix != NAME_SUFFIX or not line_end or not header.startswith(f"{FORMAT} "):
         return change(text)
-    return header + line_end + altered(body, change)
+    return _header_after(header, change) + line_end + altered(body, change)
+
+
+def _header_after(header: str, change: Change) -> str:
+    """An entry's header after a change of the fields that hold what people named: folders and options."""
+    fields = header.split("\t")
+    if len(fields) != HEADER_FIELDS:
+        return change(header)
+    return "\t".join(change(field) if number in NAMED_FIELDS else field for number, field in enumerate(fields))
 
 
 def rewrite(home: Home, change: Change) -> int:

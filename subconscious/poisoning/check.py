@@ -15,7 +15,8 @@ from functools import cache
 
 from subconscious.model import Candidate, Finding, Level, Origin, Threat, Verdict
 from subconscious.poisoning import linear
-from subconscious.poisoning.rules import CUES, HIDDEN_ONLY, RULES, SERIOUS, SERIOUS_CUES, Rule
+from subconscious.poisoning.rule import Rule
+from subconscious.poisoning.rules import CUES, HIDDEN_ONLY, RULES, SERIOUS, SERIOUS_CUES
 from subconscious.poisoning.views import View, views
 
 _ZERO_WIDTH = re.compile("[A-Za-z][\u200b\u200c\u200d\u2060\ufeff\u00ad]{1,20}[A-Za-z]")

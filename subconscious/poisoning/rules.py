@@ -7,41 +7,14 @@ reads the patterns.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
 
 from subconscious.model import Level, Threat
+from subconscious.poisoning import commands, languages
+from subconscious.poisoning.rule import Rule
+from subconscious.poisoning.rule import row as _row
 
 LOW, MEDIUM, HIGH, CRITICAL = Level.LOW, Level.MEDIUM, Level.HIGH, Level.CRITICAL
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One row. ``typed`` is False where a person's own words may say this without harm ("from now on", "never")."""
-
-    name: str
-    threat: Threat
-    level: Level
-    cues: frozenset[str]
-    source: str
-    why: str
-    typed: bool = True
-
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        """The pattern, made when it is first asked for: all at once would keep the daemon's start waiting."""
-        return _compiled(self.source)
-
-
-@cache
-def _compiled(source: str) -> re.Pattern[str]:
-    return re.compile(source)
-
-
-def _row(name: str, threat: Threat, level: Level, cues: str, pattern: str, why: str, *, typed: bool = True) -> Rule:
-    return Rule(name, threat, level, frozenset(cues.split("|")), pattern, why, typed)
 
 
 _DROP = r"(?:ignor(?:e|ing|es)?|disregard(?:ing)?|forget|neglect|overrid(?:e|ing)|overrule|do not (?:follow|obey|listen to)|don't (?:follow|obey|listen to)|stop (?:following|obeying)|pay no attention to|set aside|discard)"
@@ -240,7 +213,7 @@ RULES: tuple[Rule, ...] = (
          r"\b(?:hijack|sabotage|launder|ransom|ddos|falsif(?:y|ied)|fabricate|tamper with|plant|spy on)\w{0,3}\b[^.\n]{0,60}\b(?:systems?|records?|data|logs?|vehicles?|accounts?|evidence|statements?|users?|server|money)\b|\b(?:install|execute|deploy|perform)\b[^.\n]{0,40}\b(?:unauthori[sz]ed|covert|malicious|fraudulent)\b|\bwrite (?:an? |one )?(?:phishing|scam|harmful|negative|unfriendly|hateful|insulting)\b[^.\n]{0,20}\b(?:e-?mail|message|sentence|text|post)\b",
          "it wants harm done"),
     _row("two-faced-link", Threat.SOCIAL, MEDIUM, "](http",
-         r"\[\s?(?:https?://)?(?:www\.)?(?P<shown>[\w-]{1,60}\.(?:com|org|net|io|dev|co|gov|edu|app|ai|me|info|biz|de|uk|fr|eu|ru|cn)(?:\.uk|\.cn)?)(?:/[^\]\n]{0,120})?\s?\]\(\s?https?://(?!(?:[\w-]{1,60}\.){0,4}(?P=shown))[^)\s]{1,200}\)|<a [^<>\n]{0,80}href=[\"']https?://(?:[\w.-]{1,60}@)[^<>\n]{1,120}>",
+         r"\[\s?(?P<scheme>https?://)?(?:www\.)?(?P<shown>[\w-]{1,60}\.(?:com|org|net|io|dev|co|gov|edu|app|ai|me|info|biz|de|uk|fr|eu|ru|cn)(?:\.uk|\.cn)?)(?:(?P<module>/[^\]\n]{1,120})|/)?\s?\]\(\s?https?://(?!(?:[\w-]{1,60}\.){0,4}(?P=shown)|pkg\.go\.dev/)(?!(?(scheme)(?!)|(?(module)(?:(?:redirect\.|www\.)?github\.com|togithub\.com)/|(?!))))[^)\s]{1,200}\)|<a [^<>\n]{0,80}href=[\"']https?://(?:[\w.-]{1,60}@)[^<>\n]{1,120}>",
          "a link leads elsewhere than it says"),
     _row("hidden-text", Threat.SOCIAL, LOW, "display:|display :|font-size|visibility|color:|opacity|<!--|hidden",
          r"(?:display ?: ?none|font-size ?: ?0|visibility ?: ?hidden|opacity ?: ?0(?![.\d])|color ?: ?(?:#fff(?:fff)?|white|transparent))[^<>\n]{0,80}>[^<]{20,2000}|<!--[^>]{0,40}\b(?:ai|assistant|llm|agent|claude|instruction|ignore|system|prompt)\b[^>]{0,400}-->",
@@ -295,6 +268,8 @@ RULES: tuple[Rule, ...] = (
     _row("squashed", Threat.INSTRUCTION, HIGH, "ignore|disregard|system|reveal|previousinstr",
          r"\b(?:please)?(?:ignore|disregard|forget)(?:all|the|any|your)?(?:previous|prior|above|earlier)?(?:instructions?|prompts?|rules)\b|\brevealthesystemprompt\b|\bpreviousinstructions\b",
          "it asks to drop instructions"),
+    *commands.RULES,
+    *languages.RULES,
 )  # fmt: skip
 
 CUES: tuple[str, ...] = tuple(sorted({cue for rule in RULES for cue in rule.cues}))

@@ -104,6 +104,11 @@ def _folded(sign: str) -> str:
     return "".join(part for part in plain if not unicodedata.combining(part))[:4]
 
 
+def fold(text: str) -> str:
+    """A text with its letters folded as in a view."""
+    return text if text.isascii() else "".join(sign if sign.isascii() else _folded(sign) for sign in text)
+
+
 _FOREIGN = re.compile(r"[^\x00-\x7f]")
 
 

@@ -7,8 +7,9 @@ Nothing is compiled before a text asks for it.
 
 from __future__ import annotations
 
+from .known import KnownSecrets
 from .policy import Policy
 from .redactor import VERSION, Find, Redacted, redact
 from .spans import cut_own, cut_private
 
-__all__ = ["VERSION", "Find", "Policy", "Redacted", "cut_own", "cut_private", "redact"]
+__all__ = ["VERSION", "Find", "KnownSecrets", "Policy", "Redacted", "cut_own", "cut_private", "redact"]

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from time import time
 
+from . import policy
 from .redactor import Find
 
 MOST = 2000
@@ -38,8 +39,12 @@ def reading(place: str) -> Iterator[None]:
 
 
 def note(finds: Iterable[Find]) -> None:
-    """Remember what was found here."""
-    _entries.extend(Entry(time(), _place.get(), find) for find in finds)
+    """Remember what was found here, and recognise it in other texts from now on."""
+    known = policy.in_use().known
+    for find in finds:
+        _entries.append(Entry(time(), _place.get(), find))
+        if find.sort == policy.SECRETS and find.distinct:
+            known.add(find.length, find.hash)
 
 
 def take() -> list[Entry]:

@@ -5,18 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .plausible import is_password, is_random, is_written_password, looks_secret
+from . import encoded
+from .plausible import (
+    is_code,
+    is_drawn,
+    is_password,
+    is_random,
+    is_symbol_password,
+    is_written_password,
+    looks_secret,
+)
 from .rule import Rule
+from .shapes import IDS
 
 _PASSWORD = (
-    r"(?:pa?s{1,2}wo?r?d|passwort|pass(?:phrase|code|key)|(?<![A-Za-z])(?:pass|pwd?)(?![a-z])"
+    r"(?:pa?s{1,2}wo?r?s?d|passwort|kennwort|contrase(?:n|\u00f1)a|mot de passe|senha|wachtwoord|has\u0142o|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u5bc6\u78bc|\u30d1\u30b9\u30ef\u30fc\u30c9|\ube44\ubc00\ubc88\ud638|\uc554\ud638"
+    r"|pass(?:phrase|code|key)|(?<![A-Za-z])(?:pass|pwd?)(?![a-z])"
     r"|(?-i:(?<=[a-z])P(?:ass|wd?)(?![a-z])|(?<=[A-Z])(?:PASS|PWD?)(?![A-Za-z])))"
 )
 """Names of passwords, common misspellings among them."""
 
 _SECRET = r"(?<!public)(?<!public[_-])(?:secret|token|(?:api|access|auth|private|secret|client|account|encryption|signing|storage|admin|authentication)[_. -]?key|credential|creds)"
 _UNTIL_VALUE = r"""(?P<rest>[\w-]{0,24})(?:\\{0,2}["'`])?[\])]?(?:\s?:\s?[A-Za-z][\w.?]{0,20}(?=\s?=))?\s{0,8}"""
-_SIGN = r"(?::=|={1,3}|!==?|=>|->|::?|\|\|)\s{0,8}"
+_SIGN = r"""(?::=|={1,3}|!==?|=>|->|::?|\|\|(?=\s{0,8}[\\"'`]))\s{0,8}"""
 _QUOTE = r"""(?P<quote>\\{0,2}(?:"{3}|'{3}|["'`])|&quot;)"""
 _BARE = r"""[^\s"'`,;&<>|\\]{4,200}+"""
 
@@ -33,6 +44,19 @@ _TYPE = re.compile(
     re.IGNORECASE,
 )
 _CONFIG_LINE = re.compile(r"(?:^|\n)[ \t]*(?:(?:export|set|env|arg|-|#|//)[ \t]+)?[\w.-]{0,60}$", re.IGNORECASE)
+_DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}|(?:sha\d{3}-).*|v?\d.*\.\d.*", re.IGNORECASE)
+_HEXADECIMAL = re.compile(r"(?:0x)?[0-9a-f-]+", re.IGNORECASE)
+_NAME_BEFORE = re.compile(r"""([A-Za-z_][\w.-]{1,40})(?:\\?["'`])?[\])]?\s{0,3}(?:[:=]>?\s{0,3}\\?["'`]?)?$""")
+_PUBLIC_NAME = re.compile(
+    r"(?:ids?|uid|guid|sha\d*|hash|h1|digest|checksum|integrity|etag|commit|rev(?:ision)?|ref|sum|fingerprint|"
+    r"cursor|signature|thumbprint|public[\w-]{0,12}|pub|version|build|address|https?|path|file|name|nonce|data|image|"
+    r"resolved|branch|tag|node|class\w{0,5}|src|href|cid|arn|method|func\w{0,5}|type|trace|span|request|url)$",
+    re.IGNORECASE,
+)
+"""Names of what may be random and is no secret."""
+
+_SESSION = re.compile(r"sess|sid|auth|token|jwt|login|remember|user", re.IGNORECASE)
+_NUMBER_END = re.compile(r"[\s,\\]+")
 _LOOSE = re.compile(r"\s=|=\s")
 _VALUE_END = re.compile(r"""[\s;&"'`<|]|\\|$""")
 _LINE_END = re.compile(r"[ \t]*(?:#.{0,1000})?(?:\\[nr]|\r?\n|$)")
@@ -43,14 +67,23 @@ def _names_value(match: re.Match[str]) -> bool:
 
 
 def _password_quoted(match: re.Match[str], value: str) -> bool:
-    return _names_value(match) and is_written_password(value)
+    return _names_value(match) and (is_written_password(value) or is_symbol_password(value))
 
 
 def _password_bare(match: re.Match[str], value: str) -> bool:
     value = value.rstrip(").:}]")
-    if not _names_value(match) or _TYPE.match(value) or match[0].startswith("PASS: "):
+    if not _names_value(match) or _TYPE.match(value) or _is_verdict(match):
         return False
     return looks_secret(value) or (_is_set(match) and is_written_password(value))
+
+
+def _is_verdict(match: re.Match[str]) -> bool:
+    """Whether "PASS: " is what a test runner says of a test."""
+    return match[0].startswith("PASS: ") and not match.string[max(0, match.start() - 1) : match.start()].isalpha()
+
+
+def _symbol_password(match: re.Match[str], value: str) -> bool:
+    return _names_value(match) and is_symbol_password(value.rstrip("\"',;.)"))
 
 
 def _is_set(match: re.Match[str]) -> bool:
@@ -64,6 +97,8 @@ def _is_set(match: re.Match[str]) -> bool:
 
 def _secret_bare(match: re.Match[str], value: str) -> bool:
     """A secret's value, drawn at random; a word only where settings of the environment are set."""
+    if is_code(value):
+        return False
     if _secret(match, value):
         return True
     upper = match[0].partition("=")[0].isupper()
@@ -80,11 +115,49 @@ def _secret(match: re.Match[str], value: str) -> bool:
 
 def _long_key(match: re.Match[str], value: str) -> bool:
     del match
-    return is_random(value)
+    return is_drawn(value)
 
 
 def _drawn_key(match: re.Match[str], value: str) -> bool:
-    return _names_value(match) and is_random(value)
+    return _names_value(match) and is_drawn(value)
+
+
+def _told_key(match: re.Match[str], value: str) -> bool:
+    """A random value some words behind the word key; a commit id or a digest is named so only right behind it."""
+    del match
+    return is_drawn(value) and not _DIGEST.fullmatch(value)
+
+
+def _assigned_key(match: re.Match[str], value: str) -> bool:
+    """A random value that is given to a name, unless that is the name of an id, a digest or another public thing."""
+    name = _NAME_BEFORE.search(match.string, max(0, match.start() - 60), match.start())
+    is_public = name is None or _PUBLIC_NAME.search(name[1]) or _DIGEST.fullmatch(value)
+    return not is_public and is_drawn(value) and _is_unnamed(value)
+
+
+def _bare_token(match: re.Match[str], value: str) -> bool:
+    """A long random value that stands alone, in letters of both cases and digits."""
+    name = _NAME_BEFORE.search(match.string, max(0, match.start() - 60), match.start())
+    return not (name and _PUBLIC_NAME.search(name[1])) and is_random(value) and _is_unnamed(value)
+
+
+def _is_unnamed(value: str) -> bool:
+    """Whether a random value is no digest, no identifier and no coded text."""
+    digits = sum(sign.isdigit() for sign in value)
+    return digits >= 4 and not (IDS.match(value) or _HEXADECIMAL.fullmatch(value) or encoded.decode(value))
+
+
+def _cookie(match: re.Match[str], value: str) -> bool:
+    """Whether a header of cookies holds a session: what was drawn at random, or any value with such a name."""
+    del match
+    pairs = [pair.partition("=") for pair in value.split(";")]
+    return any(is_drawn(held) or (_SESSION.search(name) and looks_secret(held)) for name, _, held in pairs)
+
+
+def _bytes(match: re.Match[str], value: str) -> bool:
+    """Whether what is given to a key is a list of bytes, not all alike."""
+    numbers = [number for number in _NUMBER_END.split(value) if number]
+    return _names_value(match) and len(numbers) >= 12 and len(set(numbers)) >= 6
 
 
 def _braced(match: re.Match[str], value: str) -> bool:
@@ -111,7 +184,7 @@ def _placed(kind: str, hints: str, pattern: str, judge: Callable[[re.Match[str],
     return Rule(kind, tuple(hints.split()), f"(?i:{pattern})", judge)
 
 
-_PASSWORD_HINTS = "pas psw pw pssw"
+_PASSWORD_HINTS = "pas psw pw pssw kennwort contrase senha wachtwoord has\u0142o \u043f\u0430\u0440\u043e\u043b\u044c \u5bc6\u7801 \u5bc6\u78bc \u30d1\u30b9\u30ef\u30fc\u30c9 \ube44\ubc00\ubc88\ud638 \uc554\ud638 mot"
 _SECRET_HINTS = "secret token key credential creds"
 
 RULES = (
@@ -223,6 +296,49 @@ RULES = (
         _SECRET_HINTS,
         rf"{_SECRET}{_UNTIL_VALUE}(?:{_SIGN}|,\s{{0,4}}(?=[\"']))(?:\w{{0,3}}{_QUOTE})?(?P<secret>{_BARE})",
         _secret_bare,
+    ),
+    _placed(
+        "password",
+        _PASSWORD_HINTS,
+        rf"{_PASSWORD}(?P<rest>[\w-]{{0,24}})[\"'`]?\s{{0,4}}(?::=|={{1,2}}|:)\s{{0,4}}[\"'`]?(?P<secret>\S{{8,120}}+)",
+        _symbol_password,
+    ),
+    _placed(
+        "cookie",
+        "cookie",
+        r"""cookie(?:\\?["'])?\s{0,4}(?:[:=,]|\s)\s{0,4}\\?["']?(?P<secret>[\w.-]{1,80}=[^\r\n"'\\]{8,4000}+)""",
+        _cookie,
+    ),
+    _placed(
+        "cookie",
+        "curl",
+        r"""curl\s[^\n|;&]{0,160}?\s(?:-b|--cookie)[\s=]{1,3}["']?(?P<secret>[\w.-]{1,80}=[^\r\n"'\\]{8,4000}+)""",
+        _cookie,
+    ),
+    _placed(
+        "secret",
+        "key token secret",
+        r"(?<!public)(?<!public[_ -])(?:key|token|secret)s?\b[ \t:][^\n]{0,32}?(?<![\w+/=.-])(?P<secret>[A-Za-z0-9_+=~-]{20,200}+)(?![\w+/=.-])",
+        _told_key,
+    ),
+    Rule(
+        "key",
+        ("=", ":"),
+        r"""(?::=|=>|[:=])\s{0,3}\\?["'`]?(?P<secret>[A-Za-z0-9_+/~-]{16,200}+={0,2})(?![\w.(/-])""",
+        _assigned_key,
+    ),
+    Rule(
+        "token",
+        (),
+        r"(?P<secret>[A-Za-z0-9](?:(?<![\w+/=.%#@\\-].)|(?<=\\[nrt].))[A-Za-z0-9_-]{31,250}+)(?![\w+/=.(%-])",
+        _bare_token,
+        needs_run=True,
+    ),
+    _placed(
+        "key",
+        "key secret",
+        r"(?:key|secret)(?P<rest>[\w-]{0,12})[\"']?[^\n{\[(]{0,24}[{\[(]{1,3}(?P<secret>[0-9a-fx,\s\\]{36,4000}+)",
+        _bytes,
     ),
     _placed(
         "key",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from .rule import entropy
 
@@ -65,6 +66,55 @@ def is_written_password(value: str) -> bool:
     if _PLACEHOLDER.search(value) or _NAME.fullmatch(value):
         return False
     return bool(_LETTERS.fullmatch(value)) or not _WORDS.fullmatch(value)
+
+
+_CALL = re.compile(r"[A-Za-z_]{3}[(\[.]|[$%#]\{|\{\{|%\(|\$\(|=>|^[<{\[(].{0,200}[>}\])]$|::")
+"""What programs and templates compute, in texts full of other signs."""
+
+_UNSPEAKABLE = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
+_NEGATED = re.compile(r"!{0,2}[A-Za-z_$][\w$]*!?(?:[.?]{1,2}[\w$]+!?)*")
+
+
+def is_code(value: str) -> bool:
+    """Whether a bare value is an operand of a program: a name, negated or asserted, and its attributes."""
+    return ("!" in value or "?" in value) and _NEGATED.fullmatch(value) is not None
+
+
+def is_symbol_password(value: str) -> bool:
+    """Whether a value is a password with brackets and other signs among letters and digits, and no program's code."""
+    signs = {sign for sign in value if not sign.isalnum() and not sign.isspace()}
+    mixed = any(sign.isdigit() for sign in value) and any(sign.isalpha() for sign in value)
+    return (
+        len(value) >= 8 and len(signs - set("-_./:")) >= 2 and mixed and not _CALL.search(value) and entropy(value) >= 3
+    )
+
+
+def is_drawn(value: str) -> bool:
+    """Whether a long value was drawn at random, also from the letters of one case and digits."""
+    if is_random(value):
+        return True
+    if len(value) < 20 or not value.isalnum() or not value.isascii() or _PLACEHOLDER.search(value):
+        return False
+    changes = sum(one.isdigit() != other.isdigit() for one, other in pairwise(value))
+    return changes >= len(value) / 5 and entropy(value) >= 3.3
+
+
+def is_repeatable(value: str) -> bool:
+    """Whether a value that was found in a text can be told from ordinary words of that same text."""
+    if len(value) < 6 or _FILLED_IN.search(value):
+        return False
+    others = any(sign.isdigit() or sign in _NOTED for sign in value)
+    return (others and not value.isdigit()) or is_distinct(value)
+
+
+def is_distinct(value: str) -> bool:
+    """Whether a value can be recognised in any text: no word, name, path, version or number."""
+    if len(value) < 8 or _FILLED_IN.search(value):
+        return False
+    if value.isalpha():
+        return _UNSPEAKABLE.search(value) is not None
+    letters = any(sign.isalpha() for sign in value)
+    return letters and not _WORDS.fullmatch(value) and entropy(value) >= 2.5
 
 
 def is_random(value: str) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from .known import KnownSecrets
+
 SECRETS = "secrets"
 PERSONAL = ("payment", "email", "phone", "ip")
 """Sorts of personal data, each with a setting of its own."""
@@ -21,11 +23,15 @@ HASH_DIGITS = 16
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """``key`` salts the hashes by which findings are told apart; ``allowed`` are those that a person lets pass."""
+    """``key`` salts the hashes by which findings are told apart; ``allowed`` are those that a person lets pass.
+
+    ``known`` are secrets of other texts.
+    """
 
     strategies: Mapping[str, str] = field(default_factory=lambda: STANDARD)
     key: bytes = b""
     allowed: frozenset[str] = frozenset()
+    known: KnownSecrets = field(default_factory=KnownSecrets)
 
     def strategy(self, sort: str) -> str:
         """What is done about one sort."""

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 
-from . import blocks, policy
+from . import blocks, encoded, known, policy, readings, wallets
+from .plausible import is_distinct
 from .policy import Policy
-from .rule import Rule, Span
+from .rule import LONG_RUN, Rule, Span
 
-VERSION = "1+gitleaks-8.30.1"
+VERSION = "2+gitleaks-8.30.1"
 """Changes with the rules: what was stored under others is looked through again."""
 
 ROUNDS = 8
@@ -21,6 +23,9 @@ SHOWN = 4
 """Last signs that a masked value keeps, of those at least three times as long."""
 
 _RUN = re.compile(r"[A-Za-z0-9_+/=-]*+")
+_BREAKS = {ord(sign): None for sign in " \t\r\n\"'`\\+|>"}
+"""What may stand between the parts of a token that was divided."""
+
 _MARK = re.compile(r"\[(?:redacted|masked|blocked): [^\]\n]{1,60}\]")
 
 
@@ -33,6 +38,8 @@ class Find:
     strategy: str
     hash: str
     length: int
+    distinct: bool = False
+    """Whether it can be told from ordinary words, so that it may be recognised in other texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,7 @@ def redact(text: str, held: Policy | None = None) -> Redacted:
     held = held or policy.in_use()
     finds: list[Find] = []
     for _ in range(ROUNDS):
-        found = _merged(text, _spans(text, held), held)
+        found = _repeated(text, _merged(text, _spans(text, held), held), held)
         if not found:
             break
         said = [_find(text, span, held) for span in found]
@@ -90,14 +97,73 @@ def _book(sort: str) -> tuple[tuple[Rule, ...], tuple[tuple[str, tuple[int, ...]
 
 def _spans(text: str, held: Policy) -> list[tuple[str, Span]]:
     """All that any rule finds, with its sort; the surer rules first."""
-    lowered = text.lower()
-    found = [(policy.SECRETS, span) for span in blocks.find(text)] if blocks.HINT in lowered else []
-    for sort in (policy.SECRETS, *policy.PERSONAL):
+    reading = readings.visible(text)
+    found: list[tuple[str, Span]] = []
+    if held.strategy(policy.SECRETS) != policy.OFF:
+        found = [(policy.SECRETS, span) for span in _secrets(reading.text, held)]
+    for sort in policy.PERSONAL:
         if held.strategy(sort) != policy.OFF:
-            rules, calls = _book(sort)
-            called = sorted({number for hint, numbers in calls if hint in lowered for number in numbers})
-            found += [(sort, span) for number in called for span in rules[number].find(text)]
-    return found
+            found += [(sort, span) for span in _by_rules(reading.text, sort)]
+    return [(sort, Span(*reading.original(span.start, span.end), span.kind)) for sort, span in found]
+
+
+def _secrets(text: str, held: Policy) -> Iterator[Span]:
+    yield from _plain_secrets(text)
+    yield from _divided(text)
+    yield from wallets.find(text)
+    yield from encoded.find(text, lambda decoded: _kind(decoded, held))
+    yield from held.known.find(text, held.hash)
+
+
+def _plain_secrets(text: str) -> Iterator[Span]:
+    if blocks.HINT in text.lower():
+        yield from blocks.find(text)
+    yield from _by_rules(text, policy.SECRETS)
+
+
+def _kind(decoded: str, held: Policy) -> str:
+    """The kind of the first secret in a text that was encoded."""
+    spans = chain(_plain_secrets(decoded), held.known.find(decoded, held.hash))
+    return next((span.kind for span in spans), "")
+
+
+def _by_rules(text: str, sort: str) -> Iterator[Span]:
+    lowered = text.lower()
+    rules, calls = _book(sort)
+    called = sorted({number for hint, numbers in calls if hint in lowered for number in numbers})
+    has_run = LONG_RUN.search(text) is not None
+    for rule in (rules[number] for number in called):
+        if has_run or not rule.needs_run:
+            yield from rule.find(text)
+
+
+def _divided(text: str) -> Iterator[Span]:
+    """Tokens that line breaks or spaces divide: only such as begin with a service's own sign."""
+    from . import shapes
+
+    collapsed = text.translate(_BREAKS)
+    if not any(prefix in collapsed for prefix in shapes.PREFIXES):
+        return
+    for reading in (readings.unwrapped(text), readings.unspaced(text)):
+        for rule in shapes.PREFIXED if reading.cuts else ():
+            for span in rule.find(reading.text):
+                if reading.crosses(span.start, span.end) and _has_digits(reading.text[span.start : span.end]):
+                    yield Span(*reading.original(span.start, span.end), span.kind)
+
+
+def _has_digits(token: str) -> bool:
+    """Whether a token was drawn at random: words that were put together have no digits."""
+    return sum(sign.isdigit() for sign in token) >= 3
+
+
+def _repeated(text: str, found: list[_Sorted], held: Policy) -> list[_Sorted]:
+    """What was found, and every other place of the same secrets."""
+    values = [(text[place.start : place.end], place.kind) for place in found if place.sort == policy.SECRETS]
+    again = [(policy.SECRETS, span) for span in known.repetitions(text, values)] if values else []
+    if not again:
+        return found
+    first = [(place.sort, Span(place.start, place.end, place.kind)) for place in found]
+    return _merged(text, first + again, held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +212,7 @@ def _open_to(text: str, places_: list[_Sorted], held: Policy) -> Iterator[_Sorte
 
 def _find(text: str, place: _Sorted, held: Policy) -> Find:
     value = text[place.start : place.end]
-    return Find(place.kind, place.sort, held.strategy(place.sort), held.hash(value), len(value))
+    return Find(place.kind, place.sort, held.strategy(place.sort), held.hash(value), len(value), is_distinct(value))
 
 
 def _replaced(text: str, taken: list[tuple[_Sorted, Find]]) -> str:

@@ -17,6 +17,12 @@ LONGEST_MATCH = 5_000
 """Characters that exceed a match of most rules."""
 
 
+LONG_RUN = re.compile(r"[A-Za-z0-9_-]{24}")
+"""Asked once for each text: rules whose hints are single characters are tried only where it is found."""
+
+_BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
+
+
 class Span(NamedTuple):
     """Where something stands in a text, and what sort it is."""
 
@@ -37,13 +43,16 @@ class Rule:
     pattern: str
     judge: Callable[[re.Match[str], str], bool] | None = None
     longest: int = LONGEST_MATCH
+    needs_run: bool = False
+    """Whether a match holds a long run of letters and digits (`LONG_RUN`), which most texts lack."""
 
     def find(self, text: str) -> Iterator[Span]:
         """Every place of the text that holds one."""
         for match in self._matches(text):
             group = _taken(match)
             if match[group] and (self.judge is None or self.judge(match, match[group])):
-                yield Span(*match.span(group), self.kind)
+                start, end = match.span(group)
+                yield Span(start, end - _closing(match[group]), self.kind)
 
     def _matches(self, text: str) -> Iterator[re.Match[str]]:
         """Give the matches, window by window; one that begins in a window may end behind it."""
@@ -56,6 +65,16 @@ class Rule:
                     break
                 free = match.end()
                 yield match
+
+
+def _closing(value: str) -> int:
+    """How many brackets at the end of a value close what was opened before it."""
+    extra = 0
+    for opening, closing in _BRACKETS:
+        if value.endswith(closing):
+            tail = len(value) - len(value.rstrip(closing))
+            extra = max(extra, min(tail, value.count(closing) - value.count(opening)))
+    return extra
 
 
 def _taken(match: re.Match[str]) -> int:

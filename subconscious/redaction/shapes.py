@@ -3,21 +3,55 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
+from . import wallets
 from .plausible import is_random
 from .rule import LONGEST_MATCH, Rule
 
 _START = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
 """A token begins where no word goes on, or behind an escaped line end."""
 
-_IDS = re.compile(
-    r"(?:toolu|srvtoolu|msg|req|resp|run|call|chatcmpl|thread|asst|file|step|evt|event|cus|sub|prod|price|in|pi|ch|pm|"
+Judge = Callable[[re.Match[str], str], bool]
+
+IDS = re.compile(
+    r"(?:\w{0,12}_)?(?:toolu|srvtoolu|msg|req|resp|run|call|chatcmpl|thread|asst|file|step|evt|event|cus|sub|prod|price|in|pi|ch|pm|"
     r"seti|cs|acct|order|user|usr|org|team|proj|wrun|agent|session|sess|build|bld|dpl|deploy|job|task|node|sha\d+|md5|"
     r"index|chunk|main|vendor|bundle|page|layout|app|css|js|font|img|image|asset|hash|digest|etag|uuid|guid|id|rev|"
-    r"commit|blob|tree|cache|tmp|temp|test|mock|pk)[_-]",
+    r"commit|blob|tree|cache|tmp|temp|test|mock|pk|pack|idx|tag|branch|release|version|patch|layer|image|digest)[_-]",
     re.IGNORECASE,
 )
 """Beginnings of what is random and public: ids of a service, digests, names of built files."""
+
+_DIGEST = re.compile(r"-(?:[0-9a-f]{40}|[0-9a-f]{64})$")
+"""A name with a commit id or a digest at its end, as build tools, packs and caches name their files."""
+
+PREFIXES = (
+    *("AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "xapp-"),
+    *("sk_live_", "rk_live_", "sk-ant-", "sk-proj-", "sk-svcacct-", "sk-or-v1-", "AIza", "GOCSPX-", "npm_"),
+    *("pypi-AgE", "hf_", "gsk_", "SG.", "eyJ", "ATATT3", "dop_v1_", "shpat_", "hvs.", "dckr_pat_", "lin_api_"),
+)
+"""Beginnings of tokens that are looked for also where line breaks or spaces divide them."""
+
+
+_AWS_ID = re.compile(r"(?:AKIA|ASIA)[A-Z2-7]{16}|\[redacted: AWS key\]|aws_?secret", re.IGNORECASE)
+_AWS_REACH = 400
+"""Characters around an AWS key id within which its secret key stands."""
+
+
+def _is_beside_aws_id(match: re.Match[str], key: str) -> bool:
+    around = match.string[max(0, match.start() - _AWS_REACH) : match.end() + _AWS_REACH]
+    return is_random(key) and _AWS_ID.search(around) is not None
+
+
+def _quick(kind: str, hints: str, first: str, rest: str, judge: Judge | None = None) -> Rule:
+    """A token that begins with a character of a class.
+
+    Its hints occur in most texts: the engine skips to that class many times faster than it tries what stands before it.
+    """
+    return Rule(
+        kind, tuple(hints.split()), rf"({first}(?:(?<![A-Za-z0-9_].)|(?<=\\[nrt].)){rest})", judge, needs_run=True
+    )
 
 
 def _token(kind: str, hints: str, pattern: str, longest: int = LONGEST_MATCH) -> Rule:
@@ -26,7 +60,7 @@ def _token(kind: str, hints: str, pattern: str, longest: int = LONGEST_MATCH) ->
 
 def _drawn(match: re.Match[str], token: str) -> bool:
     """A word, a mark, and what was drawn at random: how most services write their tokens today."""
-    return not _IDS.match(token) and is_random(match["drawn"])
+    return not IDS.match(token) and not _DIGEST.search(token) and is_random(match["drawn"])
 
 
 RULES = (
@@ -51,7 +85,7 @@ RULES = (
     _token("npm token", "npm_", r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
     _token("PyPI token", "pypi-", r"pypi-AgE[\w-]{50,255}"),
     _token("JWT", "eyj", r"(?<!-)eyJ[\w-]{10,8000}+\.eyJ[\w-]{10,8000}+\.[\w-]{10,2000}+", 19_000),
-    _token("NATS seed", "su sa so sn sc sx", r"S[UAONCX][A-Z2-7]{56}(?![A-Za-z0-9])"),
+    _quick("NATS seed", "su sa so sn sc sx", "S", r"[UAONCX][A-Z2-7]{56}(?![A-Za-z0-9])"),
     _token("Atlassian token", "atatt3 atbb atctt3", r"(?:ATATT3|ATCTT3|ATBB)[\w=%-]{24,300}"),
     _token("Square token", "sq0 eaaa", r"sq0[a-z]{3}-[\w-]{22,60}|EAAA[\w-]{60}"),
     _token(
@@ -79,6 +113,40 @@ RULES = (
         "llx- tgp_v1_ dnkey- pplx- xai-",
         r"(?:llx|pplx|xai)-[\w-]{40,100}|tgp_v1_[\w-]{40,60}|dnkey-[\w-]{60,100}",
     ),
+    _token("Telegram token", ":aa", r"\d{8,10}:AA[\w-]{33}(?![\w-])"),
+    _token("Mailgun key", "key-", r"key-[0-9a-f]{32}(?![0-9a-z])"),
+    _quick("Mailgun key", "-", "[0-9a-f]", r"[0-9a-f]{31}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])"),
+    _token("Mailchimp key", "-us", r"[0-9a-f]{32}-us\d{1,2}(?!\w)"),
+    _token("SendGrid key", "sg.", r"SG\.[\w-]{16,32}\.[\w-]{16,64}"),
+    _token("Hugging Face token", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z0-9]{34}(?![A-Za-z0-9])"),
+    _quick("Discord token", ".", "[MNO]", r"[\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w.-])"),
+    _token("Dropbox token", "sl.", r"sl\.(?:u\.)?[\w-]{120,1200}"),
+    _token("Dynatrace token", "dt0", r"dt0[a-z]\d\d\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    _token("JFrog token", "akc cmvmdgtu", r"AKC[A-Za-z0-9]{10,80}(?![A-Za-z0-9])|cmVmdGtu[A-Za-z0-9]{40,80}"),
+    _token("Facebook token", "eaa igqv", r"EAA[A-Za-z0-9]{60,300}|IGQV[\w-]{60,300}"),
+    _quick("Twilio key", "sk ac", "[SA]", r"[KC][0-9a-f]{32}(?![0-9A-Za-z])"),
+    _token("PayPal token", "access_token$", r"access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
+    _token("Azure secret", "q~", r"[\w.~-]{3}\dQ~(?![\w.~-]{0,28}x{6})[\w.~-]{31,34}(?![\w~-])"),
+    _token("Groq key", "gsk_", r"gsk_[A-Za-z0-9]{40,60}"),
+    _token("OpenRouter key", "sk-or-", r"sk-or-(?:v\d-)?[A-Za-z0-9]{32,128}"),
+    _quick("Airtable token", "pat", "p", r"at[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    _token("Doppler token", "dp.", r"dp\.(?:pt|st|ct|scim|audit|sa)\.(?:[\w-]{1,30}\.)?[A-Za-z0-9]{40,44}"),
+    _token("Google refresh token", "1//", r"1//0[\w-]{35,100}"),
+    _token("Jenkins secret", "{aqa", r"\{AQAAABAAAA[A-Za-z0-9+/=]{20,2000}\}"),
+    _token("New Relic key", "nral", r"(?:eu01xx?)?[0-9a-f]{30,36}F?NRAL(?!\w)"),
+    _token("extended private key", "prv", r"[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{100,112}(?!\w)"),
+    _quick("wallet key", "5 k l c 9", "[5KLc9]", r"[1-9A-HJ-NP-Za-km-z]{50,51}(?!\w)", wallets.is_private_key),
+    Rule(
+        "AWS secret key",
+        ("akia", "asia", "aws"),
+        r"(?<![A-Za-z0-9/+=])([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])",
+        _is_beside_aws_id,
+    ),
+    Rule(
+        "JSON web key",
+        ('"kty', "'kty", '\\"kty'),
+        r"""(?<![\w-])(?:d|p|q|dp|dq|qi|k)\\?["']\s{0,4}:\s{0,4}\\?["'](?P<secret>[\w-]{16,2000}+)""",
+    ),
     Rule(
         "private key",
         ("ls0tls1crudjti",),
@@ -93,3 +161,6 @@ RULES = (
         _drawn,
     ),
 )
+
+PREFIXED = tuple(rule for rule in RULES if rule.kind not in {"token", "password hash", "wallet key", "AWS secret key"})
+"""Rules whose tokens can be told from words that were put together."""

@@ -50,6 +50,12 @@ async def listing(database: Database, limit: int) -> list[dict[str, Any]]:
     return [dict(row) | {"allowed": bool(row["allowed"])} for row in rows]
 
 
+async def hashes(database: Database) -> list[tuple[int, str]]:
+    """The length and hash of each secret that was found."""
+    rows = await database.rows("SELECT DISTINCT length, hash FROM redactions WHERE sort = 'secrets'")
+    return [(row[0], row[1]) for row in rows]
+
+
 async def allowed(database: Database) -> frozenset[str]:
     """The hashes of what a person lets pass."""
     return frozenset(row[0] for row in await database.rows("SELECT hash FROM redactions_allowed"))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bench.sessions import Speaker
+from daemon.entry import parse_entry
 from subconscious import client
 from subconscious.home import Home
 from subconscious.store.backups import keep_copy
@@ -140,6 +141,43 @@ def test_what_is_set_aside_holds_no_secret(running: Home, speaker: Speaker) -> N
     told = {"prompt": "the key is api_key=[redacted: secret] "}
     assert eventually(lambda: aside.exists() and json.loads(aside.read_text().splitlines()[1]) == told)
     assert knowing(running, SECRET) == knowing(running, MARK) == []
+
+
+def test_the_header_of_what_is_set_aside_is_cleaned_and_stays_a_header(running: Home, speaker: Speaker) -> None:
+    learned(running, speaker, DECISION)
+    running.buried.mkdir(exist_ok=True)
+    aside = running.buried / "01-1-aa.entry"
+    header = f"subconscious 1\tStop\t1700000000\t/work/api_key={SECRET}\t/home/kiln\t1\tnote=API_KEY={SECRET}"
+    aside.write_text(f"{header}\n{json.dumps({'session_id': 'x'})}")
+    assert person(running, "redact_stored")["files"] == 1
+    assert knowing(running, SECRET) == []
+    entry = parse_entry(aside.name, aside.read_bytes())
+    assert (entry.event, entry.at, entry.config_dir) == ("Stop", 1700000000.0, "/home/kiln")
+    assert entry.project_dir == "/work/api_key=[redacted: secret]"
+
+
+def test_a_secret_that_is_named_later_goes_from_what_was_stored_before(
+    running: Home, speaker: Speaker, tmp_path: Path
+) -> None:
+    bare = "We decided that the kiln is opened with kz9q-Wmx7!t on Thursdays."
+    memory = learned(running, speaker, bare)
+    value = "kz9q-Wmx7!t"
+    assert knowing(running, value)
+    other = new_session(running, tmp_path / "elsewhere")
+    other.say(f"The new password is: password = '{value}', thanks.")
+    other.hook("drop", "Stop")
+    drained(running)
+    assert eventually(lambda: knowing(running, value) == [], 30)
+    assert client.call(running, "show", {"id": memory})["memory"]["content"] == bare.replace(
+        value, "[redacted: known secret]"
+    )
+    client.call(running, "stop")
+    client.await_absence(running, 10)
+    client.ensure_daemon(running)
+    speaker.say(f"We decided that the other kiln is opened with {value} on Mondays.")
+    speaker.hook("drop", "Stop")
+    drained(running)
+    assert knowing(running, value) == []
 
 
 def test_a_person_lets_a_finding_pass(running: Home, speaker: Speaker) -> None:

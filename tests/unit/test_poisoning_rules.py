@@ -12,7 +12,8 @@ import pytest
 from subconscious.model import Level, Origin, Threat
 from subconscious.poisoning import check, check_text, linear, rules_version
 from subconscious.poisoning.check import look
-from subconscious.poisoning.rules import CUES, RULES, Rule
+from subconscious.poisoning.rule import Rule
+from subconscious.poisoning.rules import CUES, RULES
 from subconscious.poisoning.views import CODINGS
 from tests.support.poisoning import of
 

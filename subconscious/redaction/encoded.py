@@ -1,0 +1,50 @@
+"""Base64 of texts that hold a secret."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator
+
+from .rule import Span
+
+LONGEST = 8_000
+"""Characters that one encoded text may have; a longer one is read as several."""
+
+_RUN = re.compile(rf"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{{24,{LONGEST}}}+={{0,2}}")
+_SAMPLE = 24
+"""Characters that are decoded first: most long runs are hashes, names and pictures, whose bytes are no text."""
+
+_URL_SAFE = str.maketrans("-_", "+/")
+
+
+def find(text: str, kind_of: Callable[[str], str]) -> Iterator[Span]:
+    """Every run that is base64 of a text in which ``kind_of`` finds a secret; it returns its kind, or ""."""
+    for run in _RUN.finditer(text):
+        decoded = decode(run[0])
+        if decoded and (kind := kind_of(decoded)):
+            yield Span(*run.span(), kind)
+
+
+def decode(run: str) -> str:
+    """The ASCII text that a run encodes, or ""."""
+    return _decoded(run) if _decoded(run[:_SAMPLE]) else ""
+
+
+def _decoded(run: str) -> str:
+    body = run.rstrip("=").translate(_URL_SAFE)
+    body = body[: len(body) - (len(body) % 4 == 1)]
+    try:
+        text = base64.b64decode(body + "=" * (-len(body) % 4)).decode("ascii")
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+    return text if all(sign.isprintable() or sign in "\r\n\t" for sign in text) else ""
+
+
+def spellings(value: str) -> Iterator[str]:
+    """How base64 writes a value that is encoded on its own, without the padding."""
+    raw = value.encode("utf-8", "surrogatepass")
+    yield base64.b64encode(raw).decode().rstrip("=")
+    yield base64.urlsafe_b64encode(raw).decode().rstrip("=")
+    yield base64.b64encode(raw + b"\n").decode().rstrip("=")  # as ``echo VALUE | base64`` makes it

@@ -1,0 +1,93 @@
+"""Secrets that were found once, recognised wherever they stand again: in the same text, and by their hashes elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+
+from . import encoded
+from .plausible import is_distinct, is_repeatable
+from .rule import Span
+
+KIND = "known secret"
+SHORTEST, LONGEST = 8, 200
+"""Lengths of values that are recognised by their hash."""
+
+MOST_VALUES = 100
+"""Different values of one text whose repetitions are looked for."""
+
+MOST_BOUNDS = 40
+"""Places at which a value may begin within one run of characters without blanks."""
+
+_RUN = re.compile(rf"\S{{{SHORTEST},400}}+")
+_BOUND = re.compile(r"""["'`<>(){}\[\],;|\\=:@/&?.!*]{1,400}+""")
+
+
+def repetitions(text: str, found: Iterable[tuple[str, str]]) -> Iterator[Span]:
+    """Every other place of values (with their kinds) that were found in a text, as they are and in base64."""
+    values = {value: kind for value, kind in found if is_repeatable(value)}
+    for value, kind in list(values.items())[:MOST_VALUES]:
+        for spelling in (value, *encoded.spellings(value)):
+            yield from _places(text, spelling, kind)
+
+
+def _places(text: str, value: str, kind: str) -> Iterator[Span]:
+    at = text.find(value)
+    while at >= 0:
+        end = at + len(value)
+        if not (_joins(text, at, value[0]) or _joins(text, end + 1, value[-1])):
+            yield Span(at, end, kind)
+        at = text.find(value, end)
+
+
+def _joins(text: str, behind: int, edge: str) -> bool:
+    """Whether the character before ``behind`` makes one word with the edge of a value."""
+    return edge.isalnum() and 0 < behind <= len(text) and text[behind - 1].isalnum()
+
+
+class KnownSecrets:
+    """Hashes and lengths of values, never the values themselves; only those that no ordinary word can be.
+
+    ``generation`` grows with each value that was not known before: what is stored is then looked through again.
+    """
+
+    def __init__(self) -> None:
+        self._by_length: defaultdict[int, set[str]] = defaultdict(set)
+        self._told = 0
+        self.generation = 0
+
+    def load(self, known: Iterable[tuple[int, str]]) -> None:
+        """Recognise values that were found before, by length and hash."""
+        for length, digest in known:
+            if SHORTEST <= length <= LONGEST:
+                self._by_length[length].add(digest)
+
+    def add(self, length: int, digest: str) -> None:
+        """Recognise a value from now on."""
+        if SHORTEST <= length <= LONGEST and digest not in self._by_length[length]:
+            self._by_length[length].add(digest)
+            self.generation += 1
+
+    def take_news(self) -> bool:
+        """Whether a value was added since the last call."""
+        told, self._told = self._told, self.generation
+        return told != self._told
+
+    def find(self, text: str, digest: Callable[[str], str]) -> Iterator[Span]:
+        """Every place of a known value, which white space, quotes or punctuation surround."""
+        lengths = sorted(length for length in list(self._by_length) if self._by_length[length])
+        for run in _RUN.finditer(text) if lengths else ():
+            for start, end in _pieces(run[0], lengths):
+                value = run[0][start:end]
+                if is_distinct(value) and digest(value) in self._by_length[end - start]:
+                    yield Span(run.start() + start, run.start() + end, KIND)
+
+
+def _pieces(run: str, lengths: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """The pieces of a run, from bound to bound, that have one of the lengths."""
+    bounds = [bound.span() for bound in _BOUND.finditer(run)][:MOST_BOUNDS]
+    starts = {0, *(place for span in bounds for place in span)}
+    ends = {len(run), *(place for span in bounds for place in span)}
+    for length in lengths:
+        yield from ((start, start + length) for start in starts if start + length in ends)

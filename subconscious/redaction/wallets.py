@@ -1,0 +1,65 @@
+"""Keys of cryptocurrency wallets: seed phrases (BIP-39, English list) and private keys in base58 (WIF)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from .rule import Span
+
+KIND = "seed phrase"
+FEWEST = 12
+"""Words of the shortest phrase."""
+
+_WORD = re.compile(r"[A-Za-z]{1,40}+")
+_BETWEEN = re.compile(r"""[\s,;|"'\[\]>*#-]{0,6}(?:\d{1,2}[.):]?)?[\s"'*]{0,4}""")
+"""What may stand between two words of a phrase: blanks, commas, quotes, numbers of a list."""
+
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+
+@cache
+def _words() -> frozenset[str]:
+    return frozenset(Path(__file__).with_name("bip39-english.txt").read_text(encoding="ascii").split())
+
+
+def find(text: str) -> Iterator[Span]:
+    """Every run of at least twelve words of the list. Prose has none: the list leaves out "the", "and", "is", "to"."""
+    listed, matches = _words(), list(_WORD.finditer(text))
+    at = FEWEST - 1
+    while at < len(matches):
+        # A run of twelve has one of every twelve words: the others are looked at only around a hit.
+        if matches[at][0].lower() in listed:
+            first, last = _run(text, matches, at)
+            if last - first >= FEWEST - 1 and len({match[0] for match in matches[first : last + 1]}) > 1:
+                yield Span(matches[first].start(), matches[last].end(), KIND)
+            at = last
+        at += FEWEST
+
+
+def _run(text: str, matches: list[re.Match[str]], at: int) -> tuple[int, int]:
+    """The numbers of the first and last word of the run that a word stands in."""
+    first = last = at
+    while first and _are_joined(text, matches[first - 1], matches[first], matches[first - 1][0]):
+        first -= 1
+    while last + 1 < len(matches) and _are_joined(text, matches[last], matches[last + 1], matches[last + 1][0]):
+        last += 1
+    return first, last
+
+
+def _are_joined(text: str, one: re.Match[str], other: re.Match[str], word: str) -> bool:
+    return word.lower() in _words() and _BETWEEN.fullmatch(text, one.end(), other.start()) is not None
+
+
+def is_private_key(match: re.Match[str], key: str) -> bool:
+    """Whether the checksum of a key in wallet import format is right."""
+    del match
+    number = 0
+    for sign in key:
+        number = number * 58 + _BASE58.index(sign)
+    raw = number.to_bytes(38 if len(key) == 52 else 37, "big") if number.bit_length() <= 304 else b""
+    body, checksum = raw[:-4], raw[-4:]
+    return bool(body) and hashlib.sha256(hashlib.sha256(body).digest()).digest()[:4] == checksum
