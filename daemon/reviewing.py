@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from time import time
 from typing import Any
 
@@ -22,28 +22,15 @@ from subconscious.store import stats as counts
 from subconscious.store.capture_rows import QUARANTINED, Place, candidate_of
 
 from .acts import CONTENT_LENGTH, SUMMARY_LENGTH, cut
+from .codes import digest_of
 from .core import Core
+from .wish import Wish as Wish
 
 ACCEPTANCE_AIM = 0.7
 """The share of queued captures that a person should accept (SPEC A29)."""
 
 NEIGHBOURS = 5
 """Memories that a capture is compared with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What a person wants done with captures: approve, reject, teach, edit, release, restore or undo.
-
-    ``once`` names what carries the wish, where that may come by twice; the second time it does nothing.
-    """
-
-    deed: str
-    ids: tuple[int, ...]
-    reason: str = ""
-    wording: str = ""
-    kind: str | None = None
-    once: str = ""
 
 
 async def carry_out(core: Core, wish: Wish) -> list[dict[str, Any]]:
@@ -176,6 +163,22 @@ async def offered(core: Core, project_id: str | None, limit: int = queue.OFFERED
         await queue.note_shown(tx, ids, now, core.settings.review_expiry_days)
     known = {capture["id"]: capture for capture in await captures.many(core.database, ids)}
     return await looked_at(core, [known[number] for number in ids if number in known])
+
+
+async def with_codes(core: Core) -> list[dict[str, Any]]:
+    """The decisions that wait for a code, each with its captures as they are now, and with a new code."""
+    told = []
+    for one in core.codes.waiting():
+        chosen = await captures.many(core.database, list(one.wish.ids))
+        decision = {
+            "session_id": one.session_id,
+            "deed": one.wish.deed,
+            "wording": one.wish.wording,
+            "captures": await looked_at(core, chosen),
+            "code": core.codes.show(one, digest_of(one.wish, chosen)),
+        }
+        told.append(decision)
+    return told
 
 
 APART = "(in quarantine)"

@@ -1,8 +1,8 @@
 """``/subconscious:review`` as a person typed it: the list, and their decisions (SPEC A4, N13).
 
-What waits is shown to the person, never to the model: it goes into the hook's message, not into the context. A
-decision counts when the hook that handed the prompt over belongs to a person's session; without such a hook, when
-the client's own transcript holds the prompt.
+What waits is shown to the person, not put into the context: it goes into the hook's message. A decision counts at
+once in a session whose terminal no other session can have opened. Anywhere else it waits for a code that a terminal
+outside of Claude Code shows.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from subconscious.store import captures, events
 from subconscious.store.capture_rows import QUARANTINED
 from subconscious.store.projects import Project
 
+from .codes import digest_of
 from .core import Core
 from .entry import Entry
-from .reviewing import Wish, carry_out, looked_at, offered
-from .vouching import is_a_persons
+from .reviewing import carry_out, looked_at, offered
+from .wish import Wish
 
 log = logging.getLogger("subconscious.daemon")
 
@@ -31,6 +32,7 @@ SHOWN = 10
 DECISION = re.compile(
     r"(?P<deed>approve|reject|teach|release|edit|restore|undo)\b\s*(?P<rest>.*)", re.DOTALL | re.IGNORECASE
 )
+CODE = re.compile(r"code\s+([\w -]{1,40})", re.IGNORECASE)
 QUARANTINE = ("quarantine", "quarantined")
 NUMBERS = re.compile(r"(?:[#\[]*\d{1,15}\]?(?:[\s,;:]+|$))+")
 NUMBER = re.compile(r"[#\[]*(\d{1,15})\]?[\s,;:]+")
@@ -53,21 +55,55 @@ async def answer(core: Core, entry: Entry, project: Project, text: str, doubt: s
         return await _listing(core, project)
     if text.lower() in QUARANTINE:
         return await _held_listing(core, project)
+    if code := CODE.fullmatch(text):
+        return await _redeem(core, entry, code[1], doubt)
     if (wish := await _wish(core, entry, project, text)) is None:
         return Said(f"Subconscious did not understand: {within_quotes(text, 200)}. {USAGE}")
     if doubt:
         await refuse(core, entry, doubt)
         return Said(f"Subconscious did nothing: a person decides on captures, and {doubt}.")
+    if doubt := core.vouched.doubt_of_decision(entry):
+        await refuse(core, entry, doubt)
+        return await _ask_for_code(core, entry, wish, doubt)
     return Said(_told(wish, await carry_out(core, wish)))
 
 
+async def _ask_for_code(core: Core, entry: Entry, wish: Wish, doubt: str) -> Said:
+    """Let a decision wait for the code that the person's terminal shows."""
+    chosen = await captures.many(core.database, list(wish.ids))
+    core.codes.ask(entry.payload.session_id, wish, digest_of(wish, chosen))
+    return Said(
+        f"Subconscious did nothing yet: a person decides on captures, and {doubt}. To confirm, run `subconscious review"
+        " code` in a terminal that was open before any Claude Code that runs, and type here: /subconscious:review code"
+        " CODE. Or decide there with `subconscious review`."
+    )
+
+
+async def _redeem(core: Core, entry: Entry, code: str, doubt: str) -> Said:
+    """Carry out the decision that a code confirms, if the captures are as the terminal showed them."""
+    if doubt:
+        await refuse(core, entry, doubt)
+        return Said(f"Subconscious did nothing: a person decides on captures, and {doubt}.")
+    waiting = core.codes.redeem(entry.payload.session_id, code)
+    if waiting is None:
+        await refuse(core, entry, "the code is wrong or has expired")
+        return Said("Subconscious did nothing: the code is wrong, used, or has expired. Type the decision again.")
+    chosen = await captures.many(core.database, list(waiting.wish.ids))
+    if digest_of(waiting.wish, chosen) != waiting.digest:
+        return Said("Subconscious did nothing: the captures have changed since the code was shown. Decide again.")
+    return Said(_told(waiting.wish, await carry_out(core, waiting.wish)))
+
+
 async def make_up(core: Core, entry: Entry, project: Project, text: str) -> None:
-    """Carry out a decision whose hook found nobody to ask: its prompt must stand in the client's transcript."""
-    persons = await is_a_persons(core, entry, "review", text)
-    if persons and (wish := await _wish(core, entry, project, text)) is not None:
-        await carry_out(core, wish)
-    if persons is False:
-        await refuse(core, entry, "its prompt does not stand in the session's transcript")
+    """Carry out a decision whose hook was heard but had no time to wait for the answer.
+
+    Nothing else shows that a person decided: any process can write an entry of the spool, and a line of a transcript.
+    """
+    if entry in core.vouched:
+        if not core.vouched.doubt_of_decision(entry) and (wish := await _wish(core, entry, project, text)) is not None:
+            await carry_out(core, wish)
+    elif not await events.history(core.database, "typed", entry.name):
+        await refuse(core, entry, "no session handed it over")
 
 
 async def refuse(core: Core, entry: Entry, doubt: str) -> None:

@@ -18,7 +18,7 @@ class Deciding(Room):
     """Requests about captures: what waits for a person, and what they decide (SPEC A4, N13, N6)."""
 
     personal: ClassVar[frozenset[str]] = frozenset(
-        {"approve", "edit", "forget_lesson", "reject", "release", "restore", "rollback", "undo"}
+        {"approve", "codes", "edit", "forget_lesson", "reject", "release", "restore", "rollback", "undo"}
     )
     decides_on: ClassVar[str] = "captures"
 
@@ -62,6 +62,11 @@ class Deciding(Room):
     async def cmd_release(self, args: Args) -> dict[str, Any]:
         """A person lets captures out of quarantine (SPEC N13)."""
         return await self._decide(Wish("release", args.ids, args.reason))
+
+    async def cmd_codes(self, args: Args) -> dict[str, Any]:
+        """The decisions that sessions asked for and that wait for a code, each with its code."""
+        del args
+        return {"decisions": await reviewing.with_codes(self.core)}
 
     async def cmd_lessons(self, args: Args) -> dict[str, Any]:
         """What refusals have taught."""
