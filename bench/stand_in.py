@@ -2,7 +2,8 @@
 
     python stand_in.py HOME CLIENT < PAYLOAD    (where CLIENT is a link named ``claude`` to a Python)
 
-It leaves the family of whoever runs it, which may be a Claude Code too, and closes its output when the daemon has answered.
+It leaves the family of whoever runs it, which may be a Claude Code too, and closes its output when the daemon has
+answered.
 """
 
 import os
@@ -14,10 +15,9 @@ import time
 def hand_over(home: str, payload: bytes) -> None:
     """Put the event to the daemon, without an entry in the spool."""
     now = time.time_ns()
-    entry = (
-        b"subconscious 1\tStop\t%d\t%s\t\t0.1.0\t\n" % (now, os.fsencode(os.environ["CLAUDE_PROJECT_DIR"])) + payload
-    )
-    os.chdir(os.path.join(home, "run"))
+    folder = os.environb[b"CLAUDE_PROJECT_DIR"]
+    entry = b"subconscious 1\tStop\t%d\t%s\t\t0.1.0\t\n" % (now, folder) + payload
+    os.chdir(f"{home}/run")
     with socket.socket(socket.AF_UNIX) as link:
         link.settimeout(20)
         link.connect("daemon.sock")

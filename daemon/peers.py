@@ -152,9 +152,7 @@ def _doubt_of_terminal(line: list[Process], root: Path | None) -> str:
     if leader is None:
         return "it was detached from its terminal"
     if _began_during_a_session(leader, line, root):
-        return (
-            "its terminal was opened while Claude Code was running, by which a command of Claude's may have opened it"
-        )
+        return "its terminal was opened while Claude Code was running, so a command of Claude's may have opened it"
     return ""
 
 

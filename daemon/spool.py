@@ -64,7 +64,7 @@ class Spool:
         self._half_written: dict[str, int] = {}
 
     async def note_unheard(self) -> None:
-        """Note which entries came when no daemon could hear their hooks: those that lie there when one begins to listen.
+        """Note the entries that lie in the spool when a daemon begins to listen: none could hear their hooks.
 
         An entry that already has a job was found by a daemon before, so its hook could have been heard.
         """

@@ -21,7 +21,7 @@ from subconscious.store.projects import Project
 from .codes import digest_of
 from .core import Core
 from .entry import Entry
-from .reviewing import carry_out, looked_at, offered
+from .reviewing import carry_out, left_out, looked_at, offered, suspicion, suspicion_note, unsuspected
 from .wish import Wish
 
 log = logging.getLogger("subconscious.daemon")
@@ -33,12 +33,15 @@ DECISION = re.compile(
     r"(?P<deed>approve|reject|teach|release|edit|restore|undo)\b\s*(?P<rest>.*)", re.DOTALL | re.IGNORECASE
 )
 CODE = re.compile(r"code\s+([\w -]{1,40})", re.IGNORECASE)
+ALL = re.compile(r"approve\s+all", re.IGNORECASE)
+MOST_AT_ONCE = 1000
 QUARANTINE = ("quarantine", "quarantined")
 NUMBERS = re.compile(r"(?:[#\[]*\d{1,15}\]?(?:[\s,;:]+|$))+")
 NUMBER = re.compile(r"[#\[]*(\d{1,15})\]?[\s,;:]+")
 USAGE = (
-    "Usage: /subconscious:review, then approve ID..., approve all, reject ID... WHY, teach ID... (reject, and flag what"
-    " says the same), edit ID NEW WORDS, restore ID..., undo ID...; /subconscious:review quarantine, then release ID..."
+    "Usage: /subconscious:review, then approve ID..., approve all (except what looks poisoned), reject ID... WHY, teach"
+    " ID... (reject, and flag what says the same), edit ID NEW WORDS, restore ID..., undo ID...; /subconscious:review"
+    " quarantine, then release ID..."
 )
 
 
@@ -65,7 +68,16 @@ async def answer(core: Core, entry: Entry, project: Project, text: str, doubt: s
     if doubt := core.vouched.doubt_of_decision(entry):
         await refuse(core, entry, doubt)
         return await _ask_for_code(core, entry, wish, doubt)
-    return Said(_told(wish, await carry_out(core, wish)))
+    return Said(await _carry_out(core, project, text, wish))
+
+
+async def _carry_out(core: Core, project: Project, text: str, wish: Wish) -> str:
+    """Carry a decision out; say what became of it, and what an approval of all has left out."""
+    said = _told(wish, await carry_out(core, wish))
+    if not ALL.fullmatch(text):
+        return said
+    _, number = await unsuspected(core, project.id, MOST_AT_ONCE)
+    return f"{said}. {left_out(number)}" if number else said
 
 
 async def _ask_for_code(core: Core, entry: Entry, wish: Wish, doubt: str) -> Said:
@@ -121,9 +133,9 @@ async def _listing(core: Core, project: Project) -> Said:
         return Said(f"Subconscious: nothing of this project waits for review.{apart}")
     found = await offered(core, project.id)
     lines = [line for capture in found for line in _lines(capture)]
-    first = (
-        f"Subconscious: {waits} captured statement{'' if waits == 1 else 's'} of this project for your review.{apart}"
-    )
+    what = f"{waits} captured statement{'' if waits == 1 else 's'} of this project for your review."
+    note = await suspicion_note(core, project.id)
+    first = f"Subconscious: {what}{f' {note}.' if note else ''}{apart}"
     rest = waits - len(found)
     more = [f"{rest} more wait: decide on these, then /subconscious:review shows the next."] if rest > 0 else []
     return Said(
@@ -137,7 +149,7 @@ async def _held_listing(core: Core, project: Project) -> Said:
     found = await captures.listing(core.database, project_id=project.id, status=QUARANTINED, limit=SHOWN)
     if not found:
         return Said("Subconscious: nothing of this project is in quarantine.")
-    lines = [line for capture in await looked_at(core, found) for line in (*_lines(capture), *_suspicions(capture))]
+    lines = [line for capture in await looked_at(core, found) for line in _lines(capture)]
     held = await captures.quarantined(core.database, project.id)
     first = f"Subconscious: {held} captured statement{'' if held == 1 else 's'} of this project may be poisoned."
     return Said(
@@ -146,16 +158,13 @@ async def _held_listing(core: Core, project: Project) -> Said:
     )
 
 
-def _suspicions(capture: dict[str, Any]) -> list[str]:
-    return [f"      {capture['level']}: {found['threat']}, {_plain(found['why'])}" for found in capture["verdict"][:3]]
-
-
 def _lines(capture: dict[str, Any]) -> list[str]:
     speaker = surfacing.speaker(Origin(capture["origin"]), capture["extractor"])
     said = f"{capture['kind']}, {speaker}, confidence {capture['confidence']:.2f}"
     proposal = capture["proposal"]
     hint = "" if proposal["decision"] == "look" else f"; {proposal['decision']}? {_plain(proposal['why'])}"
-    return [f"{capture['id']:>4}  {_plain(capture['content'])}", f"      ({said}{hint})"]
+    warning = [f"      ! {_plain(suspicion(capture))}"] if suspicion(capture) else []
+    return [f"{capture['id']:>4}  {_plain(capture['content'])}", f"      ({said}{hint})", *warning]
 
 
 def _plain(text: str) -> str:
@@ -170,8 +179,8 @@ async def _wish(core: Core, entry: Entry, project: Project, text: str) -> Wish |
         return None
     deed, rest = match["deed"].lower(), match["rest"].strip()
     if deed == "approve" and rest.lower() == "all":
-        waiting = await captures.listing(core.database, project_id=project.id, status="review", limit=1000)
-        return Wish(deed, tuple(capture["id"] for capture in waiting), once=entry.name)
+        ids, _ = await unsuspected(core, project.id, MOST_AT_ONCE)
+        return Wish(deed, ids, once=entry.name)
     if deed == "edit":
         one = NUMBER.match(rest)
         return Wish(deed, (int(one[1]),), wording=rest[one.end() :], once=entry.name) if one else None

@@ -43,12 +43,13 @@ class Deciding(Room):
         return {"captures": found, "waiting": await captures.waiting(self.core.database, project_id)}
 
     async def cmd_approve(self, args: Args) -> dict[str, Any]:
-        """A person says yes to waiting captures, or to all that wait."""
+        """A person says yes to waiting captures, or to all that wait and do not look poisoned."""
         ids = args.ids
         if args.all:
             project = None if args.everywhere else (await self.here(args)).id
-            waiting = await captures.listing(self.core.database, project_id=project, status="review", limit=args.limit)
-            ids = tuple(capture["id"] for capture in waiting)
+            ids, number = await reviewing.unsuspected(self.core, project, args.limit)
+            note = reviewing.left_out(number)
+            return await self._decide(Wish("approve", ids, args.reason)) | ({"left_out": note} if note else {})
         return await self._decide(Wish("approve", ids, args.reason))
 
     async def cmd_edit(self, args: Args) -> dict[str, Any]:
