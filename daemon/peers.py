@@ -122,7 +122,7 @@ def doubt_of_hook(pid: int, root: Path | None = None) -> str:
         return "the prompt was handed over by a command that ran inside Claude Code"
     # Without a terminal, what started the client has to be older than the other sessions.
     if not above[0].terminal and _began_during_a_session(_oldest(above), above, root):
-        return "another session may have started this one"
+        return "another session of Claude Code may have started this one"
     return ""
 
 
