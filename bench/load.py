@@ -40,6 +40,7 @@ class Session:
 
     def __init__(self, home: Home, folder: Path, count: int, first: int) -> None:
         folder.mkdir()
+        self._home = home
         self._speaker = Speaker(home.root, folder)
         self._count = count
         self._next = first
@@ -49,6 +50,8 @@ class Session:
         """Fire every event, one after the other, as the client does."""
         self._fire("wake", "SessionStart", source="startup")
         self._fire("ask", "SessionStart", source="startup")
+        client.ensure_daemon(self._home)
+        self._speaker.introduce()
         for number in range(self._count - 2):
             self._turn(number)
         self._fire("drop", "SessionEnd", reason="other")

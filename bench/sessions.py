@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -30,6 +33,13 @@ class Speaker:
         # A folder of the client's own that is not there: what the person who runs this has in theirs is left alone.
         client_folder = {"CLAUDE_CONFIG_DIR": str(home / "client")}
         self.environment = kept | client_folder | {"SUBCONSCIOUS_HOME": str(home), "CLAUDE_PROJECT_DIR": str(project)}
+
+    def introduce(self) -> None:
+        """Let a stand-in for the client hand over an event of this session, so that the daemon knows it as one.
+
+        A session of which the daemon has only a transcript and entries of the spool could be anybody's.
+        """
+        introduce(self.payload("Stop"), self.environment)
 
     def say(self, text: str, role: str = "user", prompt_id: str = "") -> None:
         """Append one line to the transcript."""
@@ -101,6 +111,23 @@ class Speaker:
         draft.write_bytes(entry)
         draft.rename(home.spool / name)
         return client.exchange(home, b"ask %s %d\n" % (name.encode(), len(entry)) + entry, 20)
+
+
+def introduce(payload: bytes, environment: Mapping[str, str]) -> None:
+    """Run ``bench/stand_in.py`` under the client's name, one at a time: it is told from others by when it started."""
+    with tempfile.TemporaryDirectory() as folder:
+        claude = Path(folder, "claude")
+        claude.symlink_to(Path(sys.executable).resolve())
+        at_work = os.open(environment["SUBCONSCIOUS_HOME"], os.O_RDONLY)
+        try:
+            fcntl.flock(at_work, fcntl.LOCK_EX)
+            script, home = str(ROOT / "bench" / "stand_in.py"), environment["SUBCONSCIOUS_HOME"]
+            command = [sys.executable, "-I", "-S", script, home, str(claude)]
+            subprocess.run(
+                command, input=payload, env=dict(environment), check=True, timeout=30, stdout=subprocess.PIPE
+            )
+        finally:
+            os.close(at_work)
 
 
 def _use(name: str, given: Mapping[str, str]) -> dict[str, object]:

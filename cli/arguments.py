@@ -173,6 +173,7 @@ def _add_review(verbs: Verbs) -> None:
     add_ids(reject)
     reject.add_argument("--teach", action="store_true", help="flag from now on whatever says the same")
     add_ids(add_verb(choices, "release", "review:release", "let it out of quarantine", listing=True))
+    add_verb(choices, "code", "review:codes", "show the codes for decisions that a session asked for")
     lessons = add_verb(choices, "lessons", "review:lessons", "what your refusals have taught", listing=True)
     lessons.add_argument("--forget", metavar="ID", nargs="+", type=positive, help="take these back")
     edit = add_verb(choices, "edit", "review:edit", "store it in other words", listing=True)

@@ -86,8 +86,11 @@ def demo(_: Namespace) -> None:
     """Play the recorded session and print what becomes of it."""
     with _stage() as stage:
         print("A recorded session, the real hooks, a daemon of its own in a temporary folder. Yours is not touched.")
+        payloads = _record(stage)
+        _begin(stage, payloads[0])
         ensure_daemon(stage.home)
-        payloads = _play(stage)
+        for payload in payloads:
+            run_hooks(stage, payload)
         call(stage.home, "drain", {"timeout": DRAIN_SECONDS}, DRAIN_SECONDS + 5)
         _tell_session(payloads)
         _tell_captures(stage)
@@ -131,15 +134,19 @@ def _clear(stage: Stage) -> None:
     shutil.rmtree(stage.folder, ignore_errors=True)
 
 
-def _play(stage: Stage) -> list[dict[str, Any]]:
-    """Write the transcript and run the hooks of every recorded event; return the events' payloads."""
+def _record(stage: Stage) -> list[dict[str, Any]]:
+    """Write the transcript; return the payloads of the recorded events."""
     payloads = [json.loads(text) for text in _recorded("payloads.jsonl", stage).splitlines()]
     transcript = Path(payloads[0]["transcript_path"])
     transcript.parent.mkdir(mode=0o700, parents=True)
     transcript.write_text(_recorded("session.jsonl", stage), encoding="utf-8")
-    for payload in payloads:
-        run_hooks(stage, payload)
     return payloads
+
+
+def _begin(stage: Stage, first: dict[str, Any]) -> None:
+    """Begin the session before its daemon: one that runs believes only sessions of the client's hooks."""
+    hook = str(plugin_root() / "hooks" / "run")
+    _run_hook(stage, ["/bin/sh", hook, "drop", "SessionStart"], json.dumps(first).encode())
 
 
 def _recorded(name: str, stage: Stage) -> str:

@@ -6,6 +6,8 @@ import sys
 from argparse import Namespace
 from typing import Any
 
+from subconscious.errors import RequestError
+
 from . import desk, screen, suspicion
 from .ask import ask, here
 from .memories import speaker
@@ -138,6 +140,27 @@ def approve(options: Namespace) -> None:
         _decide(options, "approve", ids=options.ids)
 
 
+def codes(options: Namespace) -> None:
+    """Show the decisions that sessions asked for, each with the code that confirms it there.
+
+    On a terminal alone: what is written elsewhere is for a program to read.
+    """
+    require_person("read the codes that confirm decisions")
+    del options
+    if not sys.stdout.isatty():
+        raise RequestError("codes are shown on a terminal only", "run it in your own terminal, without a pipe")
+    decisions = ask("codes", origin="user")["decisions"]
+    for decision in decisions:
+        wording = f" as {screen.line(decision['wording'])!r}" if decision["wording"] else ""
+        ids = screen.listed([capture["id"] for capture in decision["captures"]])
+        print(f"\nSession {screen.line(decision['session_id'])} asks to {decision['deed']} {ids}{wording}:")
+        for capture in decision["captures"]:
+            card(capture)
+        print(f"If you typed that, type there: /subconscious:review code {decision['code']}")
+    if not decisions:
+        print("No decision waits for a code.")
+
+
 def reject(options: Namespace) -> None:
     """Refuse what waited."""
     _decide(options, "reject", ids=options.ids, teach=options.teach or None)
@@ -192,7 +215,8 @@ def decided(capture: dict[str, Any]) -> str:
 
 def _decide(options: Namespace, cmd: str, **args: Any) -> None:
     require_person(f"{cmd} what waits for review")
-    captures = ask(cmd, reason=options.reason, origin="user", **args)["captures"]
+    answer = ask(cmd, reason=options.reason, origin="user", **args)
+    captures = answer["captures"]
     if options.json:
         screen.as_json(captures)
         return
@@ -200,5 +224,9 @@ def _decide(options: Namespace, cmd: str, **args: Any) -> None:
         # Its status, not the wish: what was decided before stays as it is.
         said = f"{decided(capture)}: {screen.line(capture['summary'])}"
         print(screen.wrapped(said, 2)[2:])
+        for words in suspicion.lines(capture) if capture["status"] in UNDECIDED else ():
+            print(screen.paint(screen.wrapped(words, 6), "yellow"))
     if not captures:
-        print("Nothing waits for review.")
+        print("Nothing waits for review." if not answer.get("left_out") else "Nothing was approved.")
+    if answer.get("left_out"):
+        print(screen.paint(screen.wrapped(f"{answer['left_out']}: subconscious review"), "yellow"))

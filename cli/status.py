@@ -58,6 +58,7 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
             f"{_unconfirmed(memories)}",
         ),
         ("review", f"{review} waiting: subconscious review" if review else "nothing waits"),
+        ("suspicion", screen.line(answer.get("suspicion", ""))),
         ("quarantine", _held(answer.get("quarantined", 0))),
         ("sessions", _counts(answer["sessions"])),
         (

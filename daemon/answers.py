@@ -51,6 +51,7 @@ from .entry import Entry, Payload
 from .learn import Source, learn
 from .output import output
 from .rendered import made_up
+from .reviewing import suspicion_note
 from .spool import Spool
 from .vouching import NOT_TYPED
 from .work import FORGETFUL, note
@@ -207,7 +208,8 @@ class Answers:
         held = f" {apart} more may be poisoned (/subconscious:review quarantine)." if apart else ""
         what = "captured statement waits" if waits == 1 else "captured statements wait"
         where = "/subconscious:review, or `subconscious review` in a terminal"
-        return f"Subconscious: {waits} {what} for your review ({where}).{held}"
+        note = await suspicion_note(self._core, project.id)
+        return f"Subconscious: {waits} {what} for your review ({where}).{f' {note}.' if note else ''}{held}"
 
     async def _rejudged(self, project: Project) -> str:
         """One line for the person on what became of captures that had waited since before there were unconfirmed."""

@@ -89,7 +89,8 @@ async def _believed(room: Room, cmd: str, args: Args, caller: int) -> Args:
     doubt = "the assistant asked"
     if args.origin is Origin.USER:
         at_terminal = cmd in room.personal | room.at_terminal
-        doubt = await asyncio.to_thread(peers.doubt_of_person, caller, at_terminal=at_terminal)
+        root = room.core.home.root
+        doubt = await asyncio.to_thread(peers.doubt_of_person, caller, at_terminal=at_terminal, root=root)
     if cmd in room.personal and doubt:
         log.warning("%s refused to process %d: %s", cmd, caller, doubt)
         raise RequestError(
@@ -101,7 +102,7 @@ async def _believed(room: Room, cmd: str, args: Args, caller: int) -> Args:
 
 def _where(room: Room) -> str:
     """Where a person may do what was refused."""
-    outside = "in a terminal outside of Claude Code (over ssh: ssh -t)"
+    outside = "in a terminal that was open before any Claude Code that runs (over ssh: ssh -t)"
     if isinstance(room, Deciding):
         return f"`subconscious review` {outside}, or type /subconscious:review in it"
     if isinstance(room, Correcting):

@@ -28,6 +28,7 @@ from subconscious.store.projects import Project, project_at, settle
 
 from .accepted import refused, with_tuples
 from .claude_notes import ClaudeNotes
+from .codes import Codes
 from .damage import Damage
 from .disk import Disk
 from .embedding import Embedding
@@ -80,6 +81,10 @@ class Core:
     rekeyed: set[str] = field(default_factory=set)
     accepted: dict[str, Any] = field(default_factory=dict)
     vouched: Vouched = field(default_factory=Vouched)
+    # Decisions that wait for the code that a person reads in a terminal.
+    codes: Codes = field(default_factory=Codes, repr=False)
+    # Entries that lay in the spool when the daemon began to listen: their hooks had nobody to hand them to.
+    unheard: set[str] = field(default_factory=set)
     # The session that was resumed last in each project. Of a fork the client tells as of a resumption of its parent;
     # the fork itself is first heard of when it speaks, under an id of its own.
     resumed: dict[str, str] = field(default_factory=dict)

@@ -15,7 +15,7 @@ from subconscious.store import events
 from subconscious.store.rows import content_hash
 
 from .core import Core
-from .vouching import COMMANDED, VOUCHED
+from .vouching import COMMANDED, VOUCHED, knows_session
 
 HOOK_SECONDS = 2.0
 """Time that a prompt's hook has to hand over what the client has just written down: longer than any hook waits."""
@@ -24,21 +24,24 @@ UNTYPED = "no hook of the client handed its prompt over"
 """Why words wait that could be another's."""
 
 
-async def vouching_began(core: Core, session_id: str) -> bool:
-    """Whether hooks vouch in a session. To be asked before its transcript is read.
+async def may_be_forged(core: Core, session_id: str) -> bool:
+    """Whether lines of a session need a hook that vouches for them. To be asked before its transcript is read.
 
     What is vouched for afterwards says nothing of the lines that were read: they stood there before it.
     """
-    return bool(await _vouched_texts(core, session_id))
+    return not await knows_session(core, session_id) or bool(await _vouched_texts(core, session_id))
 
 
 async def doubted(core: Core, session_id: str, turns: Sequence[Turn], *, first: bool = False) -> set[str]:
-    """The ids of the turns that nobody vouches for, in a session in which hooks do vouch.
+    """The ids of the turns that nobody vouches for.
 
+    Of a session that no hook spoke for these are all; where hooks vouch for prompts, those that no hook handed over.
     Of the ``first`` that are read of a session, what stands before the first prompt that was handed over is believed:
     there was no daemon yet. Unless that was a command, of which no line tells where it stood. What was chosen in a
     dialog is no prompt, and no hook hears of it.
     """
+    if not await knows_session(core, session_id):
+        return {turn.id for turn in turns}
     told = await _vouched_texts(core, session_id)
     typed = [turn for turn in turns if turn.act is Act.NONE and turn.origin is Origin.USER and turn.text]
     known = [

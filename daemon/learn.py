@@ -35,7 +35,7 @@ from subconscious.transcripts import Reading, State, read_turns
 from . import refining
 from .core import Core
 from .fading import touched
-from .forgery import HOOK_SECONDS, doubted, fresh, hold, vouching_began, waiting
+from .forgery import HOOK_SECONDS, doubted, fresh, hold, may_be_forged, waiting
 
 log = logging.getLogger("subconscious.daemon")
 
@@ -188,7 +188,7 @@ async def _read_and_doubted(
     """
     until = monotonic() + HOOK_SECONDS
     while True:
-        doubting = (source.watched or source.late) and await vouching_began(core, source.session_id)
+        doubting = (source.watched or source.late) and await may_be_forged(core, source.session_id)
         size = await asyncio.to_thread(_size, source.path)
         reading = await asyncio.to_thread(_read, source.path, place, final)
         if not doubting:

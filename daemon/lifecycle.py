@@ -75,6 +75,7 @@ async def run(home: Home, settings: Settings, lock: Lock, *, handle_signals: boo
         if handle_signals:
             _stop_on_signals(core)
         await server.open()
+        await spool.note_unheard()
         with suppress(OSError):  # on a full disk; nothing is decided by it
             _write_note(home)
         log.info("listening, version %s, pid %d", __version__, os.getpid())

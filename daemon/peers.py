@@ -1,9 +1,9 @@
-"""Who is at the other end of the socket: a person at a terminal, or something that runs inside Claude Code (SPEC N13).
+"""Who is at the other end of the socket: a person at a terminal, or something that runs inside Claude Code.
 
 What a request says of its origin is a claim. On Linux the kernel names the process that connected, and /proc tells
-where that comes from: the client marks what its model runs, and what it runs has no terminal. A process that tears
-itself loose from all of that, with a terminal, a parent and an environment of its own making, looks like a person
-here; so does one that writes to the database file. Other systems have no /proc: there the claim counts.
+where that comes from. Ancestors and environments can be shed by a detached process; the time at which a process
+started can't be changed. So a terminal counts as a person's only if it was open before every Claude Code that runs:
+no command of a session can have opened it. Other systems have no /proc: there the claim counts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import socket
 import struct
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,9 +23,18 @@ PROC = Path("/proc")
 MARK = re.compile(rb"(?:^|\0)(?:CLAUDECODE|CLAUDE_CODE_SESSION_ID|CLAUDE_CODE_CHILD_SESSION)=[^\0]")
 """What the client sets for whatever its model or its hooks run."""
 
+HOME = re.compile(rb"(?:^|\0)HOME=([^\0]+)")
+STATE_FOLDER = re.compile(rb"(?:^|\0)SUBCONSCIOUS_HOME=([^\0]+)")
+
 RUNTIMES = frozenset({b"node", b"bun", b"deno"})
-PTY_SLAVE = 136
-"""The major number of pseudo-terminals."""
+REAPERS = frozenset({b"systemd"})
+"""Besides process 1, programs that adopt processes whose parents have ended."""
+
+ENDED = (b"Z", b"X")
+"""States of a process that runs no more, and that its parent has not taken note of yet."""
+
+STARTED = 19
+"""Where a process's start time stands in its status, counted from behind its name."""
 
 LONGEST_LINE = 64
 """Generations that are looked at: more is a process that forks to be lost."""
@@ -34,13 +42,18 @@ LONGEST_LINE = 64
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What /proc tells of a process. ``readable`` is False where it hides its environment."""
+    """What /proc tells of a process; ``started`` in clock ticks since boot.
+
+    ``readable`` is False where it hides its environment.
+    """
 
     pid: int
     parent: int
     session: int
     terminal: int
+    started: int
     uid: int
+    name: bytes
     script: bytes
     client: bool
     marked: bool
@@ -69,10 +82,11 @@ def _credentials(link: socket.socket) -> tuple[int, int]:
     return 0, os.getuid()
 
 
-def doubt_of_person(pid: int, *, at_terminal: bool = True) -> str:
+def doubt_of_person(pid: int, *, at_terminal: bool = True, root: Path | None = None) -> str:
     """Why a process is not taken for a person at a terminal; "" when it is.
 
     Without ``at_terminal`` it may also be something that a person set up outside of Claude Code, such as a script.
+    ``root`` is the state folder that is asked about: sessions that use another one are not looked at.
     """
     if sys.platform != "linux":
         return ""
@@ -83,14 +97,10 @@ def doubt_of_person(pid: int, *, at_terminal: bool = True) -> str:
         return "it was asked from inside Claude Code"
     if not at_terminal:
         return ""
-    if not line[0].terminal:
-        return "it was asked without a terminal"
-    if any(map(_inside, _line(line[0].session))) or _held_by_client(line[0]):
-        return "its terminal was made inside Claude Code"
-    return ""
+    return "it was asked without a terminal" if not line[0].terminal else _doubt_of_terminal(line, root)
 
 
-def doubt_of_hook(pid: int) -> str:
+def doubt_of_hook(pid: int, root: Path | None = None) -> str:
     """Why a process that hands a prompt over is not taken for a hook of a person's session; "" when it is."""
     if sys.platform != "linux":
         return ""
@@ -110,7 +120,74 @@ def doubt_of_hook(pid: int) -> str:
     # A command in the place of its shell stands where a hook stands, but is not listened to as one.
     if not ends.held_by(whole[whole.index(above[0]) - 1].pid, above[0].pid, PROC):
         return "the prompt was handed over by a command that ran inside Claude Code"
+    # Without a terminal, what started the client has to be older than the other sessions.
+    if not above[0].terminal and _began_during_a_session(_oldest(above), above, root):
+        return "another session of Claude Code may have started this one"
     return ""
+
+
+def doubt_of_decision(pid: int, root: Path | None = None) -> str:
+    """Why a decision that a hook hands over needs a code; "" when the session's terminal shows that a person typed it.
+
+    The hook itself must have been looked at (``doubt_of_hook``).
+    """
+    if sys.platform != "linux":
+        return ""
+    line = list(_line(pid))
+    client = next((at for at, process in enumerate(line) if process.client), None)
+    if client is None:
+        return "it can't be seen who asks"
+    if not line[client].terminal:
+        return "this session has no terminal"
+    return _doubt_of_terminal(line[client:], root)
+
+
+def _doubt_of_terminal(line: list[Process], root: Path | None) -> str:
+    """Why the terminal of a process, whose ancestors come with it, may have been opened by a command of a session.
+
+    The leader of a terminal's session opened it. A process that is on a terminal without having its leader above it
+    was detached there.
+    """
+    leader = next((process for process in line if process.pid == line[0].session), None)
+    if leader is None:
+        return "it was detached from its terminal"
+    if _began_during_a_session(leader, line, root):
+        return "its terminal was opened while Claude Code was running, so a command of Claude's may have opened it"
+    return ""
+
+
+def _began_during_a_session(process: Process, line: list[Process], root: Path | None) -> bool:
+    """Whether a process is younger than a client that runs now, other than those of its own ``line``."""
+    own = {one.pid for one in line}
+    return any(client.started < process.started for client in _clients(root) if client.pid not in own)
+
+
+def _oldest(line: list[Process]) -> Process:
+    """The last known ancestor. What adopts orphans is none, for it started nothing."""
+    return next(process for process in reversed(line) if process.name not in REAPERS)
+
+
+def _clients(root: Path | None) -> Iterator[Process]:
+    """The clients of this user that run now and may share the state folder."""
+    for folder in PROC.glob("[0-9]*"):
+        process = _read(int(folder.name))
+        if process is not None and process.client and process.uid == os.getuid() and _may_use(folder, root):
+            yield process
+
+
+def _may_use(folder: Path, root: Path | None) -> bool:
+    """Whether a process may use a state folder; False only if its environment names another one."""
+    environment = _environment(folder)
+    if root is None or environment is None:
+        return True
+    if chosen := STATE_FOLDER.search(environment):
+        return _is_same(Path(os.fsdecode(chosen[1])), root)
+    home = HOME.search(environment)
+    return home is None or _is_same(Path(os.fsdecode(home[1]), ".subconscious"), root)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _inside(process: Process) -> bool:
@@ -146,9 +223,11 @@ def _read(pid: int) -> Process | None:
         parent=int(fields[1]),
         session=int(fields[3]),
         terminal=int(fields[4]),
+        started=int(fields[STARTED]),
         uid=uid,
+        name=name,
         script=words[1] if len(words) > 1 else b"",
-        client=_is_client(name, words),
+        client=fields[0] not in ENDED and _is_client(name, words),
         marked=environment is not None and MARK.search(environment) is not None,
         readable=environment is not None,
     )
@@ -166,36 +245,3 @@ def _is_client(name: bytes, words: list[bytes]) -> bool:
     if b"claude" in (name, program):
         return True
     return program in RUNTIMES and len(words) > 1 and (b"claude-code" in words[1] or words[1].endswith(b"/claude"))
-
-
-def _held_by_client(process: Process) -> bool:
-    """Whether all who hold the other end of a process's pseudo-terminal run inside the client."""
-    major, minor = process.terminal >> 8 & 0xFFF, process.terminal & 0xFF | process.terminal >> 12 & 0xFFF00
-    if major != PTY_SLAVE:
-        return False
-    holders = [pid for pid in _neighbours(process.pid) if _holds(pid, minor)]
-    return bool(holders) and all(any(map(_inside, _line(pid))) for pid in holders)
-
-
-def _neighbours(pid: int) -> Iterator[int]:
-    """Processes that see the same files: pseudo-terminals of another container have the same numbers."""
-    here = _target(PROC / str(pid) / "ns" / "mnt")
-    for folder in PROC.glob("[0-9]*"):
-        if _target(folder / "ns" / "mnt") == here:
-            yield int(folder.name)
-
-
-def _holds(pid: int, terminal: int) -> bool:
-    mine = b"tty-index:\t%d\n" % terminal
-    with suppress(OSError):
-        for link in (PROC / str(pid) / "fd").iterdir():
-            if _target(link).endswith("/ptmx") and mine in (PROC / str(pid) / "fdinfo" / link.name).read_bytes():
-                return True
-    return False
-
-
-def _target(link: Path) -> str:
-    try:
-        return str(link.readlink())
-    except OSError:
-        return ""

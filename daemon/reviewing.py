@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from time import time
 from typing import Any
 
@@ -16,34 +16,23 @@ from subconscious.errors import RequestError
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
 from subconscious.flow.remembering import Provenance, clean, memory_of
-from subconscious.model import Admission, Decision, Memory
+from subconscious.model import Admission, Decision, Level, Memory
+from subconscious.poisoning import check_text
+from subconscious.poisoning.gate import told
 from subconscious.store import captures, consolidations, events, memories, merges, queue, spend
 from subconscious.store import stats as counts
 from subconscious.store.capture_rows import QUARANTINED, Place, candidate_of
 
 from .acts import CONTENT_LENGTH, SUMMARY_LENGTH, cut
+from .codes import digest_of
 from .core import Core
+from .wish import Wish as Wish
 
 ACCEPTANCE_AIM = 0.7
 """The share of queued captures that a person should accept (SPEC A29)."""
 
 NEIGHBOURS = 5
 """Memories that a capture is compared with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What a person wants done with captures: approve, reject, teach, edit, release, restore or undo.
-
-    ``once`` names what carries the wish, where that may come by twice; the second time it does nothing.
-    """
-
-    deed: str
-    ids: tuple[int, ...]
-    reason: str = ""
-    wording: str = ""
-    kind: str | None = None
-    once: str = ""
 
 
 async def carry_out(core: Core, wish: Wish) -> list[dict[str, Any]]:
@@ -86,6 +75,7 @@ async def _do(core: Core, tx: aiosqlite.Connection, wish: Wish, capture_id: int)
     days = core.settings.review_expiry_days
     match wish.deed:
         case "approve" | "edit":
+            refuse_disarming(wish.wording)
             memory = _approved(await captures.held(tx, capture_id), wish)
             if await review.approve(tx, capture_id, memory, wish.reason):
                 await _activate(tx, (await captures.held(tx, capture_id))["memory_id"])
@@ -98,6 +88,16 @@ async def _do(core: Core, tx: aiosqlite.Connection, wish: Wish, capture_id: int)
         case "undo":
             return await review.undo(tx, capture_id, days)
     return review.Undone()
+
+
+def refuse_disarming(wording: str) -> None:
+    """Raise RequestError for new words that would switch safety off: those take a release of their own."""
+    verdict = check_text(wording, typed=True)
+    if verdict.level.rank >= Level.HIGH.rank:
+        raise RequestError(
+            f"these words look like an attack on later sessions ({told(verdict)})",
+            "say it as a plain statement; or remember them, and release that capture from quarantine",
+        )
 
 
 async def _release(core: Core, tx: aiosqlite.Connection, capture_id: int, reason: str) -> None:
@@ -176,6 +176,54 @@ async def offered(core: Core, project_id: str | None, limit: int = queue.OFFERED
         await queue.note_shown(tx, ids, now, core.settings.review_expiry_days)
     known = {capture["id"]: capture for capture in await captures.many(core.database, ids)}
     return await looked_at(core, [known[number] for number in ids if number in known])
+
+
+async def with_codes(core: Core) -> list[dict[str, Any]]:
+    """The decisions that wait for a code, each with its captures as they are now, and with a new code."""
+    decisions = []
+    for one in core.codes.waiting():
+        chosen = await captures.many(core.database, list(one.wish.ids))
+        decision = {
+            "session_id": one.session_id,
+            "deed": one.wish.deed,
+            "wording": one.wish.wording,
+            "captures": await looked_at(core, chosen),
+            "code": core.codes.show(one, digest_of(one.wish, chosen)),
+        }
+        decisions.append(decision)
+    return decisions
+
+
+async def unsuspected(core: Core, project_id: str | None, limit: int) -> tuple[tuple[int, ...], int]:
+    """The ids of the captures that may be approved together, and how many were left out because they look poisoned."""
+    waiting = await captures.listing(core.database, project_id=project_id, status="review", limit=limit)
+    ids = tuple(capture["id"] for capture in waiting if capture["level"] == Level.NONE)
+    return ids, len(waiting) - len(ids)
+
+
+def left_out(number: int) -> str:
+    """Say that captures were left out of an approval of all; "" for none."""
+    if not number:
+        return ""
+    what = "1 capture that looks poisoned was" if number == 1 else f"{number} captures that look poisoned were"
+    return f"{what} left out: look at each, and approve it by its number"
+
+
+async def suspicion_note(core: Core, project_id: str | None = None, since: float = 0.0) -> str:
+    """One sentence on the captures that wait and look poisoned, with the reason of the worst; "" for none."""
+    found = await captures.suspected(core.database, project_id, since)
+    if not found:
+        return ""
+    many = "1 of them looks poisoned" if len(found) == 1 else f"{len(found)} of them look poisoned"
+    return f"{many} (capture {found[0]['id']}: {suspicion(found[0])})"
+
+
+def suspicion(capture: dict[str, Any]) -> str:
+    """Why a capture looks poisoned, in a few words; "" where it does not."""
+    if capture["level"] == Level.NONE:
+        return ""
+    why = "; ".join(f"{found['threat']}, {found['why']}" for found in capture["verdict"][:3])
+    return f"suspicion {capture['level']}: {why}" if why else f"suspicion {capture['level']}"
 
 
 APART = "(in quarantine)"

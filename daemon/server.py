@@ -24,7 +24,7 @@ from .crowd import SHORT, Crowd
 from .entry import BrokenEntryError, Entry, parse_entry, parse_secrets
 from .peers import doubt_of_hook, is_ours, peer_of
 from .spool import Spool
-from .vouching import vouch, write_down
+from .vouching import vouch, write_down, write_session_down
 
 log = logging.getLogger("subconscious.daemon")
 
@@ -155,18 +155,24 @@ class Server:
             except BrokenEntryError as error:
                 log.warning("asked about a broken entry: %s", error)
                 return
-        if secrets and not await asyncio.to_thread(doubt_of_hook, _caller(writer)):
-            told = parse_secrets(secrets[0])
-            self._core.adopt(dict(entry.options) | told)
-            self._core.hear_keys(entry.payload.session_id, told)
+        if not await asyncio.to_thread(doubt_of_hook, _caller(writer), self._core.home.root):
+            self._core.vouched.add_session(entry.payload.session_id)
+            if secrets:
+                told = parse_secrets(secrets[0])
+                self._core.adopt(dict(entry.options) | told)
+                self._core.hear_keys(entry.payload.session_id, told)
         if entry.event != "UserPromptSubmit":
-            await self._tell(entry, "", reader, writer)
+            try:
+                await self._tell(entry, "", reader, writer)
+            finally:
+                await write_session_down(self._core, entry.payload.session_id)
             return
         # At once: when its turn comes the hook may have given up, and what was typed is a person's all the same.
         doubt = await vouch(self._core, entry, _caller(writer))
         try:
             await self._tell(entry, doubt, reader, writer)
         finally:
+            await write_session_down(self._core, entry.payload.session_id)
             await write_down(self._core, entry)
 
     async def _tell(self, entry: Entry, doubt: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

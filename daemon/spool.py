@@ -20,13 +20,14 @@ from watchfiles import Change, awatch
 
 from subconscious.flow.remembering import clean
 from subconscious.safe_files import NotRegularError, TooLargeError, is_missing, replace_file
-from subconscious.store import jobs, losses
+from subconscious.store import events, jobs, losses
 
 from . import remains
 from .aside import LONGEST, aside
 from .core import Core
 from .entry import MAX_BYTES, NAME_SUFFIX, Entry, read_entry
 from .events import EVENTS
+from .vouching import KNOWN
 
 log = logging.getLogger("subconscious.daemon")
 
@@ -62,6 +63,15 @@ class Spool:
         self.lost = 0
         self._half_written: dict[str, int] = {}
 
+    async def note_unheard(self) -> None:
+        """Note the entries that lie in the spool when a daemon begins to listen: none could hear their hooks.
+
+        An entry that already has a job was found by a daemon before, so its hook could have been heard.
+        """
+        names = await asyncio.to_thread(entry_names, self._folder)
+        known = await jobs.states(self._core.database, names)
+        self._core.unheard.update(name for name in names if name not in known)
+
     def path(self, name: str) -> Path:
         """Where an entry lies."""
         return self._folder / name
@@ -91,6 +101,8 @@ class Spool:
         async with self._core.database.write() as tx:
             for name, found in read:
                 if isinstance(found, Entry):
+                    if name in self._core.unheard:
+                        await events.record(tx, KNOWN, "prompt", found.payload.session_id)
                     await jobs.enqueue(tx, name, found.event, found.payload.session_id, found.at)
                 elif found:
                     await jobs.bury(tx, name, "", found, time())

@@ -34,6 +34,7 @@ from . import reasoning, typed_review
 from .acts import Telling, refuse_held, remember, set_archived
 from .core import Core
 from .entry import Entry
+from .reviewing import suspicion_note
 from .typed_review import Said, refuse
 from .vouching import is_a_persons
 
@@ -212,10 +213,11 @@ async def _status(core: Core, entry: Entry, project: Project, text: str) -> str:
     del entry, text
     held = await memories.counts(core.database, project.id)
     waits = await captures.waiting(core.database, project.id)
+    note = await suspicion_note(core, project.id)
     return (
         f"Subconscious is on. Project {within_quotes(project.name, 100)}: {held['project']} memories;"
         f" in all {held['active']} active, {held['archived']} archived."
-        f" {waits} captures of this project wait for review"
+        f" {waits} captures of this project wait for review{f'; {note}' if note else ''}"
         " (/subconscious:review, or `subconscious review` in a terminal)."
     )
 

@@ -1,8 +1,8 @@
 """``/subconscious:review`` as a person typed it: the list, and their decisions (SPEC A4, N13).
 
-What waits is shown to the person, never to the model: it goes into the hook's message, not into the context. A
-decision counts when the hook that handed the prompt over belongs to a person's session; without such a hook, when
-the client's own transcript holds the prompt.
+What waits is shown to the person, not put into the context: it goes into the hook's message. A decision counts at
+once in a session whose terminal no other session can have opened. Anywhere else it waits for a code that a terminal
+outside of Claude Code shows.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from subconscious.store import captures, events
 from subconscious.store.capture_rows import QUARANTINED
 from subconscious.store.projects import Project
 
+from .codes import digest_of
 from .core import Core
 from .entry import Entry
-from .reviewing import Wish, carry_out, looked_at, offered
-from .vouching import is_a_persons
+from .reviewing import carry_out, left_out, looked_at, offered, suspicion, suspicion_note, unsuspected
+from .wish import Wish
 
 log = logging.getLogger("subconscious.daemon")
 
@@ -31,12 +32,16 @@ SHOWN = 10
 DECISION = re.compile(
     r"(?P<deed>approve|reject|teach|release|edit|restore|undo)\b\s*(?P<rest>.*)", re.DOTALL | re.IGNORECASE
 )
+CODE = re.compile(r"code\s+([\w -]{1,40})", re.IGNORECASE)
+ALL = re.compile(r"approve\s+all", re.IGNORECASE)
+MOST_AT_ONCE = 1000
 QUARANTINE = ("quarantine", "quarantined")
 NUMBERS = re.compile(r"(?:[#\[]*\d{1,15}\]?(?:[\s,;:]+|$))+")
 NUMBER = re.compile(r"[#\[]*(\d{1,15})\]?[\s,;:]+")
 USAGE = (
-    "Usage: /subconscious:review, then approve ID..., approve all, reject ID... WHY, teach ID... (reject, and flag what"
-    " says the same), edit ID NEW WORDS, restore ID..., undo ID...; /subconscious:review quarantine, then release ID..."
+    "Usage: /subconscious:review, then approve ID..., approve all (except what looks poisoned), reject ID... WHY, teach"
+    " ID... (reject, and flag what says the same), edit ID NEW WORDS, restore ID..., undo ID...; /subconscious:review"
+    " quarantine, then release ID..."
 )
 
 
@@ -53,21 +58,64 @@ async def answer(core: Core, entry: Entry, project: Project, text: str, doubt: s
         return await _listing(core, project)
     if text.lower() in QUARANTINE:
         return await _held_listing(core, project)
+    if code := CODE.fullmatch(text):
+        return await _redeem(core, entry, code[1], doubt)
     if (wish := await _wish(core, entry, project, text)) is None:
         return Said(f"Subconscious did not understand: {within_quotes(text, 200)}. {USAGE}")
     if doubt:
         await refuse(core, entry, doubt)
         return Said(f"Subconscious did nothing: a person decides on captures, and {doubt}.")
-    return Said(_told(wish, await carry_out(core, wish)))
+    if doubt := core.vouched.doubt_of_decision(entry):
+        await refuse(core, entry, doubt)
+        return await _ask_for_code(core, entry, wish, doubt)
+    return Said(await _carry_out(core, project, text, wish))
+
+
+async def _carry_out(core: Core, project: Project, text: str, wish: Wish) -> str:
+    """Carry a decision out; say what became of it, and what an approval of all has left out."""
+    said = _told(wish, await carry_out(core, wish))
+    if not ALL.fullmatch(text):
+        return said
+    _, number = await unsuspected(core, project.id, MOST_AT_ONCE)
+    return f"{said}. {left_out(number)}" if number else said
+
+
+async def _ask_for_code(core: Core, entry: Entry, wish: Wish, doubt: str) -> Said:
+    """Let a decision wait for the code that the person's terminal shows."""
+    chosen = await captures.many(core.database, list(wish.ids))
+    core.codes.ask(entry.payload.session_id, wish, digest_of(wish, chosen))
+    return Said(
+        f"Subconscious did nothing yet: a person decides on captures, and {doubt}. To confirm, run `subconscious review"
+        " code` in a terminal that was open before any Claude Code that runs, and type here: /subconscious:review code"
+        " CODE. Or decide there with `subconscious review`."
+    )
+
+
+async def _redeem(core: Core, entry: Entry, code: str, doubt: str) -> Said:
+    """Carry out the decision that a code confirms, if the captures are as the terminal showed them."""
+    if doubt:
+        await refuse(core, entry, doubt)
+        return Said(f"Subconscious did nothing: a person decides on captures, and {doubt}.")
+    waiting = core.codes.redeem(entry.payload.session_id, code)
+    if waiting is None:
+        await refuse(core, entry, "the code is wrong or has expired")
+        return Said("Subconscious did nothing: the code is wrong, used, or has expired. Type the decision again.")
+    chosen = await captures.many(core.database, list(waiting.wish.ids))
+    if digest_of(waiting.wish, chosen) != waiting.digest:
+        return Said("Subconscious did nothing: the captures have changed since the code was shown. Decide again.")
+    return Said(_told(waiting.wish, await carry_out(core, waiting.wish)))
 
 
 async def make_up(core: Core, entry: Entry, project: Project, text: str) -> None:
-    """Carry out a decision whose hook found nobody to ask: its prompt must stand in the client's transcript."""
-    persons = await is_a_persons(core, entry, "review", text)
-    if persons and (wish := await _wish(core, entry, project, text)) is not None:
-        await carry_out(core, wish)
-    if persons is False:
-        await refuse(core, entry, "its prompt does not stand in the session's transcript")
+    """Carry out a decision whose hook was heard but had no time to wait for the answer.
+
+    Nothing else shows that a person decided: any process can write an entry of the spool, and a line of a transcript.
+    """
+    if entry in core.vouched:
+        if not core.vouched.doubt_of_decision(entry) and (wish := await _wish(core, entry, project, text)) is not None:
+            await carry_out(core, wish)
+    elif not await events.history(core.database, "typed", entry.name):
+        await refuse(core, entry, "no session handed it over")
 
 
 async def refuse(core: Core, entry: Entry, doubt: str) -> None:
@@ -85,9 +133,9 @@ async def _listing(core: Core, project: Project) -> Said:
         return Said(f"Subconscious: nothing of this project waits for review.{apart}")
     found = await offered(core, project.id)
     lines = [line for capture in found for line in _lines(capture)]
-    first = (
-        f"Subconscious: {waits} captured statement{'' if waits == 1 else 's'} of this project for your review.{apart}"
-    )
+    what = f"{waits} captured statement{'' if waits == 1 else 's'} of this project for your review."
+    note = await suspicion_note(core, project.id)
+    first = f"Subconscious: {what}{f' {note}.' if note else ''}{apart}"
     rest = waits - len(found)
     more = [f"{rest} more wait: decide on these, then /subconscious:review shows the next."] if rest > 0 else []
     return Said(
@@ -101,7 +149,7 @@ async def _held_listing(core: Core, project: Project) -> Said:
     found = await captures.listing(core.database, project_id=project.id, status=QUARANTINED, limit=SHOWN)
     if not found:
         return Said("Subconscious: nothing of this project is in quarantine.")
-    lines = [line for capture in await looked_at(core, found) for line in (*_lines(capture), *_suspicions(capture))]
+    lines = [line for capture in await looked_at(core, found) for line in _lines(capture)]
     held = await captures.quarantined(core.database, project.id)
     first = f"Subconscious: {held} captured statement{'' if held == 1 else 's'} of this project may be poisoned."
     return Said(
@@ -110,16 +158,13 @@ async def _held_listing(core: Core, project: Project) -> Said:
     )
 
 
-def _suspicions(capture: dict[str, Any]) -> list[str]:
-    return [f"      {capture['level']}: {found['threat']}, {_plain(found['why'])}" for found in capture["verdict"][:3]]
-
-
 def _lines(capture: dict[str, Any]) -> list[str]:
     speaker = surfacing.speaker(Origin(capture["origin"]), capture["extractor"])
     said = f"{capture['kind']}, {speaker}, confidence {capture['confidence']:.2f}"
     proposal = capture["proposal"]
     hint = "" if proposal["decision"] == "look" else f"; {proposal['decision']}? {_plain(proposal['why'])}"
-    return [f"{capture['id']:>4}  {_plain(capture['content'])}", f"      ({said}{hint})"]
+    warning = [f"      ! {_plain(suspicion(capture))}"] if suspicion(capture) else []
+    return [f"{capture['id']:>4}  {_plain(capture['content'])}", f"      ({said}{hint})", *warning]
 
 
 def _plain(text: str) -> str:
@@ -134,8 +179,8 @@ async def _wish(core: Core, entry: Entry, project: Project, text: str) -> Wish |
         return None
     deed, rest = match["deed"].lower(), match["rest"].strip()
     if deed == "approve" and rest.lower() == "all":
-        waiting = await captures.listing(core.database, project_id=project.id, status="review", limit=1000)
-        return Wish(deed, tuple(capture["id"] for capture in waiting), once=entry.name)
+        ids, _ = await unsuspected(core, project.id, MOST_AT_ONCE)
+        return Wish(deed, ids, once=entry.name)
     if deed == "edit":
         one = NUMBER.match(rest)
         return Wish(deed, (int(one[1]),), wording=rest[one.end() :], once=entry.name) if one else None

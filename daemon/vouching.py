@@ -11,7 +11,7 @@ from collections import OrderedDict
 from datetime import datetime
 from hashlib import sha256
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from subconscious.flow.remembering import clean
 from subconscious.redaction import ledger
@@ -21,7 +21,7 @@ from subconscious.store.rows import content_hash
 from subconscious.transcripts.lines import whole_lines
 from subconscious.transcripts.records import parse
 
-from .peers import doubt_of_hook
+from .peers import doubt_of_decision, doubt_of_hook
 
 if TYPE_CHECKING:
     from .core import Core
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 VOUCHED = "vouched"
 """The event by which a prompt is a person's, whichever daemon heard of it."""
+
+KNOWN = "known"
+"""The event by which a session is one of the client's."""
 
 COMMANDED = "a command"
 """What is on record of a vouched prompt that no line of a person's words will follow."""
@@ -44,6 +47,8 @@ WRITTEN_SECONDS = 5.0
 
 SLACK_SECONDS = 60.0
 """By how much a transcript's time may lie before the hook's."""
+
+REVIEW = "/subconscious:review"
 
 MARK = b"/subconscious:"
 """What a line holds in which a command of ours was typed."""
@@ -63,10 +68,29 @@ class Vouched:
     def __init__(self) -> None:
         self._prompts: OrderedDict[Mark, None] = OrderedDict()
         self._stored: OrderedDict[Mark, None] = OrderedDict()
+        self._deciding: OrderedDict[Mark, str] = OrderedDict()
+        self._sessions: OrderedDict[str, None] = OrderedDict()
 
     def add(self, entry: Entry) -> None:
-        """Vouch for a prompt."""
+        """Vouch for a prompt, and so for its session."""
+        self.add_session(entry.payload.session_id)
         _keep(self._prompts, _mark_of(entry))
+
+    def add_decision(self, entry: Entry, doubt: str) -> None:
+        """Note why a decision in a prompt needs a code, or that it needs none ("")."""
+        _keep(self._deciding, _mark_of(entry), doubt)
+
+    def doubt_of_decision(self, entry: Entry) -> str:
+        """Why a decision in a prompt is not a person's without a code; "" when it is."""
+        return self._deciding.get(_mark_of(entry), "no session handed it over")
+
+    def add_session(self, session_id: str) -> None:
+        """Vouch for a session."""
+        _keep(self._sessions, session_id)
+
+    def knows_session(self, session_id: str) -> bool:
+        """Whether a session was vouched for."""
+        return session_id in self._sessions
 
     def add_stored(self, entry: Entry, text: str) -> None:
         """Vouch for what is stored of a prompt."""
@@ -80,8 +104,8 @@ class Vouched:
         return _mark(session_id, prompt_id, text) in self._stored
 
 
-def _keep(marks: OrderedDict[Mark, None], mark: Mark) -> None:
-    marks[mark] = None
+def _keep(marks: OrderedDict[Any, Any], mark: Any, value: str | None = None) -> None:
+    marks[mark] = value
     if len(marks) > REMEMBERED:
         marks.popitem(last=False)
 
@@ -96,10 +120,32 @@ def _mark(session_id: str, prompt_id: str, text: str) -> Mark:
 
 async def vouch(core: Core, entry: Entry, caller: int) -> str:
     """Look at the hook that hands a prompt over: why it is doubted, or "", and then the prompt is vouched for."""
-    doubt = await asyncio.to_thread(doubt_of_hook, caller)
+    doubt = await asyncio.to_thread(doubt_of_hook, caller, core.home.root)
     if not doubt:
         core.vouched.add(entry)
+        if entry.payload.prompt.lstrip().startswith(REVIEW):
+            core.vouched.add_decision(entry, await asyncio.to_thread(doubt_of_decision, caller, core.home.root))
     return doubt
+
+
+async def write_session_down(core: Core, session_id: str) -> None:
+    """Keep it on record that a session is one of the client's, for this daemon and for those that follow."""
+    if not core.vouched.knows_session(session_id) or await _is_on_record(core, session_id):
+        return
+    async with core.database.write() as tx:
+        await events.record(tx, KNOWN, "prompt", session_id)
+
+
+async def knows_session(core: Core, session_id: str) -> bool:
+    """Whether the client's hooks spoke for a session, or began it when no daemon could hear them.
+
+    Any process can write a transcript, and an entry of the spool that names it.
+    """
+    return core.vouched.knows_session(session_id) or await _is_on_record(core, session_id)
+
+
+async def _is_on_record(core: Core, session_id: str) -> bool:
+    return bool(await events.history(core.database, "prompt", session_id))
 
 
 async def write_down(core: Core, entry: Entry) -> None:
@@ -121,14 +167,17 @@ async def write_down(core: Core, entry: Entry) -> None:
 
 
 async def is_a_persons(core: Core, entry: Entry, verb: str, text: str) -> bool | None:
-    """Whether a person typed a command: True as soon as that is known, None if it was refused to a hook meanwhile."""
+    """Whether a person typed a command: True as soon as that is known, None if it was refused to a hook meanwhile.
+
+    The transcript counts only if there was no daemon that the hook could have asked: any process can write both.
+    """
     deadline = monotonic() + WRITTEN_SECONDS
     while True:
         if entry in core.vouched:
             return True
         if await events.history(core.database, "typed", entry.name):
             return None
-        if await asyncio.to_thread(stands_in_transcript, entry, verb, text):
+        if entry.name in core.unheard and await asyncio.to_thread(stands_in_transcript, entry, verb, text):
             return True
         if monotonic() > deadline:
             return False

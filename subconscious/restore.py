@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subconscious.errors import DaemonError, NotFoundError, SubconsciousError
+from subconscious.errors import DaemonError, NewerStoreError, NotFoundError, StoreError, SubconsciousError
 from subconscious.home import Home
 from subconscious.store import events, restoring
 from subconscious.store.backups import Copy, checksum, checksums
@@ -36,6 +36,9 @@ class Choice:
     fault: str = ""
 
 
+LIST = "`subconscious restore` lists the copies"
+
+
 def choices(home: Home) -> list[Choice]:
     """Every copy that is kept, looked through, the latest first."""
     known = checksums(home.database)
@@ -53,13 +56,21 @@ def _looked_through(copy: Copy, digest: str) -> Choice:
 
 
 def find(home: Home, name: str) -> Path:
-    """The copy that is meant by its name, or any file by its path. Raises NotFoundError."""
+    """The copy that is meant by its name, or by the path of one that was put elsewhere. Raises NotFoundError."""
     if name == LATEST:
         return _latest(home)
     known = {copy.path.name: copy.path for copy in restoring.candidates(home.database)}
-    path = known.get(name, Path(name).expanduser())
+    if name in known:
+        return known[name]
+    path = Path(name).expanduser()
     if not path.is_file():
-        raise NotFoundError(f"there is no copy {name!r}", "`subconscious restore` lists them")
+        raise NotFoundError(f"there is no copy {name!r}", LIST)
+    try:
+        check(path)
+    except NewerStoreError:
+        pass  # it is one of ours all the same; putting it back says what to do
+    except StoreError as error:
+        raise NotFoundError(f"{name!r} is no copy of a memory database", LIST) from error
     return path
 
 

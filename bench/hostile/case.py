@@ -46,7 +46,10 @@ class Stage:
         """A session in a project folder of this stage."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
-        return Speaker(self.home.root, folder)
+        speaker = Speaker(self.home.root, folder)
+        if self.home.socket.exists():
+            speaker.introduce()
+        return speaker
 
     def configure(self, **values: object) -> None:
         """Write config.toml; no embedder unless the case asks for one."""

@@ -18,7 +18,7 @@ class Deciding(Room):
     """Requests about captures: what waits for a person, and what they decide (SPEC A4, N13, N6)."""
 
     personal: ClassVar[frozenset[str]] = frozenset(
-        {"approve", "edit", "forget_lesson", "reject", "release", "restore", "rollback", "undo"}
+        {"approve", "codes", "edit", "forget_lesson", "reject", "release", "restore", "rollback", "undo"}
     )
     decides_on: ClassVar[str] = "captures"
 
@@ -43,12 +43,13 @@ class Deciding(Room):
         return {"captures": found, "waiting": await captures.waiting(self.core.database, project_id)}
 
     async def cmd_approve(self, args: Args) -> dict[str, Any]:
-        """A person says yes to waiting captures, or to all that wait."""
+        """A person says yes to waiting captures, or to all that wait and do not look poisoned."""
         ids = args.ids
         if args.all:
             project = None if args.everywhere else (await self.here(args)).id
-            waiting = await captures.listing(self.core.database, project_id=project, status="review", limit=args.limit)
-            ids = tuple(capture["id"] for capture in waiting)
+            ids, number = await reviewing.unsuspected(self.core, project, args.limit)
+            note = reviewing.left_out(number)
+            return await self._decide(Wish("approve", ids, args.reason)) | ({"left_out": note} if note else {})
         return await self._decide(Wish("approve", ids, args.reason))
 
     async def cmd_edit(self, args: Args) -> dict[str, Any]:
@@ -62,6 +63,11 @@ class Deciding(Room):
     async def cmd_release(self, args: Args) -> dict[str, Any]:
         """A person lets captures out of quarantine (SPEC N13)."""
         return await self._decide(Wish("release", args.ids, args.reason))
+
+    async def cmd_codes(self, args: Args) -> dict[str, Any]:
+        """The decisions that sessions asked for and that wait for a code, each with its code."""
+        del args
+        return {"decisions": await reviewing.with_codes(self.core)}
 
     async def cmd_lessons(self, args: Args) -> dict[str, Any]:
         """What refusals have taught."""

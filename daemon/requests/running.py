@@ -15,6 +15,7 @@ from subconscious.store import asked, captures, embedding_queue, jobs, memories,
 
 from ..accepted import accept
 from ..in_force import put_in_force
+from ..reviewing import suspicion_note
 from .args import Args
 from .room import Room
 
@@ -37,6 +38,7 @@ class Running(Room):
             "memories": await memories.counts(core.database, project.id if project else None),
             "review": await captures.waiting(core.database),
             "quarantined": await captures.quarantined(core.database),
+            "suspicion": await suspicion_note(core),
             "jobs": await jobs.counts(core.database),
             "refining": await model_readings.counts(core.database),
             "spool": await self.spool.waiting(),

@@ -52,6 +52,10 @@ def state_folder(patient: Patient) -> Iterator[Finding]:
     root = patient.home.root
     kind = filesystem(root, patient.mounts)
     mode = stat.S_IMODE(root.stat().st_mode) if root.exists() else 0
+    if _is_fallback(patient):
+        home = patient.environ.get("HOME") or "unset"
+        detail = f"HOME ({home}) can't be written to, so memories are kept in {root}, which a restart may empty"
+        yield fault("state folder", detail, _ELSEWHERE)
     if mode & 0o077:
         detail = f"{root} is open to other users (mode {mode:04o})"
         yield fault("state folder", detail, f"chmod 700 {sh(root)}")
@@ -62,6 +66,12 @@ def state_folder(patient: Patient) -> Iterator[Finding]:
         yield fine("state folder", f"{root} is made by the first session")
     elif not mode & 0o077:
         yield fine("state folder", f"{root}, mode {mode:04o}{f', {kind}' if kind else ''}")
+
+
+def _is_fallback(patient: Patient) -> bool:
+    """Whether the state folder is the one that is used where there is no home folder to write to."""
+    home = patient.environ.get("HOME", "")
+    return not patient.environ.get("SUBCONSCIOUS_HOME") and patient.home.root != Path(home, ".subconscious")
 
 
 def filesystem(path: Path, mounts: str) -> str:

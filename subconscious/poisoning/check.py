@@ -1,8 +1,8 @@
 """Tier 1: the patterns, then the small model, on every text that might be remembered (SPEC A17).
 
 A person's own words count one level less, and what only tells the model how to behave counts nothing there: that is
-what people say. The model only ever flags: it has learned from few sources, and is wrong about kinds of text that it
-has not seen.
+what people say. Words that would switch off instructions or safety count in full, whoever says them. The model only
+ever flags: it has learned from few sources, and is wrong about kinds of text that it has not seen.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from subconscious.poisoning import linear
 from subconscious.poisoning.rule import Rule
 from subconscious.poisoning.rules import CUES, HIDDEN_ONLY, RULES, SERIOUS, SERIOUS_CUES
 from subconscious.poisoning.views import View, views
+
+IN_FULL = (Threat.INSTRUCTION, Level.HIGH)
+"""The threat, and its lowest level, of which a person's own words are not let off a level."""
 
 _ZERO_WIDTH = re.compile("[A-Za-z][\u200b\u200c\u200d\u2060\ufeff\u00ad]{1,20}[A-Za-z]")
 _TAG_RUN = re.compile("(?<!\U0001f3f4)[\U000e0020-\U000e007e]{4,2000}")
@@ -35,6 +38,7 @@ _DISGUISES = (
 def rules_version() -> str:
     """What a verdict was reached with: another table or another model has another version."""
     table = repr([(rule.name, rule.level, rule.source, rule.typed) for rule in RULES])
+    table += repr(IN_FULL)
     return hashlib.sha256(table.encode() + linear.weights()).hexdigest()[:12]
 
 
@@ -56,7 +60,15 @@ def verdict_of(findings: Iterable[Finding], *, typed: bool = False) -> Verdict:
     level = max((finding.level for finding in found), key=lambda one: one.rank, default=Level.NONE)
     if level is Level.LOW and len({finding.rule for finding in found}) > 1:
         level = Level.MEDIUM
-    return Verdict(level.shifted(-1) if typed else level, found, rules_version())
+    if typed and not any(map(_disarms, found)):
+        level = level.shifted(-1)
+    return Verdict(level, found, rules_version())
+
+
+def _disarms(finding: Finding) -> bool:
+    """Whether it would switch off what a later session goes by: no person's word lets that through unseen."""
+    threat, level = IN_FULL
+    return finding.threat is threat and finding.level.rank >= level.rank
 
 
 def _parts(candidate: Candidate) -> Iterator[tuple[str, str]]:

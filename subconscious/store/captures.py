@@ -219,6 +219,17 @@ async def quarantined(database: Database, project_id: str | None = None, since: 
     return int(rows[0][0])
 
 
+async def suspected(database: Database, project_id: str | None = None, since: float = 0.0) -> list[dict[str, Any]]:
+    """Captures that wait for a person and look like an attack, the worst first, newer than ``since``."""
+    rows = await database.rows(
+        "SELECT * FROM implicit_captures WHERE status = 'review' AND NOT quarantined AND level <> 'none'"
+        " AND (?1 IS NULL OR project_id = ?1) AND created_at > ?2"
+        " ORDER BY CASE level WHEN 'low' THEN 2 WHEN 'medium' THEN 1 ELSE 0 END, id",
+        (project_id, since),
+    )
+    return [opened(row) for row in rows]
+
+
 async def of_whole_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
     """All captures that a session brought, in whatever state."""
     rows = await tx.execute_fetchall("SELECT * FROM implicit_captures WHERE session_id = ? ORDER BY id", (session_id,))

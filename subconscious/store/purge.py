@@ -15,6 +15,7 @@ from subconscious.store import events, merges, prose
 from subconscious.store.connect import Database
 from subconscious.store.filters import FULL_TEXT
 from subconscious.store.merges import MERGED
+from subconscious.store.read_before import READ, digest_of
 from subconscious.store.rows import marks
 from subconscious.store.subjects import SUBJECTS
 from subconscious.store.wordings import Wordings
@@ -324,16 +325,46 @@ def _erased(batch: Sequence[prose.Row], wordings: Wordings) -> list[tuple[prose.
     return [(row, new) for row, new in changes if new]
 
 
+KEPT = frozenset(
+    {"schema_migrations", "events", "purged_captures", "embedding_models", "llm_calls", "llm_batches", "llm_requests"}
+    | {"jobs", "maintenance_runs", "redaction_state", "redactions_allowed", "postponed_upkeep"}
+)
+"""Tables that hold no words, names or paths, or lose them here."""
+
+
 async def empty(tx: aiosqlite.Connection) -> None:
-    """After everything was purged: what is kept about nothing any more. Projects stay, and how far was read."""
-    # Without the accepted settings, the next start would accept the config.toml of that time.
-    await tx.execute("DELETE FROM events WHERE action <> 'purge' AND NOT (action = 'accept' AND subject = 'settings')")
-    whole = ("prompts", "surfaces", "handovers", "redactions", "model_readings", "failures", "recovered_commands")
-    for table in whole:
-        await tx.execute(f"DELETE FROM {table}")  # noqa: S608
-    await tx.execute("UPDATE llm_requests SET system = '', text = '', payload = '{}', state = 'buried'")
+    """After everything was purged: delete what is left, projects, paths and sessions included.
+
+    How far transcripts were read stays under a digest of their paths, so that they are not read again.
+    """
+    rows = await tx.execute_fetchall("SELECT path, position FROM transcripts")
+    for row in rows:
+        await events.record(tx, READ, "prompt", digest_of(row["path"]), after={"position": row["position"]})
+    await tx.execute(
+        # Without the accepted settings, the next start would accept the config.toml of that time.
+        "DELETE FROM events WHERE action NOT IN ('purge', ?) AND NOT (action = 'accept' AND subject = 'settings')",
+        (READ,),
+    )
+    await tx.execute("PRAGMA defer_foreign_keys = ON")
+    for table in await _tables(tx):
+        await tx.execute(f'DELETE FROM "{table}"')  # noqa: S608
+    # What was sent to a model may still be answered, and what was spent today still counts.
+    await tx.execute(
+        "UPDATE llm_requests SET key = 'purged ' || id, system = '', text = '', payload = '{}', reason = '',"
+        " state = 'buried', session_id = '', project_id = ''"
+    )
+    await tx.execute("UPDATE llm_calls SET session_id = '', project_id = ''")
+    await tx.execute("DELETE FROM maintenance_runs WHERE state <> 'running'")
+    await tx.execute("DELETE FROM jobs WHERE state <> 'leased'")
     await tx.execute("UPDATE jobs SET reason = ''")
-    await tx.execute("UPDATE transcripts SET state = '{}'")
+
+
+async def _tables(tx: aiosqlite.Connection) -> list[str]:
+    """The tables that a purge of everything empties; those of the full text went with their memories."""
+    rows = await tx.execute_fetchall(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'"
+    )
+    return [row["name"] for row in rows if row["name"] not in KEPT]
 
 
 def _portions(items: Sequence[Any]) -> Iterable[Sequence[Any]]:

@@ -9,7 +9,7 @@ from time import time
 import aiosqlite
 
 from subconscious.model import Session
-from subconscious.store import events
+from subconscious.store import events, read_before
 from subconscious.store.connect import Database
 from subconscious.store.rows import alter, insertion, session_from, stored
 
@@ -309,9 +309,11 @@ async def counts(database: Database) -> dict[str, int]:
 
 
 async def position(database: Database, path: str, session_id: str) -> Position:
-    """Where to go on reading a transcript: its start, if it is new."""
+    """Where to go on reading a transcript: its start, if it is new; behind what was purged, if that was all."""
     rows = await database.rows("SELECT path, session_id, position, state FROM transcripts WHERE path = ?", (path,))
-    return Position(**dict(rows[0])) if rows else Position(path, session_id, 0, "")
+    if rows:
+        return Position(**dict(rows[0]))
+    return Position(path, session_id, await read_before.position(database, path), "")
 
 
 async def positions(database: Database) -> dict[str, Position]:

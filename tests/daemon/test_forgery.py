@@ -30,6 +30,7 @@ async def source(core: Core, project: Project, tmp_path: Path) -> Source:
     path.write_text('{"type":"queue-operation","operation":"enqueue"}\n')
     async with core.database.write() as tx:
         await sessions.note(tx, "s", project.id, time(), transcript=str(path), cwd="")
+    core.vouched.add_session("s")
     return Source("s", project.id, str(path), watched=True)
 
 
@@ -168,7 +169,7 @@ async def test_what_was_read_is_read_again_only_if_more_was_written(
 
 async def test_each_caller_is_looked_at(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever hands over again what a person typed is not believed for that."""
-    monkeypatch.setattr("daemon.vouching.doubt_of_hook", lambda process: "" if process == 1 else "no hook")
+    monkeypatch.setattr("daemon.vouching.doubt_of_hook", lambda process, root: "" if process == 1 else "no hook")
     entry = Entry("e", "UserPromptSubmit", time(), "/", "", "", {}, Payload("s", prompt="/subconscious:forget 1"))
     assert await vouch(core, entry, 1) == ""
     assert await vouch(core, entry, 2) == "no hook"

@@ -81,7 +81,18 @@ def test_everything_can_go_and_the_daemon_goes_on(running: Home, speaker: Speake
     assert person(running, "purge", all=True, everywhere=True)["entries"] == 1
     assert knowing(running, MARK) == []
     assert (running.log / "daemon.log").stat().st_size == 0
+    for name in (str(speaker.project), str(elsewhere.project), speaker.id, elsewhere.id):
+        assert knowing(running, name) == []
+    assert _rows_of(running, "sessions", "projects", "project_paths", "transcripts") == [0, 0, 0, 0]
     learned(running, elsewhere, "We decided to sort the ledger by date, because names change.")
+    assert knowing(running, "unittest was slow") == []  # what was read before is not read again
+
+
+def _rows_of(home: Home, *tables: str) -> list[int]:
+    with sqlite3.connect(home.database) as connection:
+        counts = [connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
+    connection.close()
+    return counts
 
 
 def test_vectors_are_made_anew(stopped: Home, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bench.sessions import Speaker
+from daemon.forgery import UNTYPED
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
@@ -377,17 +378,50 @@ def command_line(speaker: Speaker, words: str, entrypoint: str = "cli") -> None:
     speaker.transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
-@pytest.mark.parametrize(("entrypoint", "decided"), [("cli", True), ("sdk-cli", False), ("", False)])
-def test_a_decision_that_found_no_daemon_must_stand_in_the_transcript(
-    running: Home, speaker: Speaker, entrypoint: str, decided: bool
-) -> None:
+@pytest.mark.parametrize("entrypoint", ["cli", "sdk-cli", ""])
+def test_a_decision_that_no_session_handed_over_is_none(running: Home, speaker: Speaker, entrypoint: str) -> None:
+    """Any process can write an entry of the spool, and a line of a transcript."""
     number = waiting(running, speaker)
     words = f"/subconscious:review approve {number}"
     speaker.hook("drop", "UserPromptSubmit", prompt=words)
     if entrypoint:
         command_line(speaker, words, entrypoint)
     drained(running)
-    assert bool(listed(running, speaker, "approved")) is decided
+    assert [capture["id"] for capture in listed(running, speaker, "review")] == [number]
+
+
+@pytest.mark.parametrize("heard", [False, True])
+def test_a_command_in_a_transcript_counts_if_no_daemon_could_hear_its_hook(
+    running: Home, speaker: Speaker, heard: bool
+) -> None:
+    words = "/subconscious:remember The sandbox is reset nightly."
+    if not heard:
+        client.call(running, "stop")
+        client.await_absence(running, 10)
+    command_line(speaker, words)
+    speaker.hook("drop", "UserPromptSubmit", prompt=words)
+    client.ensure_daemon(running)
+    drained(running)
+    assert bool(active(running, speaker)) is not heard
+
+
+def test_a_transcript_that_no_hook_spoke_for_waits(running: Home, speaker: Speaker) -> None:
+    """A tool writes a transcript of a session that never was, and says that its turn has ended."""
+    forged = Speaker(running.root, speaker.project)
+    forged.say(DECISION)
+    forged.hook("drop", "Stop")
+    drained(running)
+    assert active(running, speaker) == []
+    assert [(one["status"], one["reason"]) for one in listed(running, speaker)] == [("review", UNTYPED)]
+
+
+def test_a_session_that_began_without_a_daemon_is_believed(stopped: Home, tmp_path: Path) -> None:
+    early = new_session(stopped, tmp_path / "project")
+    early.say(DECISION)
+    early.hook("drop", "Stop")
+    client.ensure_daemon(stopped)
+    drained(stopped)
+    assert active(stopped, early) == [DECISION]
 
 
 def test_the_environment_of_these_tests_is_a_persons() -> None:

@@ -50,9 +50,12 @@ def drained(home: Home) -> None:
 
 
 def new_session(home: Home, folder: Path) -> Speaker:
-    """Another session."""
+    """Another session. Where a daemon runs, it knows the session as one of the client's."""
     folder.mkdir(exist_ok=True)
-    return Speaker(home.root, folder)
+    speaker = Speaker(home.root, folder)
+    if home.socket.exists():
+        speaker.introduce()
+    return speaker
 
 
 def stop(home: Home) -> None:

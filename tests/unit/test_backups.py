@@ -141,6 +141,17 @@ def test_what_is_not_fit_changes_nothing(stored: Home, tmp_path: Path) -> None:
     assert [bool(choice.fault) for choice in restore.choices(stored)] == [True]
 
 
+def test_only_a_copy_of_ours_is_found_by_its_path(stored: Home, tmp_path: Path) -> None:
+    moved = backups.keep_copy(stored.database, 15).rename(tmp_path / "moved.db")
+    assert restore.find(stored, str(moved)) == moved
+    other = tmp_path / "other.db"
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("CREATE TABLE places (url TEXT)")
+    for path in (other, Path("/etc/passwd"), tmp_path / "none.db"):
+        with pytest.raises(NotFoundError, match="no copy"):
+            restore.find(stored, str(path))
+
+
 def test_while_a_daemon_has_it_nothing_is_put_back(stored: Home) -> None:
     copy = backups.keep_copy(stored.database, 15)
     lock = Lock(stored.lock)

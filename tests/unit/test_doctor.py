@@ -165,6 +165,15 @@ def test_a_state_folder_open_to_others(home: Home) -> None:
     assert faults(home)["state folder"].remedy == f"chmod 700 {home.root}"
 
 
+def test_a_home_folder_that_can_not_be_written_to(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("no folder")
+    environ = {"HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path)}
+    told = [one for one in examine(environ, MOUNTS) if one.name == "state folder" and one.remedy]
+    assert len(told) == 1
+    assert str(tmp_path / f"subconscious-{os.getuid()}") in told[0].detail
+    assert "SUBCONSCIOUS_HOME=" in told[0].remedy
+
+
 def test_a_state_folder_on_a_shared_file_system(home: Home) -> None:
     mounts = f"{MOUNTS}43 21 0:47 / {home.root.parent} rw - cifs //server/x rw\n"
     found = faults(home, mounts)["state folder"]

@@ -31,7 +31,8 @@ class Machine:
         *environment: str,
         session: int = 0,
         terminal: int = 0,
-        holds: int | None = None,
+        started: int | None = None,
+        state: str = "S",
         hidden: bool = False,
         pipes: tuple[int, ...] = (),
     ) -> int:
@@ -40,7 +41,8 @@ class Machine:
         (folder / "ns" / "mnt").symlink_to("mnt:[1]")
         words = command.split()
         name = Path(words[0]).name
-        status = f"{pid} ({name}) S {parent} {pid} {session or pid} {terminal} -1"
+        born = pid if started is None else started
+        status = f"{pid} ({name}) {state} {parent} {pid} {session or pid} {terminal} -1{' 0' * 13} {born} 0"
         (folder / "stat").write_text(status)
         (folder / "cmdline").write_text("\0".join(words) + "\0")
         if not hidden:
@@ -49,9 +51,6 @@ class Machine:
             (folder / kind).mkdir()
         for number, pipe in enumerate(pipes):
             (folder / "fd" / str(number)).symlink_to(f"pipe:[{pipe}]")
-        if holds is not None:
-            (folder / "fd" / "5").symlink_to("/dev/ptmx")
-            (folder / "fdinfo" / "5").write_text(f"pos:\t0\ntty-index:\t{holds}\n")
         return pid
 
 
@@ -69,21 +68,61 @@ def shell(machine: Machine, parent: int, *environment: str, pts: int = 3) -> int
 
 def test_a_window_of_the_desktop_is_a_persons(machine: Machine) -> None:
     machine.process(10, 1, "systemd --user")
-    machine.process(20, 10, "gnome-terminal-server", holds=3)
+    machine.process(20, 10, "gnome-terminal-server")
     assert peers.doubt_of_person(shell(machine, 20)) == ""
 
 
 def test_a_terminal_over_ssh_is_a_persons(machine: Machine) -> None:
     machine.process(10, 1, "sshd:", hidden=True)
-    machine.process(20, 10, "sshd: dev@pts/3", hidden=True, holds=3)
+    machine.process(20, 10, "sshd: dev@pts/3", hidden=True)
     assert peers.doubt_of_person(shell(machine, 20)) == ""
 
 
-def test_a_pane_of_tmux_is_a_persons_beside_a_running_client(machine: Machine) -> None:
-    machine.process(20, 1, "tmux new", holds=3)
-    machine.process(30, 20, "-zsh", session=30, terminal=PTS + 4)
-    machine.process(31, 30, "claude", session=30, terminal=PTS + 4)
+def client_elsewhere(machine: Machine, started: int, *environment: str, name: str = "claude") -> None:
+    machine.process(30, 1, "-zsh", session=30, terminal=PTS + 4, started=1)
+    machine.process(31, 30, name, *environment, session=30, terminal=PTS + 4, started=started)
+
+
+def test_a_terminal_that_is_older_than_every_client_is_a_persons(machine: Machine) -> None:
+    machine.process(20, 1, "tmux new")
+    client_elsewhere(machine, started=55)
     assert peers.doubt_of_person(shell(machine, 20)) == ""
+
+
+@pytest.mark.parametrize("opener", [("script -qec review", 1), ("tmux new -d", 1), ("gnome-terminal-server", 10)])
+def test_a_terminal_that_was_opened_while_a_client_runs_needs_more(machine: Machine, opener: tuple[str, int]) -> None:
+    """Nothing but the time tells a person's new window from one that a detached command opened."""
+    machine.process(20, opener[1], opener[0], started=45)
+    client_elsewhere(machine, started=40)
+    assert "while Claude Code was running" in peers.doubt_of_person(shell(machine, 20))
+    assert peers.doubt_of_person(60, at_terminal=False) == ""
+
+
+def test_clients_that_use_another_state_folder_opened_no_terminal(machine: Machine) -> None:
+    client_elsewhere(machine, 40, "SUBCONSCIOUS_HOME=/elsewhere")
+    pid = shell(machine, 1)
+    assert peers.doubt_of_person(pid, root=Path("/home/dev/.subconscious")) == ""
+    assert "its terminal" in peers.doubt_of_person(pid, root=Path("/elsewhere"))
+    assert "its terminal" in peers.doubt_of_person(pid)
+
+
+def test_a_client_that_has_ended_opened_no_terminal(machine: Machine) -> None:
+    machine.process(31, 1, "claude", started=40, state="Z")
+    assert peers.doubt_of_person(shell(machine, 1)) == ""
+
+
+def test_the_folder_in_the_home_folder_is_the_default(machine: Machine) -> None:
+    client_elsewhere(machine, 40)
+    pid = shell(machine, 1)
+    assert "its terminal" in peers.doubt_of_person(pid, root=Path("/home/dev/.subconscious"))
+    assert peers.doubt_of_person(pid, root=Path("/elsewhere")) == ""
+
+
+def test_a_process_that_was_detached_on_a_terminal_is_no_person(machine: Machine) -> None:
+    """A server that the client started shares its terminal, and may leave the client's family."""
+    shell(machine, 1)
+    pid = machine.process(61, 1, "python attack.py", session=50, terminal=PTS + 3)
+    assert "detached" in peers.doubt_of_person(pid)
 
 
 def test_a_container_whose_terminal_is_held_outside_is_a_persons(machine: Machine) -> None:
@@ -91,7 +130,7 @@ def test_a_container_whose_terminal_is_held_outside_is_a_persons(machine: Machin
 
 
 def test_a_tmux_that_the_model_started_is_not(machine: Machine) -> None:
-    machine.process(20, 1, "tmux new -d", MARK, holds=3)
+    machine.process(20, 1, "tmux new -d", MARK)
     assert "inside Claude Code" in peers.doubt_of_person(shell(machine, 20))
 
 
@@ -112,7 +151,7 @@ def test_what_stands_below_the_client_is_not(machine: Machine, client: str) -> N
 
 
 def test_what_only_speaks_of_the_client_is_no_client(machine: Machine) -> None:
-    machine.process(20, 1, "vim notes/claude-code.md", holds=3)
+    machine.process(20, 1, "vim notes/claude-code.md")
     assert peers.doubt_of_person(shell(machine, 20)) == ""
 
 
@@ -122,16 +161,10 @@ def test_without_a_terminal_nobody_is_a_person(machine: Machine) -> None:
     assert peers.doubt_of_person(pid, at_terminal=False) == ""
 
 
-def test_a_terminal_that_the_model_holds_is_not_a_persons(machine: Machine) -> None:
+def test_a_terminal_that_the_model_opened_is_not_a_persons(machine: Machine) -> None:
     machine.process(20, 1, "claude")
-    machine.process(21, 20, "python attack.py", MARK, holds=3)
+    machine.process(21, 20, "python attack.py", MARK)
     assert "its terminal" in peers.doubt_of_person(shell(machine, 1))
-
-
-def test_a_terminal_that_the_client_only_inherited_is_a_persons(machine: Machine) -> None:
-    machine.process(20, 1, "xterm", holds=3)
-    machine.process(21, 20, "claude", holds=3)
-    assert peers.doubt_of_person(shell(machine, 20)) == ""
 
 
 def test_who_leads_the_session_counts(machine: Machine) -> None:
@@ -201,3 +234,48 @@ def test_a_client_of_a_client_hands_over_nothing(machine: Machine) -> None:
     machine.process(31, 1, "claude", session=31)
     machine.process(32, 31, "claude -p", session=32)
     assert "by Claude Code itself" in peers.doubt_of_hook(hook(machine, 32))
+
+
+def session_of_a_person(machine: Machine, terminal: int = PTS + 3, started: int = 33) -> int:
+    machine.process(32, 1, "-zsh", session=32, terminal=terminal, started=started)
+    machine.process(33, 32, "claude", session=32, terminal=terminal, pipes=STREAMS, started=started)
+    return hook(machine, 33)
+
+
+def test_a_decision_typed_in_the_only_session_is_a_persons(machine: Machine) -> None:
+    pid = session_of_a_person(machine)
+    assert (peers.doubt_of_hook(pid), peers.doubt_of_decision(pid)) == ("", "")
+
+
+def test_a_decision_in_a_terminal_that_another_session_may_have_opened_needs_a_code(machine: Machine) -> None:
+    client_elsewhere(machine, started=20)
+    pid = session_of_a_person(machine)
+    assert peers.doubt_of_hook(pid) == ""  # a person's words, all the same
+    assert "its terminal" in peers.doubt_of_decision(pid)
+
+
+def test_a_decision_in_the_older_of_two_sessions_is_a_persons(machine: Machine) -> None:
+    client_elsewhere(machine, started=40)
+    assert peers.doubt_of_decision(session_of_a_person(machine)) == ""
+
+
+def test_a_decision_without_a_terminal_needs_a_code(machine: Machine) -> None:
+    pid = session_of_a_person(machine, terminal=0)
+    assert peers.doubt_of_hook(pid) == ""
+    assert "no terminal" in peers.doubt_of_decision(pid)
+
+
+@pytest.mark.parametrize("parent", ["", "systemd --user"])
+def test_a_detached_client_without_a_terminal_is_not_a_persons(machine: Machine, parent: str) -> None:
+    client_elsewhere(machine, started=20)
+    if parent:
+        machine.process(10, 1, parent, started=1)
+    machine.process(33, 10 if parent else 1, "claude -p words", session=33, pipes=STREAMS, started=40)
+    assert "another session" in peers.doubt_of_hook(hook(machine, 33))
+
+
+def test_a_script_that_is_older_than_the_other_sessions_may_start_one(machine: Machine) -> None:
+    client_elsewhere(machine, started=20)
+    machine.process(32, 1, "/usr/sbin/cron", started=5)
+    machine.process(33, 32, "claude -p words", session=33, pipes=STREAMS, started=40)
+    assert peers.doubt_of_hook(hook(machine, 33)) == ""
