@@ -145,8 +145,13 @@ def answers(record: Record, names: list[str]) -> str:
     if not isinstance(chosen, Mapping) or not isinstance(asked, list):
         return ""
     pairs = ((string(question, "question"), string(chosen, string(question, "question"))) for question in asked)
-    told = (f"{question}{ANSWERS}{_chosen(answer, asked)}" for question, answer in pairs if question and answer)
+    told = (f"{_asked(question)}{ANSWERS}{_chosen(answer, asked)}" for question, answer in pairs if question and answer)
     return "\n".join(" ".join(line.split()) for line in told)
+
+
+def _asked(question: str) -> str:
+    """Return a question without the sign that separates it from its answer: questions draw arrows, too."""
+    return " ".join(question.split()).replace(ANSWERS, " -> ")
 
 
 def _chosen(answer: str, asked: list[object]) -> str:
