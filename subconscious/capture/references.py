@@ -37,6 +37,16 @@ _OPTION = re.compile(
 _EITHER = re.compile(r"(?P<one>[^,.;:?\n]{3,80}?),? or (?P<other>[^,.;:?\n]{3,80})\?")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _LIST_ITEM = re.compile(r"(?:^|\n)[ \t]*(?P<number>\d{1,2})[.)][ \t]+(?P<text>[^\n]{3,400})")
+_ANAPHOR = re.compile(
+    r"\b(?:it|them|em|they|those|ours|theirs|yours|(?:that|this|the other|the same) one|one of them)\b", re.IGNORECASE
+)
+_FEWEST_NAMES = 2
+_BRIEF = 12
+"""Words of a direct answer to a question, at most: what is longer tells what it is about."""
+
+_SHORT_CLAUSE = re.compile(r"\W*\S+(?: \S+){0,2}[,.;:!]\s")
+"""A beginning of up to three words that answers, before the reasons: "avif + jpeg, skip webp ..." """
+
 _REPLY = re.compile(
     r"\W*(?:yes|yep|yeah|yup|no+|nope|nah|ok(?:ay)?|sure|right|correct|exactly|agreed|wrong|not|that|this|it|these|those|they|"
     r"the (?:first|second|third|last|former|latter|other|one)|same|only|keep|always|never|ja|nein|oui|non|s[i\u00ed]|sim|n[a\u00e3]o)\b|[^.!?]{1,80}!",
@@ -54,6 +64,25 @@ def is_dependent(text: str) -> bool:
     return bool(_DEPENDENT.match(text)) or len(wording.content_words(text)) < _FEW_WORDS
 
 
+def refers_back(text: str) -> bool:
+    """Whether a sentence uses a pronoun for something that it may not name itself."""
+    return bool(_ANAPHOR.search(text))
+
+
+def begins_back(text: str) -> bool:
+    """Whether a sentence uses such a pronoun before it names anything that could be meant."""
+    found = _ANAPHOR.search(text)
+    return found is not None and len(wording.content_words(text[: found.start()])) < _FEWEST_NAMES
+
+
+def replies(text: str, before: str) -> bool:
+    """Whether a message's first sentence leaves out what the assistant had just asked or named."""
+    said = _said(before)
+    asked = bool(said) and said[-1].endswith(("?", "\uff1f"))
+    brief = len(text.split()) <= _BRIEF or bool(_SHORT_CLAUSE.match(text))
+    return refers_back(text) or (asked and brief)
+
+
 def answered(text: str, before: str, number: str = "") -> str:
     """Return an answer with what it answers: the option picked, the question asked, or the statement replied to.
 
@@ -63,7 +92,7 @@ def answered(text: str, before: str, number: str = "") -> str:
     if about:
         return f"{text} (asked: {about})"
     terse = len(text.split()) <= _TERSE
-    told = _stated(before) if terse or _REPLY.match(text) else ""
+    told = _stated(before) if terse or _REPLY.match(text) or refers_back(text) else ""
     return f"{text} (replying to: {told})" if told else text
 
 
@@ -93,7 +122,8 @@ def _asked(before: str) -> str:
     if at is None:
         return ""
     named = len(wording.content_words(said[at])) >= _FEW_WORDS
-    asked = said[at] if named or not at or is_narration(said[at - 1]) else f"{said[at - 1]} {said[at]}"
+    alone = named or not at or (is_narration(said[at - 1]) and not said[at - 1].endswith("?"))
+    asked = said[at] if alone else f"{said[at - 1]} {said[at]}"
     return wording.shorten(asked if len(asked) <= LONGEST_REFERENCE else said[at], LONGEST_REFERENCE)
 
 

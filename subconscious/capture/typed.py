@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from subconscious.capture import corrects, judge, stated, wording
 from subconscious.capture.kernel import leans
-from subconscious.capture.references import answered, is_dependent
+from subconscious.capture.references import answered, begins_back, is_dependent, replies
 from subconscious.capture.refinements import LONGEST_STATEMENT
 from subconscious.capture.sentences import sentences
 from subconscious.model import Candidate, Evidence, Origin, Strength, Turn
@@ -177,11 +177,12 @@ def _alone(one: judge.Spoken, text: str) -> str:
     number = _NUMBER.search(one.previous)
     if number and one.before:
         return answered(text, one.before, number[1])
-    dependent = leans(text) or is_dependent(text) or judge.is_answer(one)
+    reply = judge.is_answer(one) or (one.place == 0 and bool(one.before) and replies(text, one.before))
+    dependent = leans(text) or is_dependent(text) or reply or begins_back(text)
     if one.previous and (dependent or _is_remark(one.previous)):
         whole = f"{_ended(wording.squeeze(one.previous))} {text}"
         text = whole if len(whole) <= LONGEST_STATEMENT else text
-        dependent = judge.is_answer(one)
+        dependent = reply
     return answered(text, one.before) if one.before and dependent else text
 
 

@@ -112,6 +112,38 @@ def test_a_statement_without_a_question_is_no_answer_to_what_was_being_done() ->
 
 
 @pytest.mark.parametrize(
+    ("text", "before", "part"),
+    [
+        (
+            "3, one of the cards is dead and nobody replaces it",
+            "I use four ranks on the A100 node.",
+            "ranks on the A100",
+        ),
+        ("good, two feed suppliers still call it", "I left the SOAP endpoint untouched.", "SOAP endpoint"),
+        ("vault, path kv/geo, the .env one is a dummy", "Where is the maps key loaded from?", "maps key"),
+        (
+            "never, the vendor's library prints to stdout by itself",
+            "Shall I log every request? Fine?",
+            "log every request",
+        ),
+    ],
+)
+def test_a_reply_that_leaves_out_its_subject_takes_what_it_replies_to(text: str, before: str, part: str) -> None:
+    one = judge.Spoken(text, before=before)
+    (found,) = typed.extract([turn(text, before=before)], {one: judge.Opinion(0.95, "fact")})
+    assert part in found.content
+
+
+def test_a_statement_with_its_own_subject_takes_nothing() -> None:
+    text = (
+        "the staging cluster belongs to the platform team, and nobody else may resize its node pools without a ticket"
+    )
+    one = judge.Spoken(text, before="Which cluster do you mean?")
+    (found,) = typed.extract([turn(text, before=one.before)], {one: judge.Opinion(0.95, "ownership")})
+    assert found.content == text
+
+
+@pytest.mark.parametrize(
     ("text", "content"),
     [
         ("(we use go-git to be independent of the checkout)", "we use go-git to be independent of the checkout"),
