@@ -61,6 +61,7 @@ _UNNAMED = re.compile(
 )
 """A finding points at code that stood beside it, or joins a leading line to what it did not lead to."""
 
+_ADDED_NAMES = re.compile(r" \([\w., -]+\)\Z")
 _RIGHT_NOW = re.compile(r"\b(?:right now|at the moment|just now|this time)\b", re.IGNORECASE)
 
 _PLACE_IN_CODE = re.compile(r"\.\w{1,5}:\d+|\blines? \d+|:\d+-\d+\b", re.IGNORECASE)
@@ -91,9 +92,10 @@ class Session:
         last = next((at for at in reversed(range(len(turns))) if _EDITS & set(turns[at].tools)), 0)
         return cls(placed, {turn.id: turn.text for turn in turns}, frozenset(turn.id for turn in turns[:last]))
 
-    def edits_after(self, turn_id: str) -> bool:
-        """Whether the session edited files after a turn."""
-        return turn_id in self.before_edit
+    def edits_around(self, turn_id: str) -> bool:
+        """Whether the session edited files after a turn, or in its exchange."""
+        exchange = self.of_turn.get(turn_id)
+        return turn_id in self.before_edit or (exchange is not None and bool(exchange.files))
 
 
 def passing(candidate: Candidate, session: Session) -> str:
@@ -119,12 +121,7 @@ def _is_presented(candidate: Candidate, session: Session) -> bool:
 
 def _is_carried_out(candidate: Candidate, session: Session) -> bool:
     """Whether a request names a file that its own exchange then edited, and nothing makes it hold beyond that."""
-    exchange = session.of_turn.get(candidate.evidence.turn_id)
-    if exchange is None or _STANDING.search(candidate.content):
-        return False
-    said = candidate.content.casefold()
-    names = (PurePath(file).name.casefold() for file in exchange.files)
-    return any(len(name) >= SHORTEST_NAME and name in said for name in names)
+    return not _STANDING.search(candidate.content) and _names_edited(candidate, session)
 
 
 def of_the_moment(candidate: Candidate, session: Session) -> str:
@@ -138,9 +135,16 @@ def of_the_moment(candidate: Candidate, session: Session) -> str:
         return "points at what it does not name"
     if _CHANGE.search(said):
         return "speaks of a change"
-    exchange = session.of_turn.get(candidate.evidence.turn_id)
-    if exchange is not None and exchange.files:
+    if _names_edited(candidate, session):
         return "is shown by the edits that its exchange made"
-    if _DEFECT.search(said) and session.edits_after(candidate.evidence.turn_id):
+    if _DEFECT.search(said) and session.edits_around(candidate.evidence.turn_id):
         return "speaks of a defect, and its session went on to edit"
     return ""
+
+
+def _names_edited(candidate: Candidate, session: Session) -> bool:
+    """Whether a statement itself names a file that its exchange edited; the names added behind it don't count."""
+    exchange = session.of_turn.get(candidate.evidence.turn_id)
+    said = _ADDED_NAMES.sub("", candidate.content).casefold()
+    names = (PurePath(file).name.casefold() for file in exchange.files) if exchange is not None else ()
+    return any(len(name) >= SHORTEST_NAME and name in said for name in names)

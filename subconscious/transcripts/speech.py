@@ -34,7 +34,8 @@ _CLIENT_OPENINGS = re.compile(
 )
 _SLASH_COMMAND = re.compile(r"/[a-z][\w:-]*(?:\s|\Z)")
 _INTERRUPT = "[Request interrupted by user"
-_PLAN = "Implement the following plan:"
+PLAN = "Implement the following plan:"
+"""How the client begins the prompt that is a plan of the assistant's, once a person has approved it."""
 
 _REJECTION = "The user doesn't want to proceed with this tool use."
 _REASON = re.compile(r"the user (?:said|provided the following reason for the rejection):\s*")
@@ -61,7 +62,7 @@ def is_compaction(record: Record, text: str) -> bool:
 
 def is_plan(record: Record, text: str) -> bool:
     """Whether a user line is a plan of the assistant's that a person approved."""
-    return "planContent" in record or text.startswith(_PLAN)
+    return "planContent" in record or text.startswith(PLAN)
 
 
 def is_interrupt(text: str) -> bool:
