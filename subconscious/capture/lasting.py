@@ -41,7 +41,7 @@ _PRESENTED = re.compile(
 
 _CHANGE = re.compile(
     r"\b(?:now|no longer|will|previously|used to|fix(?:e[sd]|ing)?|root cause|summary|proposed|already|was(?:n't)?|were(?:n't)?)\b"
-    r"|(?:\A|[.:;] |\W[-\u2013\u2014] )(?:\W*)(?:before|added|adds|removed|removes|replaced|renamed|moved|passed|extracted|updated|swapped"
+    r"|(?:\A|[.:;] |\W[-\u2013\u2014] )\W{0,3}(?:before|added|adds|removed|removes|replaced|renamed|moved|passed|extracted|updated|swapped"
     r"|split|introduced|changed|cleaned|refactored|simplified|surface|mark|propagate|re-?apply)\b",
     re.IGNORECASE,
 )

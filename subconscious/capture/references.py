@@ -44,7 +44,7 @@ _FEWEST_NAMES = 2
 _BRIEF = 12
 """Words of a direct answer to a question, at most: what is longer tells what it is about."""
 
-_SHORT_CLAUSE = re.compile(r"\W*\S+(?: \S+){0,2}[,.;:!]\s")
+_SHORT_CLAUSE = re.compile(r"\W{0,3}\S{1,30}(?: \S{1,30}){0,2}[,.;:!]\s")
 """A beginning of up to three words that answers, before the reasons: "avif + jpeg, skip webp ..." """
 
 _REPLY = re.compile(
