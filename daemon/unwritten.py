@@ -17,6 +17,7 @@ from subconscious.store import events, sessions
 from subconscious.store.capture_rows import Place
 from subconscious.store.rows import content_hash
 from subconscious.summaries import Sketch
+from subconscious.transcripts.speech import PLAN
 
 from .core import Core
 from .entry import Entry
@@ -34,7 +35,7 @@ async def expect(core: Core, entry: Entry) -> None:
         return
     with ledger.reading(f"session/{entry.payload.session_id}"):
         text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()
-    if not text or text.startswith(NOT_TYPED):
+    if not text or text.startswith((*NOT_TYPED, PLAN)):  # an approved plan is a prompt, but the assistant's words
         return
     branch, _ = await asyncio.to_thread(head, entry.folder)
     prompt = sessions.Prompt(entry.payload.session_id, entry.payload.prompt_id, text, min(entry.at, time()), branch)

@@ -9,7 +9,7 @@ from subconscious.capture import wording
 from subconscious.capture.draft import Draft
 from subconscious.capture.exchange import Exchange, topic
 from subconscious.capture.kernel import is_trifle, leans
-from subconscious.capture.passages import Passage, points
+from subconscious.capture.passages import LONGEST, Passage, points
 from subconscious.model import Act, Strength, Turn
 from subconscious.transcripts.speech import ANSWERS
 
@@ -29,6 +29,9 @@ _UNSURE = re.compile(
 _COUNTER = re.compile(r"\?[^\w?]*\Z")
 """An answer that asks back decides nothing."""
 
+_DECIDED = " Decided: "
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+
 MOST_OF_A_PLAN = 3
 """Decisions that are kept of one plan: the rest is what will be done, and the code will say it."""
 
@@ -46,9 +49,17 @@ _DECISIONS = re.compile(
 
 _CHOICE = re.compile(
     r"\b(?:instead of|rather than|in favou?r of|as opposed to|no longer|deliberately|intentionally|by design|out of scope|unchanged|"
-    r"reject(?:s|ed)?|chose[n]?|prefer(?:red)?|not worth|(?:will|do|does|is|are|must|should) not|won't|don't|doesn't|single source of truth)\b",
+    r"reject(?:s|ed)?|chose[n]?|prefer(?:red)?|not worth|(?:will|must|should) not|won't|single source of truth)\b",
     re.IGNORECASE,
 )
+_DENIAL = re.compile(r"\b(?:(?:do|does|is|are) not|don't|doesn't|isn't|aren't)\b", re.IGNORECASE)
+"""Rules something out below a heading of decisions; elsewhere it may describe what is wrong."""
+
+_THINKING = re.compile(
+    r"\bactually\b|\bhmm+\b|\bwait\b|\?|\bor maybe\b|\bcrash(?:es|ed)\b|\bthe (?:bug|error|problem) is\b", re.IGNORECASE
+)
+"""A passage that weighs or describes what is wrong decides nothing."""
+
 _REASON = re.compile(
     r"\b(?:because|since|so that|otherwise|to avoid|to keep|to prevent|which (?:means|would|avoids|keeps)|avoids?|due to)\b",
     re.IGNORECASE,
@@ -86,7 +97,7 @@ def _answer(turn: Turn, line: str, question: str, answer: str) -> Draft:
     vague = (
         len(named) < _FEWEST_NAMES or (free and bool(_UNSURE.search(answer))) or len(wording.content_words(answer)) < 2
     )
-    content = f"{question} Decided: {answer}"
+    content = f"{_brief(question, LONGEST - len(answer) - len(_DECIDED))}{_DECIDED}{answer}"
     return Draft(
         turn,
         "decision",
@@ -98,6 +109,14 @@ def _answer(turn: Turn, line: str, question: str, answer: str) -> Draft:
         summary=f"{wording.shorten(answer, 60)} ({question}",
         reason="a question that the person answered",
     )
+
+
+def _brief(question: str, room: int) -> str:
+    """Return as many of a question's last sentences as there is room for, at least the last."""
+    said = _SENTENCE.split(question)
+    while len(said) > 1 and len(" ".join(said)) > room:
+        del said[0]
+    return " ".join(said)
 
 
 def plans(exchange: Exchange) -> Iterator[Draft]:
@@ -127,7 +146,8 @@ def _weight(passage: Passage) -> int:
     said = passage.wording
     if len(said) < _SHORTEST_DECISION or not said.rstrip().endswith((".", "!", ")")) or leans(said) or is_trifle(said):
         return 0
-    if _STEP.match(said) or len(wording.content_words(said)) < _FEWEST_WORDS:
+    if _THINKING.search(said) or _STEP.match(said) or len(wording.content_words(said)) < _FEWEST_WORDS:
         return 0
     settled = any(_DECISIONS.search(heading) for heading in passage.headings)
-    return settled + bool(_CHOICE.search(said)) + bool(_REASON.search(said))
+    chosen = bool(_CHOICE.search(said)) or (settled and bool(_DENIAL.search(said)))
+    return settled + chosen + bool(_REASON.search(said)) if chosen else 0

@@ -62,6 +62,9 @@ _EDIT = re.compile(
     r"\b(?:[Aa]dded|[Uu]pdated?|[Rr]emoved?|[Rr]eplaced?|[Rr]enamed|[Cc]hanged|[Ii]mported|[Mm]oved|Add|Import|Store|Modify|Keep|Change|"
     r"Insert|Pass|Wrap|Mirrored|Expanded)\b"
 )
+_DRAWN_UP = re.compile(r"(?:^|/)\.claude/plans/")
+"""The client names the files of plans at random: such a name tells nobody where something is."""
+
 _MOST_EDITS = 4
 """Edits that a passage may list without a reason: more of them are a changelog, which git has already."""
 
@@ -198,7 +201,8 @@ def named(exchange: Exchange, passage: Passage, said: str) -> str:
 
 def _placed(exchange: Exchange, content: str) -> str:
     """Add the files that were changed, where a passage names none and there is room."""
-    names = ", ".join(PurePath(file).name for file in exchange.files[:4])
+    files = [file for file in exchange.files if not _DRAWN_UP.search(file)]
+    names = ", ".join(PurePath(file).name for file in files[:4])
     place = f" ({names})"
     room = LONGEST - len(content) - len(place)
     return content + place if names and room >= 0 and not wording.files(content) else content

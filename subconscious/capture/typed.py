@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from subconscious.capture import corrects, judge, stated, wording
 from subconscious.capture.kernel import leans
-from subconscious.capture.references import answered, is_dependent
+from subconscious.capture.references import answered, begins_back, is_dependent, replies
 from subconscious.capture.refinements import LONGEST_STATEMENT
 from subconscious.capture.sentences import sentences
 from subconscious.model import Candidate, Evidence, Origin, Strength, Turn
@@ -61,6 +61,15 @@ CUED_KINDS = frozenset(("blocker", "dead_end"))
 """Kinds that the judge does not tell apart."""
 
 _WORD = re.compile(r"\w")
+_NUMBER = re.compile(r"(?:\A|\s)(\d{1,2})[.)]\Z")
+"""The number of a statement that ends the sentence before it: "1. the first, 2. both" """
+
+_ADDRESS = re.compile(
+    r"\A(?:(?:also|sorry|btw|by the way|fyi|note|again|one more thing)\s*[:,]\s+|my point is(?: that|:)?\s+"
+    r"|(?:that|this|it|(?:the|your) \w+ part)(?:'s| is| was|\u2019s) (?:not (?:correct|right|true)|wrong|incorrect)\s*[,;:.]\s+"
+    r"|(?:please )?(?:have|keep|bear) in mind(?: that|:|,)?\s+|(?:please )?note that\s+)+",
+    re.IGNORECASE,
+)
 
 
 def extract(turns: Sequence[Turn], opinions: Opinions = NO_OPINIONS) -> list[Candidate]:
@@ -164,12 +173,30 @@ def _corrects(turn: Turn) -> bool:
 
 def _alone(one: judge.Spoken, text: str) -> str:
     """Word a sentence so that it can be understood without its message: with what it answers or leans on."""
-    dependent = leans(text) or is_dependent(text) or judge.is_answer(one)
+    text = _direct(text)
+    number = _NUMBER.search(one.previous)
+    if number and one.before:
+        return answered(text, one.before, number[1])
+    reply = judge.is_answer(one) or (one.place == 0 and bool(one.before) and replies(text, one.before))
+    dependent = leans(text) or is_dependent(text) or reply or begins_back(text)
     if one.previous and (dependent or _is_remark(one.previous)):
-        whole = f"{wording.squeeze(one.previous)} {text}"
+        whole = f"{_ended(wording.squeeze(one.previous))} {text}"
         text = whole if len(whole) <= LONGEST_STATEMENT else text
-        dependent = judge.is_answer(one)
+        dependent = reply
     return answered(text, one.before) if one.before and dependent else text
+
+
+def _direct(text: str) -> str:
+    """Return a statement without brackets around it and without what only addresses the listener."""
+    if text.startswith("(") and text.endswith(")") and text.count("(") == 1:
+        text = text[1:-1].strip()
+    rest = _ADDRESS.sub("", text, count=1)
+    return rest if len(wording.content_words(rest)) >= REMARK else text
+
+
+def _ended(sentence: str) -> str:
+    """Return a sentence with a mark at its end, so that the next one can follow."""
+    return sentence if sentence[-1:] in ".!?:;,\u3002\uff01\uff1f" else f"{sentence}."
 
 
 def _is_remark(previous: str) -> bool:

@@ -14,6 +14,7 @@ from subconscious.capture.budget import Entry, distinct, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.decided import weight_against
 from subconscious.capture.gate import admit
+from subconscious.capture.lasting import Session, of_the_moment, passing
 from subconscious.capture.offline import extract
 from subconscious.capture.typed import NO_OPINIONS, Opinions
 from subconscious.claude_files.told import Told
@@ -55,6 +56,7 @@ from subconscious.store.capture_rows import Place
 from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash
 from subconscious.text.claims import replaces
+from subconscious.text.standalone import unclear
 
 Judged = tuple[Candidate, Admission]
 
@@ -115,6 +117,7 @@ def weigh(
     confirmed = {turn.id for turn in turns if turn.act is not Act.NONE}
     judged = []
     spoken = {turn.id for turn in turns if turn.role is Role.ASSISTANT and not turn.sidechain}
+    session = Session.of(turns)
     for one in trace(candidates, confirmed, spoken):
         candidate = one.candidate
         verdict = screen(candidate) if settings.poisoning else Verdict()
@@ -124,8 +127,26 @@ def weigh(
         admission = admit(candidate, settings, heard=quoted, confidence=worth)
         if candidate.evidence.turn_id not in confirmed:
             admission = _unasked(candidate, admission)
-        judged.append((candidate, _reserved(withhold(admission, verdict), one, checked=settings.poisoning)))
+        admission = _worth_keeping(candidate, admission, session)
+        admission = _reserved(withhold(admission, verdict), one, checked=settings.poisoning)
+        judged.append((candidate, _lasting(candidate, admission, session)))
     return judged
+
+
+def _worth_keeping(candidate: Candidate, admission: Admission, session: Session) -> Admission:
+    """Let what can't be understood alone, or is over with its session, wait for a person instead of storing it."""
+    if admission.decision is not Decision.AUTO:
+        return admission
+    why = unclear(candidate.content) or passing(candidate, session)
+    return replace(admission, decision=Decision.REVIEW, reason=f"it {why}: {admission.reason}") if why else admission
+
+
+def _lasting(candidate: Candidate, admission: Admission, session: Session) -> Admission:
+    """Keep what the assistant found from being given unconfirmed where it is of the moment, or unclear."""
+    if admission.decision is not Decision.REVIEW or admission.reservation != "":
+        return admission
+    why = unclear(candidate.content) or of_the_moment(candidate, session)
+    return replace(admission, reservation=f"it {why}") if why else admission
 
 
 def _unasked(candidate: Candidate, admission: Admission) -> Admission:

@@ -34,7 +34,8 @@ _CLIENT_OPENINGS = re.compile(
 )
 _SLASH_COMMAND = re.compile(r"/[a-z][\w:-]*(?:\s|\Z)")
 _INTERRUPT = "[Request interrupted by user"
-_PLAN = "Implement the following plan:"
+PLAN = "Implement the following plan:"
+"""How the client begins the prompt that is a plan of the assistant's, once a person has approved it."""
 
 _REJECTION = "The user doesn't want to proceed with this tool use."
 _REASON = re.compile(r"the user (?:said|provided the following reason for the rejection):\s*")
@@ -61,7 +62,7 @@ def is_compaction(record: Record, text: str) -> bool:
 
 def is_plan(record: Record, text: str) -> bool:
     """Whether a user line is a plan of the assistant's that a person approved."""
-    return "planContent" in record or text.startswith(_PLAN)
+    return "planContent" in record or text.startswith(PLAN)
 
 
 def is_interrupt(text: str) -> bool:
@@ -145,8 +146,13 @@ def answers(record: Record, names: list[str]) -> str:
     if not isinstance(chosen, Mapping) or not isinstance(asked, list):
         return ""
     pairs = ((string(question, "question"), string(chosen, string(question, "question"))) for question in asked)
-    told = (f"{question}{ANSWERS}{_chosen(answer, asked)}" for question, answer in pairs if question and answer)
+    told = (f"{_asked(question)}{ANSWERS}{_chosen(answer, asked)}" for question, answer in pairs if question and answer)
     return "\n".join(" ".join(line.split()) for line in told)
+
+
+def _asked(question: str) -> str:
+    """Return a question without the sign that separates it from its answer: questions draw arrows, too."""
+    return " ".join(question.split()).replace(ANSWERS, " -> ")
 
 
 def _chosen(answer: str, asked: list[object]) -> str:

@@ -14,6 +14,7 @@ import pytest
 from daemon.core import Core
 from daemon.entry import Entry, Payload
 from daemon.learn import Source, _read, learn
+from daemon.unwritten import expect
 from daemon.vouching import vouch, write_down
 from subconscious.store import captures, sessions
 from subconscious.store.projects import Project
@@ -186,3 +187,10 @@ async def test_what_nobody_vouches_for_ends_nothing(core: Core, source: Source) 
     await hand_over(core, "3", "forget what I said about the amounts")
     await kept(core, source)
     assert [bool(row["archived_at"]) for row in await core.database.rows("SELECT * FROM memories")] == [True]
+
+
+async def test_an_approved_plan_that_is_handed_over_as_a_prompt_is_not_typed(core: Core, source: Source) -> None:
+    for number, text in (("1", "Implement the following plan:\n\n# Plan: Never use floats"), ("2", FIRST)):
+        payload = Payload(source.session_id, prompt=text, prompt_id=number)
+        await expect(core, Entry("e", "UserPromptSubmit", time(), "/", "", "", {}, payload))
+    assert [one.prompt_id for one in await sessions.unwritten(core.database, source.session_id)] == ["2"]

@@ -96,6 +96,70 @@ def test_a_sentence_that_leans_takes_the_one_before_it() -> None:
     assert found.content.startswith("the mapper in geo/project.py")
 
 
+LIST = "Two questions:\n1. Should gaps show a line?\n2. Should the active session be lane 1 (leftmost), or rightmost?"
+
+
+def test_a_numbered_answer_takes_the_question_with_its_number() -> None:
+    assert "active session" in answered("left most", LIST, "2")
+    one = judge.Spoken("left most, and no fourth lane is drawn", before=LIST, place=1, previous="1. no line, 2.")
+    (found,) = typed.extract([turn(f"{one.previous} {one.text}", before=LIST)], {one: judge.Opinion(0.95, "rule")})
+    assert "active session" in found.content
+
+
+def test_a_statement_without_a_question_is_no_answer_to_what_was_being_done() -> None:
+    assert answered("the trailer of a checkpoint is called Checkpoint", "I fetched twice. It works.").count("(") == 0
+    assert "rounded half up" in answered("bankers rounding!", "I rounded half up. Let me run the tests:")
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "part"),
+    [
+        (
+            "3, one of the cards is dead and nobody replaces it",
+            "I use four ranks on the A100 node.",
+            "ranks on the A100",
+        ),
+        ("good, two feed suppliers still call it", "I left the SOAP endpoint untouched.", "SOAP endpoint"),
+        ("vault, path kv/geo, the .env one is a dummy", "Where is the maps key loaded from?", "maps key"),
+        (
+            "never, the vendor's library prints to stdout by itself",
+            "Shall I log every request? Fine?",
+            "log every request",
+        ),
+    ],
+)
+def test_a_reply_that_leaves_out_its_subject_takes_what_it_replies_to(text: str, before: str, part: str) -> None:
+    one = judge.Spoken(text, before=before)
+    (found,) = typed.extract([turn(text, before=before)], {one: judge.Opinion(0.95, "fact")})
+    assert part in found.content
+
+
+def test_a_statement_with_its_own_subject_takes_nothing() -> None:
+    text = (
+        "the staging cluster belongs to the platform team, and nobody else may resize its node pools without a ticket"
+    )
+    one = judge.Spoken(text, before="Which cluster do you mean?")
+    (found,) = typed.extract([turn(text, before=one.before)], {one: judge.Opinion(0.95, "ownership")})
+    assert found.content == text
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("(we use go-git to be independent of the checkout)", "we use go-git to be independent of the checkout"),
+        ("also: the trailer is called Checkpoint everywhere", "the trailer is called Checkpoint everywhere"),
+        ("sorry, my point is: the cli writes the ignore file", "the cli writes the ignore file"),
+        ("the first part is not correct, hooks add the trailer to commits", "hooks add the trailer to commits"),
+        ("that is wrong", "that is wrong"),
+    ],
+)
+def test_what_only_addresses_the_listener_is_left_out(text: str, content: str) -> None:
+    one = judge.Spoken(text)
+    (found,) = typed.extract([turn(text)], {one: judge.Opinion(0.95, "fact")})
+    assert found.content == content
+    assert found.evidence.quote == text
+
+
 @pytest.mark.parametrize("origin", [Origin.ASSISTANT, Origin.TOOL])
 def test_only_a_person_is_judged(origin: Origin) -> None:
     assert typed.spoken(turn("never push to main", origin=origin)) == []

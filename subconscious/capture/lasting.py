@@ -1,0 +1,150 @@
+"""What of a session is over with it: requests that it carried out, reports, and findings about what it changed.
+
+Judged by the structure around a statement first: who asked for something that the same exchange then edits wanted it
+once, and what the assistant says of files that it edits there, the edits themselves show.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from subconscious.capture.exchange import Exchange, exchanges
+from subconscious.model import Candidate, Origin, Turn
+
+SHORTEST_NAME = 4
+"""Letters of a file's name that a statement must quote to be about that file."""
+
+_STANDING = re.compile(
+    r"\b(?:always|never|every|each|any|all|whenever|wherever|from now on|must(?: not|n't)?|only|no longer|prefer|convention|rule"
+    r"|don't|do not|(?:should|shall) not|shouldn't)\b",
+    re.IGNORECASE,
+)
+"""Words that make a statement hold beyond the edit that follows it."""
+
+_REPORT = re.compile(
+    r"\W*(?:(?:ok|so|and|now|but|btw|sorry)\W+)*(?:i(?:'ve| have| just| already| also)+ (?!decided|chosen|agreed|settled|always|never)\w+(?:ed|en|ne|t|n)\b"
+    r"|i (?:can(?:'t|not| not)? |do(?:n't| not) |still |now |also |just |\w+ly )*(?:see|saw|notice[d]?|ran|tried|pushed|committed|merged|checked|got|get)\b"
+    r"|looking at\b|it (?:seems|looks)\b|looks like\b)",
+    re.IGNORECASE,
+)
+"""A person tells what they have just done or seen."""
+
+_PRESENTED = re.compile(
+    r"\b(?:(?:look|looking) (?:at|into)|comments?|feedback|findings?|review(?:er)?|error|output|message|log|report"
+    r"|(?:you|it|he|she|they|bot|copilot|linter|ci)(?: also| just)? (?:said|says?|wrote|suggests?|reports?|mentioned))(?: \w+){0,3} ?:\s+\S",
+    re.IGNORECASE,
+)
+"""Leads into words that the person quotes and that are not theirs."""
+
+_CHANGE = re.compile(
+    r"\b(?:now|no longer|will|previously|used to|fix(?:e[sd]|ing)?|root cause|summary|proposed|already|was(?:n't)?|were(?:n't)?)\b"
+    r"|(?:\A|[.:;] |\W[-\u2013\u2014] )\W{0,3}(?:before|added|adds|removed|removes|replaced|renamed|moved|passed|extracted|updated|swapped"
+    r"|split|introduced|changed|cleaned|refactored|simplified|surface|mark|propagate|re-?apply)\b",
+    re.IGNORECASE,
+)
+"""A finding speaks of a change: git shows it, and says so for longer."""
+
+_DEFECT = re.compile(
+    r"\b(?:bugs?|issues?|problems?|wrong(?:ly)?|incorrect(?:ly)?|fail(?:ed|ures?|ing)|crash(?:es|ed)?|broken|missing|unused|never called|"
+    r"loses|lost|drops|dropped|destroys|silently|had|didn't|doesn't work|redundant|unnecessary)\b",
+    re.IGNORECASE,
+)
+"""A finding speaks of a defect: it is out of date once the session mends it."""
+
+_UNNAMED = re.compile(
+    r"\b(?:these|those) \w+|\b(?:this|that) (?:struct|function|code|file|fix|method|class|check|case|logic|value|test|field|type|section|call|path)\b"
+    r"|\b(?:it|this|that|means|logic|is|are|example): |[.!?]: ",
+    re.IGNORECASE,
+)
+"""A finding points at code that stood beside it, or joins a leading line to what it did not lead to."""
+
+_ADDED_NAMES = re.compile(r" \([\w., -]+\)\Z")
+_RIGHT_NOW = re.compile(r"\b(?:right now|at the moment|just now|this time)\b", re.IGNORECASE)
+
+_PLACE_IN_CODE = re.compile(r"\.\w{1,5}:\d+|\blines? \d+|:\d+-\d+\b", re.IGNORECASE)
+"""A line's number is wrong after the next edit."""
+
+MOST_POINTS = 3
+"""Semicolons of a finding: with more of them it is a list of notes."""
+
+MOST_LEADS = 2
+"""Colons that lead from one part of a finding to the next."""
+
+
+_EDITS = frozenset(("Edit", "Write", "MultiEdit"))
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The exchanges of the turns at hand, by the turns that they are made of, and the text of each turn."""
+
+    of_turn: dict[str, Exchange] = field(default_factory=dict)
+    text: dict[str, str] = field(default_factory=dict)
+    before_edit: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, turns: Sequence[Turn]) -> Session:
+        """Sort turns into their exchanges."""
+        placed = {turn.id: one for one in exchanges(turns) for turn in one.turns}
+        last = next((at for at in reversed(range(len(turns))) if _EDITS & set(turns[at].tools)), 0)
+        return cls(placed, {turn.id: turn.text for turn in turns}, frozenset(turn.id for turn in turns[:last]))
+
+    def edits_around(self, turn_id: str) -> bool:
+        """Whether the session edited files after a turn, or in its exchange."""
+        exchange = self.of_turn.get(turn_id)
+        return turn_id in self.before_edit or (exchange is not None and bool(exchange.files))
+
+
+def passing(candidate: Candidate, session: Session) -> str:
+    """Return why what a person typed is over with its session; it completes "it ..."; "" where it may last."""
+    if candidate.origin is not Origin.USER:
+        return ""
+    if _is_presented(candidate, session):
+        return "quotes what somebody else said"
+    if _REPORT.match(candidate.content):
+        return "tells what was just done or seen"
+    if _RIGHT_NOW.search(candidate.content):
+        return "holds for the moment"
+    if _is_carried_out(candidate, session):
+        return "was carried out in its session"
+    return ""
+
+
+def _is_presented(candidate: Candidate, session: Session) -> bool:
+    """Whether a message leads into a sentence as into somebody else's words."""
+    before, found, _ = session.text.get(candidate.evidence.turn_id, "").partition(candidate.evidence.quote)
+    return bool(found) and bool(_PRESENTED.search(f"{before[-2000:]}{found[:1]}"))
+
+
+def _is_carried_out(candidate: Candidate, session: Session) -> bool:
+    """Whether a request names a file that its own exchange then edited, and nothing makes it hold beyond that."""
+    return not _STANDING.search(candidate.content) and _names_edited(candidate, session)
+
+
+def of_the_moment(candidate: Candidate, session: Session) -> str:
+    """Return why what the assistant found is not worth a month; it completes "it ..."; "" where it may be."""
+    said = candidate.content
+    if _PLACE_IN_CODE.search(said):
+        return "names lines by their number"
+    if said.count(";") > MOST_POINTS or said.count(": ") > MOST_LEADS:
+        return "is a list of notes"
+    if _UNNAMED.search(said):
+        return "points at what it does not name"
+    if _CHANGE.search(said):
+        return "speaks of a change"
+    if _names_edited(candidate, session):
+        return "is shown by the edits that its exchange made"
+    if _DEFECT.search(said) and session.edits_around(candidate.evidence.turn_id):
+        return "speaks of a defect, and its session went on to edit"
+    return ""
+
+
+def _names_edited(candidate: Candidate, session: Session) -> bool:
+    """Whether a statement itself names a file that its exchange edited; the names added behind it don't count."""
+    exchange = session.of_turn.get(candidate.evidence.turn_id)
+    said = _ADDED_NAMES.sub("", candidate.content).casefold()
+    names = (PurePath(file).name.casefold() for file in exchange.files) if exchange is not None else ()
+    return any(len(name) >= SHORTEST_NAME and name in said for name in names)

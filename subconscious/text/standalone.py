@@ -1,0 +1,54 @@
+"""Tells whether a statement can be understood by a reader who has not seen the conversation that it comes from."""
+
+from __future__ import annotations
+
+import re
+
+FEWEST_WORDS = 3
+"""Words of a statement; with fewer it names something and says nothing of it."""
+
+RESOLVED = re.compile(r"\((?:asked|replying to|plan): |\bDecided: ")
+"""What is answered, replied to or planned stands beside the statement, in words of that turn."""
+
+_PLACES = r"projects?|repos?|repository|codebase|code base|workspace|monorepo|machine|team|company|org(?:ani[sz]ation)?"
+"""What "this" names even to a stranger: where a memory is kept tells which is meant."""
+
+_BEGINS_ELSEWHERE = re.compile(
+    r"[\W_]*(?:it|its|it's|this|that|they|these|those|he|she|both|neither|same|there(?!(?:'s| is| are|\u2019s)\b)"
+    r"|the (?:same|latter|former|above|following|other))\b"
+    rf"(?! (?:{_PLACES})\b)",
+    re.IGNORECASE,
+)
+"""A beginning that points at a sentence before it."""
+
+_CONVERSATION = re.compile(
+    r"\b(?:the )?(?:first|second|third|last|other|latter|previous)"
+    r" (?:part|one|point|option|approach|paragraph|question|variant)\b"
+    r"|\byour (?:\w+ )?(?:changes?|edits?|fix|plan|answer|suggestion|proposal|approach|commit|summary|comment"
+    r"|implementation)\b"
+    r"|\byou (?:just |also |have |already )*(?:said|did|made|wrote|added|changed|suggested|proposed|mentioned|removed"
+    r"|created|told|asked)\b"
+    r"|\b(?:as|like|see|said|mentioned|described|listed) (?:above|below|before)\b|\b(?:option|variant) (?:[a-e]|\d)\b"
+    r"|\bsame (?:for|as|with|goes for) (?:the other|that|this|it|here|there)\b"
+    r"|\b(?:like|for|with) (?:that|this) (?:one|too|as well)\b"
+    r"|\b(?:this|that) (?:one|way|change|branch|pr|session|conversation|chat)\b",
+    re.IGNORECASE,
+)
+"""Words for parts of the conversation: what was said, proposed or changed in it."""
+
+_CUT_SHORT = re.compile(r"(?::|,|;|…|\.\.\.|\b(?:and|or|but|because|the|a|an|to|of|with))\s*\Z", re.IGNORECASE)
+
+
+def unclear(text: str) -> str:
+    """Return why a statement means little without its conversation; it completes "it ..."; "" where it stands alone."""
+    if _CUT_SHORT.search(text) or text.count("`") % 2:
+        return "is cut short"
+    if RESOLVED.search(text):
+        return ""
+    if len(text.split()) < FEWEST_WORDS and text.isascii():  # other scripts put no space between words
+        return "names something and says nothing of it"
+    if _BEGINS_ELSEWHERE.match(text):
+        return "begins with what it does not name"
+    if _CONVERSATION.search(text):
+        return "speaks of a conversation that is over"
+    return ""
