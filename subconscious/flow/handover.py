@@ -18,6 +18,7 @@ from subconscious.projects import is_over
 from subconscious.quoting import quote, word
 from subconscious.store import handovers
 from subconscious.summaries import Handover
+from subconscious.summaries.handover import whole_sentences
 
 LOOKED_AT = 20
 """Sessions among which the one to hand over is looked for."""
@@ -96,8 +97,7 @@ def lines_of(left: Left, given: Iterable[Memory], room: int) -> str:
     lines = []
     for line in _parts(left, known):
         if len(line) > room:
-            line = f"{quote(line, room - 5)}\n" if room > LEAST else ""
-            line = f"    {line}" if line else ""
+            line = f"    {whole_sentences(quote(line), room - 5)}\n" if room > LEAST else ""
         room -= len(line)
         lines.append(line)
     return head + "".join(lines) if any(lines) else ""
