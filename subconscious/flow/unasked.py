@@ -16,9 +16,11 @@ from subconscious.failures.wording import is_observed
 from subconscious.flow import unconfirmed
 from subconscious.flow.fitness import told_elsewhere, unasked
 from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given
+from subconscious.flow.handover import Left, lines_of
 from subconscious.flow.holding import holding_hits
 from subconscious.flow.mind import Mind
 from subconscious.flow.observing import known_ways_out
+from subconscious.flow.past_work import worked_on
 from subconscious.flow.recalling import fade, heeded, priorities, recall, superseded
 from subconscious.model import EngineHit, Hit, Memory
 from subconscious.quoting import CLOSING, OPENING
@@ -70,19 +72,19 @@ class Prompt:
 
 
 async def surface_prompt(mind: Mind, prompt: Prompt) -> surfacing.Context:
-    """Give a prompt the few memories that it is about or that are due; mostly that is silence (SPEC A19, D8, B12)."""
+    """Give a prompt the few memories that it is about or that are due, and the story of work like it."""
     due = await _due(mind, prompt)
     seen = await _seen(mind, prompt.session_id)
-    if not room(limits(mind, PROMPTED), seen) or not (due or terms(prompt.text)):
-        return surfacing.SILENCE
-    found = (
-        await recall(mind, unasked(prompt.text), prompt.project_id, 2 * surfacing.MOST) if terms(prompt.text) else []
-    )
+    asks = bool(terms(prompt.text))
+    story = await worked_on(mind, prompt.session_id, prompt.project_id, prompt.text) if asks else None
+    occasion = Occasion(prompt.session_id, prompt.project_id, PROMPTED, prompt.branch, asked=FITS, due=due)
+    if not room(limits(mind, PROMPTED), seen) or not (due or asks):
+        return await _give(mind, occasion, [], seen, story) if story is not None else surfacing.SILENCE
+    found = await recall(mind, unasked(prompt.text), prompt.project_id, 2 * surfacing.MOST) if asks else []
     fits = [hit for hit in found if hit.memory.id not in due]
     fits.sort(key=lambda hit: -hit.score * lean(hit.memory, prompt.branch, mind.standing))
-    occasion = Occasion(prompt.session_id, prompt.project_id, PROMPTED, prompt.branch, asked=FITS, due=due)
     guess = await unconfirmed.fitting(mind, prompt.session_id, prompt.project_id, prompt.text)
-    return await _give(mind, occasion, [*await due_hits(mind, due), *fits, *guess], seen)
+    return await _give(mind, occasion, [*await due_hits(mind, due), *fits, *guess], seen, story)
 
 
 async def surface_file(mind: Mind, occasion: Occasion, touched: Touched) -> surfacing.Context:
@@ -155,7 +157,9 @@ async def _ranked(mind: Mind, occasion: Occasion, engine: str, found: Sequence[t
     ]
 
 
-async def _give(mind: Mind, occasion: Occasion, hits: Sequence[Hit], seen: Seen) -> surfacing.Context:
+async def _give(
+    mind: Mind, occasion: Occasion, hits: Sequence[Hit], seen: Seen, story: Left | None = None
+) -> surfacing.Context:
     """Hold back what limits forbid, frame the rest, and save it in the ledger before it leaves."""
     chosen = limits(mind, occasion.event)
     in_force = await holding_hits(mind, hits, occasion.project_id)
@@ -173,12 +177,22 @@ async def _give(mind: Mind, occasion: Occasion, hits: Sequence[Hit], seen: Seen)
         limits=json.dumps(told(chosen, seen, occasion.about)),
         due=occasion.due,
     )
+    record = _record(mind, story, fit)
     left = min(mind.settings.start_characters, characters_left(chosen, seen) + len(OPENING) + len(CLOSING))
-    budget = surfacing.Budget(mind.settings.prompt_tokens, left, chosen.at_once)
-    context = surfacing.compose(fit, budget, occasion.branch, (), marks_for(mind, start))
-    if context.hits:
+    tokens = mind.settings.prompt_tokens + len(record) // surfacing.CHARACTERS_A_TOKEN
+    budget = surfacing.Budget(tokens, left + len(record), chosen.at_once)
+    context = surfacing.compose(fit, budget, occasion.branch, (), marks_for(mind, start), closing=record)
+    if record and story is not None and record in context.text:
+        context = replace(context, handed_over=story.session)
+    if context.text:
         await save_given(mind, start, context)
     return replace(context, held=sifted.held)
+
+
+def _record(mind: Mind, story: Left | None, given: Sequence[Hit]) -> str:
+    """The lines that tell what an earlier session did; "" without one."""
+    room = surfacing.CHARACTERS_A_TOKEN * mind.settings.handover_tokens
+    return lines_of(story, [hit.memory for hit in given], room, earlier=True) if story is not None else ""
 
 
 def limits(mind: Mind, event: str) -> Limits:
