@@ -12,7 +12,7 @@ from subconscious.flow.handover import Left
 from subconscious.flow.mind import Mind
 from subconscious.model import Session
 from subconscious.store import handovers
-from subconscious.summaries import Handover
+from subconscious.summaries import PLAN, Handover
 from subconscious.summaries.likeness import Likeness, gist, likest
 
 LOOKED_AT = 100
@@ -33,8 +33,6 @@ WORTH_EMBEDDING = 0.05
 ORDINARY = 0.4
 LONGEST = 400
 """Characters of a prompt that are compared by meaning: what it asks for stands at its beginning."""
-
-PLAN = "Implement the following plan:"
 
 
 async def worked_on(mind: Mind, session_id: str, project_id: str, text: str) -> Left | None:

@@ -14,7 +14,7 @@ from time import time
 from subconscious import repute, surfacing
 from subconscious.failures.wording import is_observed
 from subconscious.flow import unconfirmed
-from subconscious.flow.fitness import told_elsewhere, unasked
+from subconscious.flow.fitness import is_finding, told_elsewhere, unasked
 from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given
 from subconscious.flow.handover import Left, lines_of
 from subconscious.flow.holding import holding_hits
@@ -26,13 +26,14 @@ from subconscious.model import EngineHit, Hit, Memory
 from subconscious.quoting import CLOSING, OPENING
 from subconscious.search.engines import projects_of
 from subconscious.search.words import terms
-from subconscious.store import corrections, full_text, memories, surfaces, triggers
+from subconscious.store import corrections, full_text, memories, responses, surfaces, triggers
 from subconscious.store.triggers import Due
 from subconscious.surfacing.due import comes_about
 from subconscious.surfacing.faults import Fault, fault_of, likeness
 from subconscious.surfacing.files import Touched, bond
 from subconscious.surfacing.limits import Given, Limits, Seen, characters_left, room, sift, told
 from subconscious.surfacing.marks import lean
+from subconscious.surfacing.portfolio import MOST_UNHEEDED
 
 PROMPTED, TOUCHED, FAILED = surfaces.UNASKED
 """Events of what was given unasked."""
@@ -41,6 +42,12 @@ FITS = "fits the prompt"
 
 CANDIDATES = 100
 """Memories that are compared with a file or an error."""
+
+NEAR_WORK = 0.4
+"""Cosine to the session's prompt from which a finding on a file is about the work: that of an ordinary search hit."""
+
+WORK_LETTERS = 400
+"""Characters of a prompt that findings are compared with: what it asks for stands at its beginning."""
 
 RARE = 50
 """Memories of a project that a word may stand in and still tell them apart."""
@@ -94,10 +101,27 @@ async def surface_file(mind: Mind, occasion: Occasion, touched: Touched) -> surf
     if not room(chosen, seen, touched.path):
         return surfacing.SILENCE
     found = await full_text.naming(mind.database, touched.name, projects_of(occasion.project_id), CANDIDATES)
-    bound = [(memory, bond(memory, touched)) for memory in found]
-    hits = await _ranked(mind, occasion, "file", [(memory, strength) for memory, strength in bound if strength])
+    bound = [(memory, strength) for memory in found if (strength := bond(memory, touched))]
+    hits = await _ranked(mind, occasion, "file", await about_the_work(mind, bound, touched.work))
     hits += await unconfirmed.bound(mind, occasion.session_id, occasion.project_id, touched)
     return await _give(mind, replace(occasion, about=touched.path, asked="bound to the file"), hits, seen)
+
+
+async def about_the_work(mind: Mind, bound: Sequence[tuple[Memory, float]], work: str) -> list[tuple[Memory, float]]:
+    """Leave out findings on a file that the session's prompt is not about, and those that sessions leave unheeded.
+
+    Most findings name files that every other session reads. What a person stands for is given with the file anyway.
+    """
+    findings = [memory.id for memory, _ in bound if is_finding(memory)]
+    if not findings:
+        return list(bound)
+    heard = await responses.of_memories(mind.database, findings) if mind.settings.feedback else {}
+    apart = {number for number, one in heard.items() if one.unheeded >= MOST_UNHEEDED}
+    asked = await mind.embed(work[:WORK_LETTERS]) if work and mind.index is not None else None
+    if asked is not None and mind.index is not None:
+        vectors = await mind.index.vectors(findings)
+        apart |= {number for number, vector in vectors.items() if float(vector @ asked) < NEAR_WORK}
+    return [(memory, strength) for memory, strength in bound if memory.id not in apart]
 
 
 @dataclass(frozen=True, slots=True)
