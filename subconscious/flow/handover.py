@@ -86,6 +86,11 @@ def _gone_on_with(known: Sequence[Session], place: Place) -> Session | None:
     return next(here, None) or next(recent, None)
 
 
+def room_for(left: Left, branch: str, most: int) -> int:
+    """Characters that a hand-over may take: half of ``most`` where the work goes on on another branch."""
+    return most if left.session.branch == branch else most // 2
+
+
 def lines_of(left: Left, given: Iterable[Memory], room: int, *, earlier: bool = False) -> str:
     """The hand-over as it stands in a session's context, in at most ``room`` characters; "" where nothing fits.
 

@@ -21,8 +21,8 @@ LOOKED_AT = 100
 COMPARED = 2
 """Sessions, the likest by words, that are compared by meaning: each is embedded, once for as long as it is cached."""
 
-A_SESSION = 2
-"""Stories that one session is told in all, with the one at its start."""
+A_SESSION = 3
+"""Stories that one session is told in all, the one at its start included."""
 
 USEFUL = 0.25
 """Probability from which a story is told. Labelled pairs: one of two that reach it is what the prompt needs."""
@@ -40,7 +40,7 @@ async def worked_on(mind: Mind, session_id: str, project_id: str, text: str) -> 
     if not mind.settings.handover:
         return None
     told = await handovers.ledger(mind.database, session_id)
-    if len(told) > A_SESSION:
+    if len(told) >= A_SESSION:
         return None
     known = await handovers.finished(mind.database, project_id, session_id, LOOKED_AT)
     found = [(session, Handover.from_json(session.handover)) for session in known if session.id not in told]

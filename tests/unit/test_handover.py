@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from subconscious.flow.giving import Start, surface_start
 from subconscious.model import Role, Turn
 from subconscious.projects import is_over
+from subconscious.quoting import CLOSING, OPENING
 from subconscious.store import handovers, sessions, surfaces
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
@@ -201,6 +202,14 @@ async def test_another_branch_is_handed_over_for_two_days(
 ) -> None:
     await ended(database, project, "before", time() - age, "glaze")
     assert ("The work of before" in await told(database, project, branch="kiln")) is is_told
+
+
+async def test_another_branch_is_handed_over_in_half_the_room(database: Database, project: Project) -> None:
+    report = " ".join(f"Added step {number} to the worker." for number in range(60))
+    await ended(database, project, "before", time() - HOUR, "glaze", reported=report)
+    there, here = await told(database, project, branch="kiln"), await told(database, project, "then", branch="glaze")
+    assert 300 < len(there) - len(OPENING) - len(CLOSING) <= 500 < len(here)
+    assert there.removesuffix(CLOSING).endswith("to the worker.\n")
 
 
 async def test_a_session_that_still_runs_is_not_handed_over(database: Database, project: Project) -> None:

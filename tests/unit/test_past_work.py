@@ -1,0 +1,111 @@
+"""Which earlier session's story a prompt is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import time
+
+import numpy
+import pytest
+
+from subconscious.flow.mind import Mind
+from subconscious.flow.unasked import Prompt, surface_prompt
+from subconscious.settings import Settings
+from subconscious.store import handovers, sessions
+from subconscious.store.connect import Database
+from subconscious.store.projects import Project
+from subconscious.summaries import Handover
+from subconscious.summaries.likeness import likest
+
+DAY = 86_400.0
+ASKED = "Can you track the branch name of a checkpoint in metadata.json?"
+BRANCH = Handover(
+    asked='"check what effort it would be to store the branch in metadata.json"',
+    done="changed checkpoint.go, committed.go",
+    reported="Added Branch to the metadata that WriteCommitted stores; it stays empty on a detached head.",
+    files=("checkpoint.go", "committed.go"),
+)
+LICENCE = Handover(asked='"add a standard licence"', done="changed LICENSE", reported="Created LICENSE.")
+COLOURS = Handover(asked='"make the buttons blue"', done="changed button.css", reported="Changed the colour of buttons.")
+
+
+async def meaning(text: str) -> numpy.ndarray:
+    """An embedder that knows two subjects."""
+    about = numpy.array([1.0 if "metadata.json" in text else 0.0, 1.0 if "button" in text else 0.0, 0.2])
+    return about / numpy.linalg.norm(about)
+
+
+async def nothing(text: str) -> None:
+    return None
+
+
+def minded(database: Database, **settings: object) -> Mind:
+    return Mind(database, None, Settings(embedder="none", **settings), meaning)  # type: ignore[arg-type]
+
+
+async def over(database: Database, project: Project, stories: Mapping[str, Handover]) -> None:
+    async with database.write() as tx:
+        for number, (name, story) in enumerate(stories.items()):
+            at = time() - 9 * DAY + number
+            await sessions.note(tx, name, project.id, at, transcript="", cwd="/p")
+            await sessions.progress(tx, name, branch="main", prompts=["a prompt"])
+            await sessions.summarise(tx, name, sessions.Told(name, "", (), "", "{}", story.to_json()))
+            await sessions.end(tx, name, at, "ended", "other")
+
+
+async def given(mind: Mind, project: Project, text: str = ASKED, session: str = "now") -> str:
+    return (await surface_prompt(mind, Prompt(session, project.id, text, "main"))).text
+
+
+ALL = {"branch": BRANCH, "licence": LICENCE, "colours": COLOURS}
+
+
+async def test_a_prompt_is_given_the_story_of_the_session_that_it_resembles(
+    database: Database, project: Project
+) -> None:
+    await over(database, project, ALL)
+    told = await given(minded(database), project)
+    assert "Record of an earlier session that this prompt resembles" in told
+    assert "Added Branch to the metadata" in told
+    assert "LICENSE" not in told
+    assert [one.from_id for one in await handovers.of_session(database, "now")] == ["branch"]
+
+
+async def test_a_story_is_told_once(database: Database, project: Project) -> None:
+    await over(database, project, ALL)
+    await given(minded(database), project)
+    assert await given(minded(database), project) == ""
+
+
+@pytest.mark.parametrize("text", ["thanks, go on", "commit and push", "Why is the sky dark at night?"])
+async def test_a_prompt_that_resembles_none_is_given_no_story(
+    database: Database, project: Project, text: str
+) -> None:
+    await over(database, project, ALL)
+    assert await given(minded(database), project, text) == ""
+
+
+async def test_words_alone_are_not_enough(database: Database, project: Project) -> None:
+    await over(database, project, ALL)
+    wordless = Mind(database, None, Settings(embedder="none"), nothing)
+    assert await given(wordless, project) == ""
+
+
+async def test_without_hand_overs_no_story_is_told(database: Database, project: Project) -> None:
+    await over(database, project, ALL)
+    assert await given(minded(database, handover=False), project) == ""
+
+
+async def test_a_session_is_told_three_stories_at_most(database: Database, project: Project) -> None:
+    stories = {f"branch {number}": BRANCH for number in range(5)} | {"licence": LICENCE, "colours": COLOURS}
+    await over(database, project, stories)
+    for _ in range(6):
+        await given(minded(database), project)
+    assert len(await handovers.of_session(database, "now")) == 3
+
+
+def test_rare_words_weigh_more_and_a_long_story_counts_for_less() -> None:
+    long = Handover(asked='"fix it"', reported=f"{BRANCH.reported} " + " ".join(f"word{n}" for n in range(200)))
+    assert [one.place for one in likest(ASKED, [LICENCE, long, BRANCH], 2)] == [2, 1]
+    common = [Handover(asked=f'"checkpoint {n}"', done="x") for n in range(20)]
+    assert likest("checkpoint licence", [*common, LICENCE], 1)[0].place == 20
