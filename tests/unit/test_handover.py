@@ -86,7 +86,13 @@ def test_what_a_tool_had_said_before_is_not_reported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "fragment",
-    ["followed by the existing description", "Changed `worker.py`:", "Added `retries` (see", "Used `model ??", "Fixed:"],
+    [
+        "followed by the existing description",
+        "Changed `worker.py`:",
+        "Added `retries` (see",
+        "Used `model ??",
+        "Fixed:",
+    ],
 )
 def test_fragments_of_a_report_are_left_out(fragment: str) -> None:
     assert list(report_sentences(f"I made the worker retry twice.\n{fragment}\n")) == ["I made the worker retry twice."]

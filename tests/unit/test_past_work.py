@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from time import time
+from typing import Any
 
 import numpy
 import pytest
 
+from bench import story_pairs, surfacing_pairs
 from subconscious.flow.mind import Mind
 from subconscious.flow.unasked import Prompt, surface_prompt
 from subconscious.settings import Settings
 from subconscious.store import handovers, sessions
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
-from subconscious.summaries import Handover
+from subconscious.summaries import Handover, likeness
 from subconscious.summaries.likeness import likest
 
 DAY = 86_400.0
@@ -26,10 +28,12 @@ BRANCH = Handover(
     files=("checkpoint.go", "committed.go"),
 )
 LICENCE = Handover(asked='"add a standard licence"', done="changed LICENSE", reported="Created LICENSE.")
-COLOURS = Handover(asked='"make the buttons blue"', done="changed button.css", reported="Changed the colour of buttons.")
+COLOURS = Handover(
+    asked='"make the buttons blue"', done="changed button.css", reported="Changed the colour of buttons."
+)
 
 
-async def meaning(text: str) -> numpy.ndarray:
+async def meaning(text: str) -> Any:
     """An embedder that knows two subjects."""
     about = numpy.array([1.0 if "metadata.json" in text else 0.0, 1.0 if "button" in text else 0.0, 0.2])
     return about / numpy.linalg.norm(about)
@@ -78,9 +82,7 @@ async def test_a_story_is_told_once(database: Database, project: Project) -> Non
 
 
 @pytest.mark.parametrize("text", ["thanks, go on", "commit and push", "Why is the sky dark at night?"])
-async def test_a_prompt_that_resembles_none_is_given_no_story(
-    database: Database, project: Project, text: str
-) -> None:
+async def test_a_prompt_that_resembles_none_is_given_no_story(database: Database, project: Project, text: str) -> None:
     await over(database, project, ALL)
     assert await given(minded(database), project, text) == ""
 
@@ -109,3 +111,25 @@ def test_rare_words_weigh_more_and_a_long_story_counts_for_less() -> None:
     assert [one.place for one in likest(ASKED, [LICENCE, long, BRANCH], 2)] == [2, 1]
     common = [Handover(asked=f'"checkpoint {n}"', done="x") for n in range(20)]
     assert likest("checkpoint licence", [*common, LICENCE], 1)[0].place == 20
+
+
+def test_the_weights_are_those_that_the_bench_fits() -> None:
+    names, pairs = story_pairs.read_pairs()
+    fitted = dict(zip(["constant", *names], story_pairs.fit(pairs), strict=True))
+    shipped = {
+        "constant": likeness.CONSTANT,
+        "cosine": likeness.COSINE,
+        "strength": likeness.STRENGTH,
+        "names": likeness.NAMES,
+        "margin": likeness.MARGIN,
+        "requests": likeness.REQUESTS,
+    }
+    assert shipped == pytest.approx(fitted, abs=0.02)
+
+
+def test_labelled_pairs_say_that_more_relevance_is_more_useful() -> None:
+    found = surfacing_pairs.read_pairs()
+    _, slope = surfacing_pairs.curve(found)
+    given = [pair for pair in found if pair.relevance >= Settings().surface_relevance]
+    assert slope > 0
+    assert sum(pair.useful for pair in given) / len(given) >= 0.75
