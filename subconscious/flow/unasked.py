@@ -26,7 +26,7 @@ from subconscious.model import EngineHit, Hit, Memory
 from subconscious.quoting import CLOSING, OPENING
 from subconscious.search.engines import projects_of
 from subconscious.search.words import terms
-from subconscious.store import corrections, full_text, memories, responses, surfaces, triggers
+from subconscious.store import corrections, full_text, handovers, memories, responses, surfaces, triggers
 from subconscious.store.triggers import Due
 from subconscious.surfacing.due import comes_about
 from subconscious.surfacing.faults import Fault, fault_of, likeness
@@ -42,6 +42,9 @@ FITS = "fits the prompt"
 
 CANDIDATES = 100
 """Memories that are compared with a file or an error."""
+
+STORY, LEAST_STORY = 600, 300
+"""Characters that an earlier session's story may take of what a session is given unasked, and that it needs."""
 
 NEAR_WORK = 0.4
 """Cosine to the session's prompt from which a finding on a file is about the work: that of an ordinary search hit."""
@@ -83,10 +86,10 @@ async def surface_prompt(mind: Mind, prompt: Prompt) -> surfacing.Context:
     due = await _due(mind, prompt)
     seen = await _seen(mind, prompt.session_id)
     asks = bool(terms(prompt.text))
+    if not room(limits(mind, PROMPTED), seen) or not (due or asks):
+        return surfacing.SILENCE
     story = await worked_on(mind, prompt.session_id, prompt.project_id, prompt.text) if asks else None
     occasion = Occasion(prompt.session_id, prompt.project_id, PROMPTED, prompt.branch, asked=FITS, due=due)
-    if not room(limits(mind, PROMPTED), seen) or not (due or asks):
-        return await _give(mind, occasion, [], seen, story) if story is not None else surfacing.SILENCE
     found = await recall(mind, unasked(prompt.text), prompt.project_id, 2 * surfacing.MOST) if asks else []
     fits = [hit for hit in found if hit.memory.id not in due]
     fits.sort(key=lambda hit: -hit.score * lean(hit.memory, prompt.branch, mind.standing))
@@ -201,10 +204,11 @@ async def _give(
         limits=json.dumps(told(chosen, seen, occasion.about)),
         due=occasion.due,
     )
-    record = _record(mind, story, fit)
-    left = min(mind.settings.start_characters, characters_left(chosen, seen) + len(OPENING) + len(CLOSING))
-    tokens = mind.settings.prompt_tokens + len(record) // surfacing.CHARACTERS_A_TOKEN
-    budget = surfacing.Budget(tokens, left + len(record), chosen.at_once)
+    free = characters_left(chosen, seen)
+    record = _record(mind, story, fit, free) if room(chosen, seen) else ""
+    left = min(mind.settings.start_characters, free + len(OPENING) + len(CLOSING))
+    most = min(chosen.at_once, chosen.session - len(seen.given) - bool(record))
+    budget = surfacing.Budget(mind.settings.prompt_tokens, left, most)
     context = surfacing.compose(fit, budget, occasion.branch, (), marks_for(mind, start), closing=record)
     if record and story is not None and record in context.text:
         context = replace(context, handed_over=story.session)
@@ -213,10 +217,12 @@ async def _give(
     return replace(context, held=sifted.held)
 
 
-def _record(mind: Mind, story: Left | None, given: Sequence[Hit]) -> str:
-    """The lines that tell what an earlier session did; "" without one."""
-    room = surfacing.CHARACTERS_A_TOKEN * mind.settings.handover_tokens
-    return lines_of(story, [hit.memory for hit in given], room, earlier=True) if story is not None else ""
+def _record(mind: Mind, story: Left | None, given: Sequence[Hit], free: int) -> str:
+    """The lines that tell what an earlier session did, in what is left of the session's budget; "" without one."""
+    most = min(STORY, free, surfacing.CHARACTERS_A_TOKEN * mind.settings.handover_tokens)
+    if story is None or most < LEAST_STORY:
+        return ""
+    return lines_of(story, [hit.memory for hit in given], most, earlier=True)
 
 
 def limits(mind: Mind, event: str) -> Limits:
@@ -234,7 +240,10 @@ def limits(mind: Mind, event: str) -> Limits:
 
 
 async def _seen(mind: Mind, session_id: str) -> Seen:
+    """What a session was given unasked; the story of an earlier session counts as one memory of its full length."""
     given = [Given(*row) for row in await surfaces.unasked(mind.database, session_id)]
+    stories = [one for one in await handovers.of_session(mind.database, session_id) if one.event == PROMPTED]
+    given += [Given(0, one.at, characters=STORY) for one in stories]
     return Seen(session_id, await surfaces.ledger(mind.database, session_id), given)
 
 

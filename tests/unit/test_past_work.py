@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from time import time
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from bench import story_pairs, surfacing_pairs
 from subconscious.flow.mind import Mind
 from subconscious.flow.unasked import Prompt, surface_prompt
+from subconscious.quoting import CLOSING, OPENING
 from subconscious.settings import Settings
 from subconscious.store import handovers, sessions
 from subconscious.store.connect import Database
@@ -98,12 +100,21 @@ async def test_without_hand_overs_no_story_is_told(database: Database, project: 
     assert await given(minded(database, handover=False), project) == ""
 
 
-async def test_a_session_is_told_three_stories_at_most(database: Database, project: Project) -> None:
-    stories = {f"branch {number}": BRANCH for number in range(5)} | {"licence": LICENCE, "colours": COLOURS}
+async def test_stories_share_the_budget_of_the_session(database: Database, project: Project) -> None:
+    long = replace(BRANCH, reported=" ".join([BRANCH.reported] * 9))
+    stories = {f"branch {number}": long for number in range(5)} | {"licence": LICENCE, "colours": COLOURS}
     await over(database, project, stories)
-    for _ in range(6):
-        await given(minded(database), project)
-    assert len(await handovers.of_session(database, "now")) == 3
+    mind = minded(database)
+    told = [await given(mind, project) for _ in range(6)]
+    assert len(await handovers.of_session(database, "now")) == 2
+    assert 400 < max(map(len, told)) - len(OPENING) - len(CLOSING) <= 600
+    assert sum(len(text) - len(OPENING) - len(CLOSING) for text in told if text) <= 4 * mind.settings.session_tokens
+
+
+async def test_a_session_without_room_is_told_no_story(database: Database, project: Project) -> None:
+    await over(database, project, ALL)
+    assert await given(minded(database, session_surfaces=0), project) == ""
+    assert await given(minded(database, session_tokens=50), project) == ""
 
 
 def test_rare_words_weigh_more_and_a_long_story_counts_for_less() -> None:
