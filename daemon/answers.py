@@ -42,6 +42,7 @@ from subconscious.store import (
     unconfirmed,
 )
 from subconscious.store.projects import Project
+from subconscious.summaries import PLAN
 from subconscious.surfacing import receipts as receipt
 from subconscious.surfacing.files import Touched
 
@@ -253,7 +254,7 @@ class Answers:
         told = [message, await self._remembered(entry, project, entry.payload.session_id)]
         if not text and self._core.mind(entry.options).settings.surface:
             greeting = await self._late_greeting(entry, project)
-            text = greeting.text or await self._fitting(entry, project)
+            text = "\n".join(filter(None, (greeting.text, await self._fitting(entry, project))))
             told.append(self._loaded(entry, greeting))
         return output("UserPromptSubmit", text, "\n".join(filter(None, told)))
 
@@ -284,6 +285,7 @@ class Answers:
             return ""
         if mind.settings.prompt_context:
             text = completed(text, self._core.lately.messages(entry.payload.session_id))
+        self._core.lately.ask(entry.payload.session_id, text.removeprefix(PLAN).strip())
         branch, commits = await asyncio.to_thread(_news, entry.payload.cwd or entry.folder)
         prompt = Prompt(entry.payload.session_id, project.id, text, branch, commits)
         return self._told(prompt.session_id, PROMPTED, await surface_prompt(mind, prompt))
@@ -303,7 +305,7 @@ class Answers:
         root, path = await asyncio.to_thread(within, payload.file, entry.folder)
         if not path:
             return b""
-        touched = Touched(path, root, payload.words)
+        touched = Touched(path, root, payload.words, self._core.lately.asked(payload.session_id))
         context = await surface_file(await self._mind(entry), await _occasion(entry, project, TOUCHED), touched)
         return output(entry.event, self._told(payload.session_id, TOUCHED, context), "")
 

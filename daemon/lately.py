@@ -20,6 +20,7 @@ class Lately:
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._said: OrderedDict[str, deque[tuple[float, str]]] = OrderedDict()
+        self._asked: OrderedDict[str, str] = OrderedDict()
 
     def hear(self, session_id: str, turns: Iterable[Turn]) -> None:
         """Take note of what people and the assistant said; what tools print is no talk."""
@@ -32,6 +33,17 @@ class Lately:
         while len(self._said) > SESSIONS:
             self._said.popitem(last=False)
 
+    def ask(self, session_id: str, prompt: str) -> None:
+        """Take note of the prompt that a session works on: its line in the transcript is read later."""
+        self._asked[session_id] = prompt
+        self._asked.move_to_end(session_id)
+        while len(self._asked) > SESSIONS:
+            self._asked.popitem(last=False)
+
+    def asked(self, session_id: str) -> str:
+        """The prompt that a session works on, however long that takes; "" where it is not known."""
+        return self._asked.get(session_id, "")
+
     def messages(self, session_id: str) -> Sequence[str]:
         """What was said there last, the latest last."""
         now = self._clock()
@@ -40,7 +52,9 @@ class Lately:
     def clear(self) -> None:
         """Forget everything: something is purged, and it may have been said here."""
         self._said.clear()
+        self._asked.clear()
 
     def forget(self, session_id: str) -> None:
         """The session has begun anew."""
         self._said.pop(session_id, None)
+        self._asked.pop(session_id, None)

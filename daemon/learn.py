@@ -21,7 +21,7 @@ from subconscious.errors import UnreadableTranscriptError
 from subconscious.flow import confirming, holding, merging, observing
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Judged, Provenance, clean, judge, keep
-from subconscious.model import Candidate, Decision, Level, Origin, Turn
+from subconscious.model import Candidate, Decision, Level, Origin, Role, Turn
 from subconscious.poisoning import check_text
 from subconscious.projects import head
 from subconscious.redaction import ledger
@@ -137,10 +137,10 @@ async def _learn_batch(core: Core, mind: Mind, source: Source, final: bool) -> G
         await fading.touch(tx, worked_on, min(time(), max((turn.time for turn in reading.turns), default=0.0)))
         if story is not None:
             await sessions.summarise(tx, source.session_id, story)
-        spoken = _spoken(reading.turns)
+        stands = [turn for turn in reading.turns if turn.role is Role.USER]  # also a plan, which nobody spoke
         prompts = [turn.text[:PROMPT_LENGTH] for turn in _spoken(heard.turns)] if mind.settings.capture else []
-        await sessions.written(tx, source.session_id, [turn.prompt_id for turn in spoken if turn.prompt_id])
-        await sessions.written_as(tx, source.session_id, [turn.text for turn in spoken if not turn.prompt_id])
+        await sessions.written(tx, source.session_id, [turn.prompt_id for turn in stands if turn.prompt_id])
+        await sessions.written_as(tx, source.session_id, [turn.text for turn in stands if not turn.prompt_id])
         await sessions.progress(tx, source.session_id, branch=heard.branch, prompts=prompts)
         new = sessions.Position(source.path, source.session_id, reading.offset, json.dumps(reading.state.to_json()))
         await sessions.advance(tx, new, time())

@@ -28,13 +28,17 @@ async def told_elsewhere(mind: Mind, hits: Sequence[Hit]) -> dict[int, str]:
     return {number: source for number, source in sources.items() if source}
 
 
+def is_finding(memory: Memory) -> bool:
+    """Whether a memory is what a session found out, and no person stands for it."""
+    return memory.origin is not Origin.USER and not memory.verified and not memory.pinned
+
+
 def fits_a_start(memory: Memory, sure: float) -> bool:
     """Whether a session may start with a memory: not with a finding that one session made and another one used.
 
     Two sessions must have found it, or a person stands for it. What prompts and files bring is not affected.
     """
-    found = memory.origin is not Origin.USER and not memory.verified and not memory.pinned
-    return not found or memory.recurrence > 1 or memory.confidence >= sure
+    return not is_finding(memory) or memory.recurrence > 1 or memory.confidence >= sure
 
 
 async def fit_to_start(mind: Mind, hits: Sequence[Hit], project_id: str) -> list[Hit]:

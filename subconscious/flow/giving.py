@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from subconscious import repute, surfacing
 from subconscious.flow import portfolio
-from subconscious.flow.handover import Left, Place, left_behind, lines_of
+from subconscious.flow.handover import Left, Place, left_behind, lines_of, room_for
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import fade
 from subconscious.model import Hit, Memory, Surface
@@ -78,8 +78,10 @@ async def compose_start(mind: Mind, start: Start, without: Collection[int] = ())
     left = await left_behind(mind, _place(start))
     picks = await portfolio.chosen(mind, await _work(mind, start, left, without), await due_hits(mind, start.due))
     hits = await repute.of_hits(mind.database, [pick.hit for pick in picks], chosen, time(), start.project_id)
-    room = CHARACTERS_A_TOKEN * chosen.handover_tokens
-    told = lines_of(left, [hit.memory for hit in hits], room) if left is not None and left.given else ""
+    most = CHARACTERS_A_TOKEN * chosen.handover_tokens
+    told = ""
+    if left is not None and left.given:
+        told = lines_of(left, [hit.memory for hit in hits], room_for(left, start.branch, most))
     extra = start.lasting if told else (*start.lasting, *start.extra)
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
     context = surfacing.compose(hits, budget, start.branch, extra, marks_for(mind, start), tell=brief, closing=told)

@@ -18,6 +18,7 @@ from subconscious.projects import is_over
 from subconscious.quoting import quote, word
 from subconscious.store import handovers
 from subconscious.summaries import Handover
+from subconscious.summaries.handover import whole_sentences
 
 LOOKED_AT = 20
 """Sessions among which the one to hand over is looked for."""
@@ -85,19 +86,23 @@ def _gone_on_with(known: Sequence[Session], place: Place) -> Session | None:
     return next(here, None) or next(recent, None)
 
 
-def lines_of(left: Left, given: Iterable[Memory], room: int) -> str:
+def room_for(left: Left, branch: str, most: int) -> int:
+    """Characters that a hand-over may take: half of ``most`` where the work goes on on another branch."""
+    return most if left.session.branch == branch else most // 2
+
+
+def lines_of(left: Left, given: Iterable[Memory], room: int, *, earlier: bool = False) -> str:
     """The hand-over as it stands in a session's context, in at most ``room`` characters; "" where nothing fits.
 
-    What the memories beside it say already is left out.
+    What the memories beside it say already is left out. ``earlier``: it is told for what it was about.
     """
-    head = f"- {_heading(left.session)}\n"
+    head = f"- {_earlier(left.session) if earlier else _heading(left.session)}\n"
     room -= len(head)
     known = [_folded(memory.content) for memory in given]
     lines = []
     for line in _parts(left, known):
         if len(line) > room:
-            line = f"{quote(line, room - 5)}\n" if room > LEAST else ""
-            line = f"    {line}" if line else ""
+            line = f"    {whole_sentences(quote(line), room - 5)}\n" if room > LEAST else ""
         room -= len(line)
         lines.append(line)
     return head + "".join(lines) if any(lines) else ""
@@ -109,6 +114,13 @@ def _heading(session: Session) -> str:
     if session.status == "interrupted":
         return f"{surfacing.interruption(session)}. Record of that session{branch}:"
     return f"Hand-over: record of the last session here ({day}{branch}):"
+
+
+def _earlier(session: Session) -> str:
+    branch = f", branch {word(session.branch)}" if session.branch else ""
+    return (
+        f"Record of an earlier session that this prompt resembles ({surfacing.date_of(session.last_event_at)}{branch}):"
+    )
 
 
 def _parts(left: Left, known: Sequence[str]) -> Iterator[str]:

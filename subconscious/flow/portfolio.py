@@ -9,7 +9,7 @@ from pathlib import PurePath
 from time import time
 from typing import TYPE_CHECKING
 
-from subconscious.flow.fitness import fit_to_start, unasked
+from subconscious.flow.fitness import fit_to_start, is_finding, unasked
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import fade, heeded, recall, superseded
 from subconscious.model import PRIORITY_WEIGHT, Hit, Memory
@@ -17,6 +17,7 @@ from subconscious.promote import PROMOTED
 from subconscious.standings import standings
 from subconscious.store import corrections, memories, responses
 from subconscious.store.responses import NONE, Responses
+from subconscious.summaries import MAIN_BRANCHES
 from subconscious.surfacing import echo
 from subconscious.surfacing.marks import lean
 from subconscious.surfacing.portfolio import MOST_UNHEEDED, WAY_OUT, Group, Pick, choose, is_rule
@@ -132,13 +133,14 @@ def _groups(mind: Mind, work: Work, weighed: _Weighed, most: int) -> list[Group]
     rules = sorted((hit for hit in heard if weighed.leads(hit.memory)), key=lambda hit: _rule_order(hit, weighed))
     rest = [hit for hit in heard if not weighed.leads(hit.memory)]
     ways = sorted((h for h in rest if h.memory.extractor == WAY_OUT), key=lambda hit: -hit.memory.recurrence)
+    rest = [hit for hit in rest if hit.memory.extractor != WAY_OUT and _may_fit(hit, work)]
     decisions = [hit for hit in rest if hit.memory.kind == "decision" and _touches(hit, work)]
     return [
         Group("pinned", [hit for hit in rules if hit.memory.pinned], most, free=True),
         Group("rule", [hit for hit in rules if not hit.memory.pinned], max(1, most // 2)),
         Group("way out", ways, WAYS_OUT),
         Group("decision", decisions, DECISIONS),
-        Group("other", [hit for hit in rest if hit.memory.extractor != WAY_OUT], OTHERS),
+        Group("other", rest, OTHERS),
     ]
 
 
@@ -159,6 +161,15 @@ def _touches(hit: Hit, work: Work) -> bool:
     if {PurePath(file).name for file in memory.files} & set(work.files):
         return True
     return hit.relevance >= TOUCHES or (bool(work.branch) and memory.branch == work.branch and bool(hit.engines))
+
+
+def _may_fit(hit: Hit, work: Work) -> bool:
+    """Whether a memory may fit a start at all: what the assistant worded only fits on the branch of its task.
+
+    On a trunk, where tasks follow each other, it is left to the prompts and files that it is about.
+    """
+    on_its_branch = work.branch not in MAIN_BRANCHES and hit.memory.branch == work.branch
+    return not is_finding(hit.memory) or on_its_branch
 
 
 def _worth(mind: Mind, hit: Hit, branch: str) -> float:

@@ -14,23 +14,26 @@ from time import time
 from subconscious import repute, surfacing
 from subconscious.failures.wording import is_observed
 from subconscious.flow import unconfirmed
-from subconscious.flow.fitness import told_elsewhere, unasked
+from subconscious.flow.fitness import is_finding, told_elsewhere, unasked
 from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given
+from subconscious.flow.handover import Left, lines_of
 from subconscious.flow.holding import holding_hits
 from subconscious.flow.mind import Mind
 from subconscious.flow.observing import known_ways_out
+from subconscious.flow.past_work import worked_on
 from subconscious.flow.recalling import fade, heeded, priorities, recall, superseded
 from subconscious.model import EngineHit, Hit, Memory
 from subconscious.quoting import CLOSING, OPENING
 from subconscious.search.engines import projects_of
 from subconscious.search.words import terms
-from subconscious.store import corrections, full_text, memories, surfaces, triggers
+from subconscious.store import corrections, full_text, handovers, memories, responses, surfaces, triggers
 from subconscious.store.triggers import Due
 from subconscious.surfacing.due import comes_about
 from subconscious.surfacing.faults import Fault, fault_of, likeness
 from subconscious.surfacing.files import Touched, bond
 from subconscious.surfacing.limits import Given, Limits, Seen, characters_left, room, sift, told
 from subconscious.surfacing.marks import lean
+from subconscious.surfacing.portfolio import MOST_UNHEEDED
 
 PROMPTED, TOUCHED, FAILED = surfaces.UNASKED
 """Events of what was given unasked."""
@@ -39,6 +42,15 @@ FITS = "fits the prompt"
 
 CANDIDATES = 100
 """Memories that are compared with a file or an error."""
+
+STORY, LEAST_STORY = 600, 300
+"""Characters that an earlier session's story may take of what a session is given unasked, and that it needs."""
+
+NEAR_WORK = 0.4
+"""Cosine to the session's prompt from which a finding on a file is about the work: that of an ordinary search hit."""
+
+WORK_LETTERS = 400
+"""Characters of a prompt that findings are compared with: what it asks for stands at its beginning."""
 
 RARE = 50
 """Memories of a project that a word may stand in and still tell them apart."""
@@ -70,19 +82,19 @@ class Prompt:
 
 
 async def surface_prompt(mind: Mind, prompt: Prompt) -> surfacing.Context:
-    """Give a prompt the few memories that it is about or that are due; mostly that is silence (SPEC A19, D8, B12)."""
+    """Give a prompt the few memories that it is about or that are due, and the story of work like it."""
     due = await _due(mind, prompt)
     seen = await _seen(mind, prompt.session_id)
-    if not room(limits(mind, PROMPTED), seen) or not (due or terms(prompt.text)):
+    asks = bool(terms(prompt.text))
+    if not room(limits(mind, PROMPTED), seen) or not (due or asks):
         return surfacing.SILENCE
-    found = (
-        await recall(mind, unasked(prompt.text), prompt.project_id, 2 * surfacing.MOST) if terms(prompt.text) else []
-    )
+    story = await worked_on(mind, prompt.session_id, prompt.project_id, prompt.text) if asks else None
+    occasion = Occasion(prompt.session_id, prompt.project_id, PROMPTED, prompt.branch, asked=FITS, due=due)
+    found = await recall(mind, unasked(prompt.text), prompt.project_id, 2 * surfacing.MOST) if asks else []
     fits = [hit for hit in found if hit.memory.id not in due]
     fits.sort(key=lambda hit: -hit.score * lean(hit.memory, prompt.branch, mind.standing))
-    occasion = Occasion(prompt.session_id, prompt.project_id, PROMPTED, prompt.branch, asked=FITS, due=due)
     guess = await unconfirmed.fitting(mind, prompt.session_id, prompt.project_id, prompt.text)
-    return await _give(mind, occasion, [*await due_hits(mind, due), *fits, *guess], seen)
+    return await _give(mind, occasion, [*await due_hits(mind, due), *fits, *guess], seen, story)
 
 
 async def surface_file(mind: Mind, occasion: Occasion, touched: Touched) -> surfacing.Context:
@@ -92,10 +104,27 @@ async def surface_file(mind: Mind, occasion: Occasion, touched: Touched) -> surf
     if not room(chosen, seen, touched.path):
         return surfacing.SILENCE
     found = await full_text.naming(mind.database, touched.name, projects_of(occasion.project_id), CANDIDATES)
-    bound = [(memory, bond(memory, touched)) for memory in found]
-    hits = await _ranked(mind, occasion, "file", [(memory, strength) for memory, strength in bound if strength])
+    bound = [(memory, strength) for memory in found if (strength := bond(memory, touched))]
+    hits = await _ranked(mind, occasion, "file", await about_the_work(mind, bound, touched.work))
     hits += await unconfirmed.bound(mind, occasion.session_id, occasion.project_id, touched)
     return await _give(mind, replace(occasion, about=touched.path, asked="bound to the file"), hits, seen)
+
+
+async def about_the_work(mind: Mind, bound: Sequence[tuple[Memory, float]], work: str) -> list[tuple[Memory, float]]:
+    """Leave out findings on a file that the session's prompt is not about, and those that sessions leave unheeded.
+
+    Most findings name files that every other session reads. What a person stands for is given with the file anyway.
+    """
+    findings = [memory.id for memory, _ in bound if is_finding(memory)]
+    if not findings:
+        return list(bound)
+    heard = await responses.of_memories(mind.database, findings) if mind.settings.feedback else {}
+    apart = {number for number, one in heard.items() if one.unheeded >= MOST_UNHEEDED}
+    asked = await mind.embed(work[:WORK_LETTERS]) if work and mind.index is not None else None
+    if asked is not None and mind.index is not None:
+        vectors = await mind.index.vectors(findings)
+        apart |= {number for number, vector in vectors.items() if float(vector @ asked) < NEAR_WORK}
+    return [(memory, strength) for memory, strength in bound if memory.id not in apart]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +184,9 @@ async def _ranked(mind: Mind, occasion: Occasion, engine: str, found: Sequence[t
     ]
 
 
-async def _give(mind: Mind, occasion: Occasion, hits: Sequence[Hit], seen: Seen) -> surfacing.Context:
+async def _give(
+    mind: Mind, occasion: Occasion, hits: Sequence[Hit], seen: Seen, story: Left | None = None
+) -> surfacing.Context:
     """Hold back what limits forbid, frame the rest, and save it in the ledger before it leaves."""
     chosen = limits(mind, occasion.event)
     in_force = await holding_hits(mind, hits, occasion.project_id)
@@ -173,12 +204,25 @@ async def _give(mind: Mind, occasion: Occasion, hits: Sequence[Hit], seen: Seen)
         limits=json.dumps(told(chosen, seen, occasion.about)),
         due=occasion.due,
     )
-    left = min(mind.settings.start_characters, characters_left(chosen, seen) + len(OPENING) + len(CLOSING))
-    budget = surfacing.Budget(mind.settings.prompt_tokens, left, chosen.at_once)
-    context = surfacing.compose(fit, budget, occasion.branch, (), marks_for(mind, start))
-    if context.hits:
+    free = characters_left(chosen, seen)
+    record = _record(mind, story, fit, free) if room(chosen, seen) else ""
+    left = min(mind.settings.start_characters, free + len(OPENING) + len(CLOSING))
+    most = min(chosen.at_once, chosen.session - len(seen.given) - bool(record))
+    budget = surfacing.Budget(mind.settings.prompt_tokens, left, most)
+    context = surfacing.compose(fit, budget, occasion.branch, (), marks_for(mind, start), closing=record)
+    if record and story is not None and record in context.text:
+        context = replace(context, handed_over=story.session)
+    if context.text:
         await save_given(mind, start, context)
     return replace(context, held=sifted.held)
+
+
+def _record(mind: Mind, story: Left | None, given: Sequence[Hit], free: int) -> str:
+    """The lines that tell what an earlier session did, in what is left of the session's budget; "" without one."""
+    most = min(STORY, free, surfacing.CHARACTERS_A_TOKEN * mind.settings.handover_tokens)
+    if story is None or most < LEAST_STORY:
+        return ""
+    return lines_of(story, [hit.memory for hit in given], most, earlier=True)
 
 
 def limits(mind: Mind, event: str) -> Limits:
@@ -196,7 +240,10 @@ def limits(mind: Mind, event: str) -> Limits:
 
 
 async def _seen(mind: Mind, session_id: str) -> Seen:
+    """What a session was given unasked; the story of an earlier session counts as one memory of its full length."""
     given = [Given(*row) for row in await surfaces.unasked(mind.database, session_id)]
+    stories = [one for one in await handovers.of_session(mind.database, session_id) if one.event == PROMPTED]
+    given += [Given(0, one.at, characters=STORY) for one in stories]
     return Seen(session_id, await surfaces.ledger(mind.database, session_id), given)
 
 

@@ -38,6 +38,11 @@ RELEVANCE = 0.75
 BOND = 0.8
 """How firmly one must be bound to a file to be given with it."""
 
+NEAR_WORK = 0.4
+"""Cosine to the session's prompt from which one that is bound to a file is about the work."""
+
+WORK_LETTERS = 400
+
 LOOKED_AT = 20
 
 GONE = "its transcript can't be read any more"
@@ -130,11 +135,12 @@ async def bound(mind: Mind, session_id: str, project_id: str, touched: Touched) 
     which = Filter(project_id, unconfirmed=True)
     named = await full_text.naming(mind.database, touched.name, projects_of(project_id), LOOKED_AT, which)
     strengths = [(memory, bond(memory, touched)) for memory in named]
+    nearness = await _cosines(mind, touched.work[:WORK_LETTERS], [one.id for one in named]) if touched.work else {}
     now = time()
     hits = [
         Hit(memory, strength, fade(mind, memory, now), (EngineHit("file", 1, strength),), strength)
         for memory, strength in strengths
-        if strength >= BOND
+        if strength >= BOND and nearness.get(memory.id, 1.0) >= NEAR_WORK
     ]
     return await _best(mind, hits)
 

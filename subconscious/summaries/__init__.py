@@ -6,7 +6,18 @@ whenever the session goes on. Whose words a part of it is, is said in that part.
 
 from subconscious.summaries.deeds import Deeds, read_deeds
 from subconscious.summaries.handover import Handover, Transcript, handover_of
-from subconscious.summaries.sketch import Sketch
-from subconscious.summaries.telling import Summary, tell
+from subconscious.summaries.sketch import PLAN, Sketch
+from subconscious.summaries.telling import MAIN_BRANCHES, Summary, tell
 
-__all__ = ["Deeds", "Handover", "Sketch", "Summary", "Transcript", "handover_of", "read_deeds", "tell"]
+__all__ = [
+    "MAIN_BRANCHES",
+    "PLAN",
+    "Deeds",
+    "Handover",
+    "Sketch",
+    "Summary",
+    "Transcript",
+    "handover_of",
+    "read_deeds",
+    "tell",
+]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -31,6 +31,9 @@ PART_LENGTH = 240
 REPORT_LENGTH = 900
 REPORT = "report"
 """What stands for the turn of a report: compared with what tools said, not with what the assistant said after them."""
+
+STATUS_LENGTH = 80
+"""Characters up to which a sentence on how checks ended says nothing else."""
 
 MOST_SENTENCES = 40
 """Sentences of a report that are looked at."""
@@ -93,6 +96,11 @@ _CHECKS = re.compile(
     re.IGNORECASE,
 )
 """Sentences that say how checks ended."""
+_FRAGMENT = re.compile(
+    r"[^\w`\"'(\[]*(?:[a-z]+(?:[ ,;:]|$)).*|.*[:,]$|.*\b(?:and|or|with|the|of|to|a|in|for|from)$", re.DOTALL
+)
+"""What is no whole sentence: it goes on from a line before, or is gone on with in the next."""
+_ENDS = re.compile(r"[.;!?](?= )")
 _HOST = re.compile(
     r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[\w-]{1,60}(?:\.[\w-]{1,60}){0,6}\.(?:com|org|net|io|dev|example|test|cloud|app|ai|co|eu|us|uk|de|fr"
     r"|internal|local|xyz|info|biz|ru|cn|me)\b(?![\w(/]|\.\w)|\blocalhost\b",
@@ -158,13 +166,12 @@ def handover_of(sketch: Sketch, transcript: Transcript | None = None) -> Handove
     """Write the hand-over of a session from its sketch. Reads the transcript: run it in a thread."""
     if not sketch.asks and not sketch.plan:
         return Handover()
-    open_points = [point for point in left_open_in(sketch) if not _RISKY.search(point) and not reserved(point)]
     return Handover(
         asked=_harmless(_asked(sketch)),
         done=_harmless(_done(sketch)),
         decided=_harmless(_quoted(sketch.decided[-3:], PART_LENGTH // 2)),
         failed=_harmless(_failed(sketch.deeds)),
-        open=_harmless(wording.shorten("; ".join(open_points), PART_LENGTH)),
+        open=_harmless(wording.shorten("; ".join(_open_points(sketch)), PART_LENGTH)),
         reported=_reported(sketch, transcript),
         files=tuple(_changed(sketch)[:MOST_TOUCHED]),
         finished=sketch.deeds.merged,
@@ -173,6 +180,12 @@ def handover_of(sketch: Sketch, transcript: Transcript | None = None) -> Handove
 
 def _harmless(text: str) -> str:
     return "" if check_text(text).level.rank >= Level.MEDIUM.rank else text
+
+
+def _open_points(sketch: Sketch) -> Iterator[str]:
+    """What waits, without the failed command, which has a part of its own."""
+    known = replace(sketch, deeds=replace(sketch.deeds, failed=""))
+    return (point for point in left_open_in(known) if not _RISKY.search(point) and not reserved(point))
 
 
 def _asked(sketch: Sketch) -> str:
@@ -212,7 +225,27 @@ def _reported(sketch: Sketch, transcript: Transcript | None) -> str:
     written = (*_changed(sketch), *sketch.deeds.symbols)
     told = list(dict.fromkeys(sentence for text in texts for sentence in report_sentences(text, written)))
     own = _own_words(told, transcript) if transcript is not None and told else told
-    return wording.shorten(" ".join(own), REPORT_LENGTH)
+    return whole_sentences(_joined(_without_status(own)), REPORT_LENGTH)
+
+
+def _without_status(sentences: Sequence[str]) -> Sequence[str]:
+    """The sentences without those that only say that checks passed, unless there are no others."""
+    telling = [one for one in sentences if not (_CHECKS.match(one) and len(one) <= STATUS_LENGTH)]
+    return telling or sentences
+
+
+def _joined(sentences: Sequence[str]) -> str:
+    """The sentences in one text; items of a list, which end without a mark, are set apart by semicolons."""
+    marked = (one if one.endswith((".", "!", "?", ";")) else f"{one};" for one in sentences)
+    return " ".join(marked).rstrip(";")
+
+
+def whole_sentences(text: str, length: int) -> str:
+    """As much of a text as fits, up to the end of a sentence or of an item; cut at a word where none ends in time."""
+    if len(text) <= length:
+        return text
+    ends = [found.start() for found in _ENDS.finditer(text, 0, length + 1) if found.start() < length]
+    return text[: ends[-1] + 1].rstrip(";") if ends else wording.shorten(text, length - 1)
 
 
 def _own_words(sentences: Sequence[str], transcript: Transcript) -> list[str]:
@@ -244,8 +277,15 @@ def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str
         return
     for raw in SENTENCE.split(_CODE_BLOCK.sub("\n", answer))[:MOST_SENTENCES]:
         sentence = _ADDRESS.sub("[link]", wording.squeeze(MARKUP.sub("", raw)))
-        if not (EMPTY.fullmatch(sentence) or _ANNOUNCES.fullmatch(sentence)) and _is_own_work(sentence, written):
+        if _is_whole(sentence) and _is_own_work(sentence, written):
             yield sentence
+
+
+def _is_whole(sentence: str) -> bool:
+    """Whether a sentence can be understood without the lines around it."""
+    if EMPTY.fullmatch(sentence) or _ANNOUNCES.fullmatch(sentence) or _FRAGMENT.fullmatch(sentence):
+        return False
+    return sentence.count("`") % 2 == 0 and sentence.count("(") == sentence.count(")")
 
 
 def _is_own_work(sentence: str, written: Collection[str]) -> bool:

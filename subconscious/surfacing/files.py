@@ -34,11 +34,15 @@ COMMON_NAMES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """A file that a tool was used on: its path within its checkout, where that lies, and words of what was done."""
+    """A file that a tool was used on: its path within its checkout, where that lies, and words of what was done.
+
+    ``work`` is the prompt that the session works on, "" where it is not known.
+    """
 
     path: str
     root: str = ""
     words: str = ""
+    work: str = ""
 
     @property
     def name(self) -> str:

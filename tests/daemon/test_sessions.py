@@ -126,6 +126,19 @@ def test_a_prompt_that_the_client_never_wrote_down_is_learned_from(running: Home
     assert eventually(lambda: [c["content"] for c in captured(running, speaker, "captured")] == [DECISION])
 
 
+def test_a_plan_that_was_answered_is_not_left_open(running: Home, speaker: Speaker) -> None:
+    plan = "Implement the following plan:\n\n# Plan: Split the upload queue\n\nAdd a second worker."
+    speaker.ask("UserPromptSubmit", prompt=plan, prompt_id="p-1")
+    speaker.say(plan, prompt_id="p-1")
+    speaker.say("I split the upload queue and added a second worker in `worker.py`.", role="assistant")
+    speaker.hook("drop", "Stop")
+    speaker.hook("drop", "SessionEnd", reason="other")
+    drained(running)
+    (session,) = client.call(running, "sessions", {"session_id": speaker.id[:8]})["sessions"]
+    assert session["status"] == "ended"
+    assert session["left_open"] == ""
+
+
 def test_a_prompt_that_stands_in_the_transcript_is_learned_from_once(running: Home, speaker: Speaker) -> None:
     speaker.ask("UserPromptSubmit", prompt=DECISION, prompt_id="p-1")
     speaker.say(DECISION, prompt_id="p-1")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from subconscious.flow.giving import Start, surface_start
 from subconscious.model import Role, Turn
 from subconscious.projects import is_over
+from subconscious.quoting import CLOSING, OPENING
 from subconscious.store import handovers, sessions, surfaces
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
@@ -81,6 +82,40 @@ def test_what_a_tool_had_said_before_is_not_reported(tmp_path: Path) -> None:
     left = handover_of(sketch, Transcript(path, path.stat().st_size))
     assert planted not in left.reported
     assert "parks a chunk after two retries" in left.reported
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    [
+        "followed by the existing description",
+        "Changed `worker.py`:",
+        "Added `retries` (see",
+        "Used `model ??",
+        "Fixed:",
+    ],
+)
+def test_fragments_of_a_report_are_left_out(fragment: str) -> None:
+    assert list(report_sentences(f"I made the worker retry twice.\n{fragment}\n")) == ["I made the worker retry twice."]
+
+
+def test_a_report_ends_with_a_whole_sentence() -> None:
+    items = "\n".join(f"- Added step {number} to `worker.py` after the queue was split" for number in range(60))
+    left = handover_of(sketched((Role.USER, "Split the queue"), (Role.ASSISTANT, items)))
+    assert 800 < len(left.reported) <= 900
+    assert left.reported.startswith("Added step 0 to `worker.py` after the queue was split; Added step 1")
+    assert left.reported.endswith("after the queue was split")
+
+
+def test_that_checks_passed_is_told_only_where_nothing_else_is() -> None:
+    assert handover_of(sketched((Role.USER, "Fix it"), (Role.ASSISTANT, REPORT))).reported.startswith("Changed the")
+    assert handover_of(sketched((Role.USER, "Fix it"), (Role.ASSISTANT, "All tests pass."))).reported
+
+
+def test_a_failed_command_is_told_once() -> None:
+    busy = replace(sketched((Role.USER, "Fix the worker"), deeds=Deeds(failed="make lint")), busy=True)
+    left = handover_of(busy)
+    assert left.failed == "`make lint`"
+    assert "make lint" not in left.open
 
 
 def test_an_announcement_is_no_report() -> None:
@@ -173,6 +208,14 @@ async def test_another_branch_is_handed_over_for_two_days(
 ) -> None:
     await ended(database, project, "before", time() - age, "glaze")
     assert ("The work of before" in await told(database, project, branch="kiln")) is is_told
+
+
+async def test_another_branch_is_handed_over_in_half_the_room(database: Database, project: Project) -> None:
+    report = " ".join(f"Added step {number} to the worker." for number in range(60))
+    await ended(database, project, "before", time() - HOUR, "glaze", reported=report)
+    there, here = await told(database, project, branch="kiln"), await told(database, project, "then", branch="glaze")
+    assert 300 < len(there) - len(OPENING) - len(CLOSING) <= 500 < len(here)
+    assert there.removesuffix(CLOSING).endswith("to the worker.\n")
 
 
 async def test_a_session_that_still_runs_is_not_handed_over(database: Database, project: Project) -> None:

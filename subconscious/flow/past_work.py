@@ -1,0 +1,65 @@
+"""The earlier session that a prompt goes on with, or that did something alike: its story is told with the prompt.
+
+A start is given the story of the last session alone. What was designed, built or looked into a week before is found
+here, by the words and the meaning of the prompt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from subconscious.flow.handover import Left
+from subconscious.flow.mind import Mind
+from subconscious.model import Session
+from subconscious.store import handovers
+from subconscious.summaries import PLAN, Handover
+from subconscious.summaries.likeness import Likeness, gist, likest
+
+LOOKED_AT = 100
+"""The latest sessions of a project that are compared."""
+
+COMPARED = 2
+"""Sessions, the likest by words, that are compared by meaning: each is embedded, once for as long as it is cached."""
+
+A_SESSION = 3
+"""Stories that one session is told in all, the one at its start included."""
+
+USEFUL = 0.25
+"""Probability from which a story is told. Labelled pairs: one of two that reach it is what the prompt needs."""
+
+WORTH_EMBEDDING = 0.05
+"""Probability by words alone, at an ordinary cosine, below which a story is not compared by meaning."""
+
+ORDINARY = 0.4
+LONGEST = 400
+"""Characters of a prompt that are compared by meaning: what it asks for stands at its beginning."""
+
+
+async def worked_on(mind: Mind, session_id: str, project_id: str, text: str) -> Left | None:
+    """Find the session whose story a prompt is given; None where none is likely to help."""
+    if not mind.settings.handover:
+        return None
+    told = await handovers.ledger(mind.database, session_id)
+    if len(told) >= A_SESSION:
+        return None
+    known = await handovers.finished(mind.database, project_id, session_id, LOOKED_AT)
+    found = [(session, Handover.from_json(session.handover)) for session in known if session.id not in told]
+    found = [(session, story) for session, story in found if story.asked and (story.reported or story.done)]
+    words = text.removeprefix(PLAN).strip()
+    near = await asyncio.to_thread(likest, words, [story for _, story in found], COMPARED)
+    return await _best(mind, words, found, near)
+
+
+async def _best(mind: Mind, words: str, found: list[tuple[Session, Handover]], near: list[Likeness]) -> Left | None:
+    near = [one for one in near if one.probability(ORDINARY) >= WORTH_EMBEDDING]
+    asked = await mind.embed(words[:LONGEST]) if near else None
+    if asked is None:
+        return None
+    likely = 0.0
+    best: Likeness | None = None
+    for one in near:
+        vector = await mind.embed(gist(found[one.place][1]))
+        chance = one.probability(float(asked @ vector)) if vector is not None else 0.0
+        if chance > likely:
+            best, likely = one, chance
+    return Left(*found[best.place]) if best is not None and likely >= USEFUL else None

@@ -1,0 +1,100 @@
+"""Findings of sessions: which files and starts they are given with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from subconscious.flow.giving import Start, surface_start
+from subconscious.flow.mind import Mind
+from subconscious.flow.unasked import Occasion, surface_file
+from subconscious.model import Origin, Scope
+from subconscious.settings import Settings
+from subconscious.store import memories, sessions, vectors
+from subconscious.store.connect import Database
+from subconscious.store.projects import Project
+from subconscious.store.vectors import NumpyIndex, Row
+from subconscious.surfacing.files import Touched
+from tests.support.minds import make_mind, store
+from tests.support.values import NOON, make_memory
+
+FINDING = "The retries in upload/worker.py stop after two, as the proxy drops a third."
+FILE = Touched("upload/worker.py", "/shop")
+ABOUT, NOT_ABOUT = [1.0, 0.5], [0.2, 1.0]
+DIM = 4
+
+
+def unit(numbers: list[float]) -> numpy.ndarray:
+    vector = numpy.zeros(DIM, numpy.float32)
+    vector[: len(numbers)] = numbers
+    return vector / numpy.linalg.norm(vector)
+
+
+def mind_asked(database: Database, way: list[float]) -> Mind:
+    async def embed(text: str) -> numpy.ndarray:
+        return unit(way)
+
+    return Mind(database, NumpyIndex(database, "toy"), Settings(), embed)
+
+
+async def found(database: Database, project: Project, **changes: Any) -> int:
+    """Store a finding with its vector."""
+    values = {"origin": Origin.TOOL, "files": ("upload/worker.py",), "session_id": "before"} | changes
+    memory = make_memory(FINDING, project_id=project.id, scope=Scope.PROJECT, **values)
+    async with database.write() as tx:
+        kept = (await memories.insert(tx, memory)).id
+        await vectors.save(tx, "toy", [Row(kept, project.id, unit([1.0]))])
+    return kept
+
+
+async def given(mind: Mind, project: Project, session: str = "now", work: str = "Why do uploads fail?") -> list[int]:
+    touched = Touched(FILE.path, FILE.root, work=work)
+    return [hit.memory.id for hit in (await surface_file(mind, Occasion(session, project.id, "file"), touched)).hits]
+
+
+async def test_a_finding_is_given_with_its_file_where_the_prompt_is_about_it(
+    database: Database, project: Project
+) -> None:
+    number = await found(database, project)
+    assert await given(mind_asked(database, NOT_ABOUT), project) == []
+    assert await given(mind_asked(database, ABOUT), project) == [number]
+
+
+@pytest.mark.parametrize("changes", [{"origin": Origin.USER}, {"verified": True}, {"pinned": True}])
+async def test_what_a_person_stands_for_is_given_with_its_file_anyway(
+    database: Database, project: Project, changes: dict[str, Any]
+) -> None:
+    number = await found(database, project, **changes)
+    assert await given(mind_asked(database, NOT_ABOUT), project) == [number]
+
+
+async def test_an_unknown_prompt_keeps_no_finding_back(database: Database, project: Project) -> None:
+    number = await found(database, project)
+    assert await given(mind_asked(database, NOT_ABOUT), project, work="") == [number]
+
+
+async def test_a_finding_that_three_sessions_left_unheeded_is_not_given_with_its_file(
+    database: Database, project: Project
+) -> None:
+    number = await found(database, project)
+    mind = mind_asked(database, ABOUT)
+    for session in ("one", "two", "three"):
+        async with database.write() as tx:
+            await sessions.note(tx, session, project.id, NOON, transcript="", cwd="/p")
+        assert await given(mind, project, session) == [number]
+        async with database.write() as tx:
+            await sessions.end(tx, session, NOON, "ended", "other")
+    assert await given(mind, project) == []
+
+
+@pytest.mark.parametrize(("branch", "is_given"), [("kiln", True), ("main", False), ("glaze", False)])
+async def test_what_the_assistant_worded_is_given_at_starts_on_its_branch_alone(
+    database: Database, project: Project, branch: str, is_given: bool
+) -> None:
+    said = {"origin": Origin.ASSISTANT, "confidence": 0.95, "branch": branch if branch == "main" else "kiln"}
+    number = await store(database, project, "Chunks are parked, not dropped.", **said)
+    start = Start("now", project.id, "start/startup", branch, hints="parked chunks")
+    hits = (await surface_start(make_mind(database), start)).hits
+    assert [hit.memory.id for hit in hits] == ([number] if is_given else [])
