@@ -15,6 +15,9 @@ from subconscious.kinds import KINDS
 MOST = 12
 """Candidates that one chunk may bring."""
 
+QUOTES = 2
+"""Quotes of one sort that a candidate may have beside its evidence."""
+
 WEIGHTS = {"relevance": 0.25, "actionability": 0.30, "novelty": 0.20, "specificity": 0.15, "coherence": 0.10}
 """What each part weighs in the confidence (SPEC A6)."""
 
@@ -48,6 +51,17 @@ def _words(length: int) -> Any:
     return Field(default="", json_schema_extra={"maxLength": length})
 
 
+def _quoted(value: Any) -> Any:
+    """Read up to ``QUOTES`` quotes; models also write a bare text for one. What is no quote is left out."""
+    found = value if isinstance(value, list) else [value]
+    told = [{"quote": one} if isinstance(one, str) else one for one in found]
+    return [one for one in told if isinstance(one, Quoted) or _is_quote(one)][:QUOTES]
+
+
+def _is_quote(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("quote"), str) and isinstance(value.get("turn", 0), int)
+
+
 Text = Annotated[str, BeforeValidator(_text)]
 Names = Annotated[list[str], BeforeValidator(_listed)]
 Part = Annotated[
@@ -57,11 +71,26 @@ Part = Annotated[
 ]
 
 
-class Proposal(BaseModel):
-    """One candidate as a model words it."""
+class Quoted(BaseModel):
+    """Words of one turn, copied."""
 
     turn: int = 0
     quote: Text = _words(400)
+
+
+Quotes = Annotated[list[Quoted], BeforeValidator(_quoted), Field(json_schema_extra={"maxItems": QUOTES})]
+
+
+class Proposal(BaseModel):
+    """One candidate as a model words it.
+
+    ``directive`` is what the user typed of it, ``context`` what tells what that refers to.
+    """
+
+    turn: int = 0
+    quote: Text = _words(400)
+    directive: Quotes = []
+    context: Quotes = []
     kind: Annotated[Text, Field(json_schema_extra={"enum": list(CAPTURED_KINDS)})] = ""
     summary: Text = _words(100)
     content: Text = _words(400)
