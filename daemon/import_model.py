@@ -170,7 +170,7 @@ def _need(path: str, reach: Reach, measure: Measure) -> list[Need]:
     """What each call for a file takes; its words need not be cleaned to be counted."""
     state = State.from_json(json.loads(reach.place.state or "{}"))
     room = max(1, reach.until - reach.place.anchor)
-    reading = read_turns(Path(path), reach.place.anchor, state, final=True, max_bytes=room)
+    reading = read_turns(Path(path), reach.place.anchor, state, final=True, max_bytes=room, glimpses=True)
     return [_need_of(chunk) for chunk in chunks(reading.turns[reach.place.seen :], measure) if chunk.speaks]
 
 

@@ -89,7 +89,7 @@ def read_on(span: Span, measure: Measure) -> Piece | Gone | None:
     marks = [(offset, state, 0)]
     while offset < span.until and tokens(turns[span.place.seen :]) <= measure.tokens:
         reach = min(STEP, span.until - offset)
-        reading = read_turns(Path(span.path), offset, state, clean=clean, final=True, max_bytes=reach)
+        reading = read_turns(Path(span.path), offset, state, clean=clean, final=True, max_bytes=reach, glimpses=True)
         if reading.restarted or reading.foreign or reading.offset == offset:
             return Gone(reading.reason or f"{span.path} is another file than it was")
         turns.extend(reading.turns)

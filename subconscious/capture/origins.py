@@ -48,7 +48,7 @@ def origin_of(
     if len(said - _trusted(origin, turns)) > _OWN * len(said):
         origin = _lesser(origin, Origin.ASSISTANT)
     for turn in turns:
-        if turn.origin.distrust > origin.distrust and _draws_on(said, own, words(quote), words(turn.heard)):
+        if turn.origin.distrust > origin.distrust and _draws_on(said, own, words(quote), _of(turn)):
             origin = turn.origin
     return origin
 
@@ -80,7 +80,8 @@ def _typed(quote: str, stated: Sequence[Turn]) -> set[str]:
 
 
 def _of(turn: Turn) -> set[str]:
-    return words(turn.heard)
+    """All that a model was given of a turn, what only shows what was going on included."""
+    return words(f"{turn.heard}\n{turn.shown}")
 
 
 def _adds(said: set[str], added: set[str], other: set[str]) -> bool:

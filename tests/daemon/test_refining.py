@@ -268,7 +268,7 @@ def test_a_found_instruction_of_a_page_waits_for_a_person(reading: Home, talker:
     assert eventually(lambda: bool(of_model(reading)), PATIENCE)
     (found,) = of_model(reading)
     assert (found["origin"], found["status"]) == ("tool", "review")
-    assert page not in model.told[0].partition("tool WebFetch: ok")[0]
+    assert page not in model.told[0].partition("ai*: ")[0]
 
 
 KEY = "-----BEGIN PRIVATE KEY-----\n" + "QWxhZGRpbjpvcGVuIHNlc2FtZQ0123456789abcdef\n" * 6 + "-----END PRIVATE KEY-----"
