@@ -19,7 +19,7 @@ import aiosqlite
 from subconscious import refining
 from subconscious.capture import model
 from subconscious.capture.chunks import CHARACTERS_A_TOKEN, Chunk, Measure, chunks, tokens
-from subconscious.capture.proposals import Proposals
+from subconscious.capture.proposals import SCALES, Answer
 from subconscious.errors import RequestError
 from subconscious.flow.remembering import Provenance
 from subconscious.llm.answers import Purpose
@@ -176,7 +176,7 @@ def _need(path: str, reach: Reach, measure: Measure) -> list[Need]:
 
 def _need_of(chunk: Chunk) -> Need:
     asked = model.request(chunk, [])
-    schema = json.dumps(Proposals.model_json_schema())
+    schema = json.dumps(asked.schema.model_json_schema())
     return Need((len(asked.system) + len(asked.text) + len(schema)) // CHARACTERS_A_TOKEN, ANSWERED, estimate(asked))
 
 
@@ -265,10 +265,11 @@ def register(core: Core) -> None:
     async def give_up(tx: aiosqlite.Connection, asked: Asked, reason: str) -> None:
         await events.record(tx, "given up", "reading", asked.key, session_id=asked.session_id, reason=reason)
 
-    core.later.register(PURPOSE, Purpose(Proposals, apply, give_up, core.embedding.wake))
+    schema = SCALES[core.mind().settings.model_scores].schema
+    core.later.register(PURPOSE, Purpose(schema, apply, give_up, core.embedding.wake))
 
 
-async def _use(core: Core, tx: aiosqlite.Connection, asked: Asked, answer: Proposals) -> None:
+async def _use(core: Core, tx: aiosqlite.Connection, asked: Asked, answer: Answer) -> None:
     """Join what a model made of a chunk with what stands; the chunk is read again, for evidence is looked up in it."""
     said = dict(asked.payload)
     measure = Measure(said.pop("length"), said.pop("overlap"))

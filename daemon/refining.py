@@ -19,7 +19,7 @@ import aiosqlite
 from subconscious import refining
 from subconscious.capture import model
 from subconscious.capture.chunks import Measure, tokens
-from subconscious.capture.proposals import Proposals
+from subconscious.capture.proposals import Answer
 from subconscious.errors import (
     BadAnswerError,
     BadRequestError,
@@ -243,7 +243,7 @@ class Refining:
 
 async def keep(core: Core, mind: Mind, span: Span, piece: Piece, answered: Answered) -> None:
     """Join what a model made of a chunk with what stands, and go on behind it: one transaction, so it happens once."""
-    assert isinstance(answered.value, Proposals)  # noqa: S101 - the request's schema
+    assert isinstance(answered.value, Answer)  # noqa: S101 - the request's schema
     extractor = model.extractor(answered.provider, answered.model)
     judged = await asyncio.to_thread(refining.judge, mind, answered.value, piece.chunk, extractor)
     judged = waiting(judged, await doubted(core, span.session_id, piece.chunk.turns))

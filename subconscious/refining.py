@@ -17,7 +17,7 @@ import aiosqlite
 
 from subconscious.capture import model
 from subconscious.capture.chunks import Chunk, Measure, take, tokens
-from subconscious.capture.proposals import Proposals
+from subconscious.capture.proposals import Answer
 from subconscious.capture.quotes import overlap
 from subconscious.failures.wording import OBSERVED
 from subconscious.flow.merging import ECHO
@@ -112,7 +112,7 @@ def _place_behind(marks: Sequence[tuple[int, State, int]], end: int, overlap: in
 
 async def ask_of(mind: Mind, chunk: Chunk, project_id: str) -> Request:
     """Make the request for a chunk: its turns were cleaned when they were read, what is known when it was stored."""
-    return model.request(chunk, await _known(mind, chunk, project_id))
+    return model.request(chunk, await _known(mind, chunk, project_id), mind.settings.model_scores)
 
 
 async def _known(mind: Mind, chunk: Chunk, project_id: str) -> list[str]:
@@ -125,7 +125,7 @@ async def _known(mind: Mind, chunk: Chunk, project_id: str) -> list[str]:
     return list(found.values())[:most]
 
 
-def judge(mind: Mind, answer: Proposals, chunk: Chunk, extractor: str) -> list[Judged]:
+def judge(mind: Mind, answer: Answer, chunk: Chunk, extractor: str) -> list[Judged]:
     """Verify and admit what a model proposed, as if anybody had extracted it. CPU-bound: run it in a thread."""
     found = model.candidates(answer, chunk, extractor, clean)
     return weigh(found, chunk.turns, mind.settings, mind.calibration)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from subconscious.capture import quotes
 from subconscious.capture.kernel import leans
 from subconscious.capture.passages import LONGEST
-from subconscious.capture.proposals import Proposal, Quoted
+from subconscious.capture.proposals import Quoted, Statement
 from subconscious.capture.sentences import sentences
 from subconscious.capture.wording import content_words
 from subconscious.model import Act, Origin, Role, Turn
@@ -34,7 +34,7 @@ class Grounds:
     context: tuple[Turn, ...] = ()
 
 
-def grounds(proposal: Proposal, turns: Sequence[Turn]) -> Grounds:
+def grounds(proposal: Statement, turns: Sequence[Turn]) -> Grounds:
     """Look up what a proposal quotes; what a person typed of it goes before anything else."""
     stated = tuple(_all_stated(proposal.directive, turns))
     context = tuple(place.turn for place in (_look_up(one, turns) for one in proposal.context) if place.said)

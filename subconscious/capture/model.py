@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from subconscious.capture import proposals, wording
-from subconscious.capture.chunks import Chunk
+from subconscious.capture.chunks import Chunk, tokens
 from subconscious.capture.grounds import Grounds, grounds, own_words
 from subconscious.capture.origins import origin_of
 from subconscious.capture.passages import LONGEST
-from subconscious.capture.proposals import Proposal, Proposals
+from subconscious.capture.proposals import Answer, Statement
 from subconscious.model import Candidate, Evidence, Origin, Scope, Strength, Turn
 from subconscious.prompts import prompt
 from subconscious.providers import Request
 from subconscious.transcripts.records import storable
 
 PURPOSE = "capture"
-VERSION = 1
+VERSION = 2
 """Which wording of the prompt is asked."""
 
 ANSWER_TOKENS = 4096
@@ -33,6 +33,11 @@ _LONGEST_TAG = 40
 
 VERBATIM = "in the person's own words: what the model added is another's"
 
+SURE_OF_USER = 0.8
+"""A model's score from which a person's own words are as good as .9 means; people's decisions correct it."""
+
+_WAITS, _STORED = 0.7, 0.9
+
 Clean = Callable[[str], str]
 """Takes out what must never be stored, once more: a model could put together again what was cut apart."""
 
@@ -42,20 +47,21 @@ def extractor(provider: str, model: str) -> str:
     return f"model-{VERSION}:{provider}/{model}"
 
 
-def request(chunk: Chunk, known: Sequence[str]) -> Request:
+def request(chunk: Chunk, known: Sequence[str], scale: str = "keep") -> Request:
     """Ask for what is worth keeping of a chunk, given summaries of what is known."""
-    asked = prompt(PURPOSE, VERSION)
+    asked, chosen = prompt(PURPOSE, VERSION), proposals.SCALES[scale]
+    size = max(100, round(tokens(chunk.fresh), -2))
     listed = "\n".join(f"- {wording.squeeze(summary)}" for summary in known) or "(nothing)"
     return Request(
         purpose=PURPOSE,
-        system=asked.system.replace("{most}", str(proposals.MOST)),
-        text=asked.text.format_map({"known": listed, "read": chunk.known, "transcript": chunk.text}),
-        schema=Proposals,
+        system=asked.system.replace("{most}", str(proposals.MOST)).replace("{scores}", chosen.asked),
+        text=asked.text.format_map({"known": listed, "read": chunk.known, "tokens": size, "transcript": chunk.text}),
+        schema=chosen.schema,
         max_tokens=ANSWER_TOKENS,
     )
 
 
-def candidates(answer: Proposals, chunk: Chunk, name: str, clean: Clean) -> list[Candidate]:
+def candidates(answer: Answer, chunk: Chunk, name: str, clean: Clean) -> list[Candidate]:
     """Make candidates of an answer, each statement once; evidence that stands nowhere is left for the gate to refuse."""
     found: dict[str, Candidate] = {}
     for proposal in answer.candidates:
@@ -65,7 +71,7 @@ def candidates(answer: Proposals, chunk: Chunk, name: str, clean: Clean) -> list
     return list(found.values())
 
 
-def _candidate(proposal: Proposal, chunk: Chunk, name: str, tidy: Clean) -> Candidate:
+def _candidate(proposal: Statement, chunk: Chunk, name: str, tidy: Clean) -> Candidate:
     found = grounds(proposal, chunk.turns)
     worded = _worded(proposal, found, chunk, tidy)
     place, turn, origin = found.evidence, found.evidence.turn, worded.origin
@@ -76,7 +82,7 @@ def _candidate(proposal: Proposal, chunk: Chunk, name: str, tidy: Clean) -> Cand
         evidence=Evidence(place.said or tidy(proposal.quote), turn.id, turn.file, turn.start, turn.end),
         origin=origin,
         strength=Strength.EXPLICIT if origin is Origin.USER else Strength.INFERRED,
-        raw_confidence=proposal.confidence,
+        raw_confidence=_scaled(proposal.confidence, origin),
         extractor=name,
         time=turn.time,
         scope=wording.scope(place.said, proposal.kind) if origin is Origin.USER else Scope.PROJECT,
@@ -100,7 +106,7 @@ class _Worded:
     note: str = ""
 
 
-def _worded(proposal: Proposal, found: Grounds, chunk: Chunk, tidy: Clean) -> _Worded:
+def _worded(proposal: Statement, found: Grounds, chunk: Chunk, tidy: Clean) -> _Worded:
     """Choose the wording: the model's, without its reason if that is another's, or else what the person typed.
 
     What a person said stays theirs, whatever a model adds to it; what is added by others is left out.
@@ -129,18 +135,27 @@ def _with_origin(worded: _Worded, found: Grounds, chunk: Chunk) -> _Worded:
     return replace(worded, origin=origin)
 
 
-def _reason(proposal: Proposal) -> str:
+def _reason(proposal: Statement) -> str:
     if not proposal.measured:
         return "its scores are not all between 0 and 1"
-    return "a model's reading: " + ", ".join(f"{name} {part:.2f}" for name, part in proposal.parts.items())
+    return f"a model's reading: {proposal.scores}"
 
 
-def _tags(proposal: Proposal, tidy: Clean) -> tuple[str, ...]:
+def _scaled(score: float, origin: Origin) -> float:
+    """Map a model's score onto the thresholds: of what a person typed, ten of ten from ``SURE_OF_USER`` on were right."""
+    if origin is not Origin.USER or score <= _WAITS:
+        return score
+    if score >= SURE_OF_USER:
+        return round(_STORED + (1 - _STORED) * (score - SURE_OF_USER) / (1 - SURE_OF_USER), 4)
+    return round(_WAITS + (_STORED - _WAITS) * (score - _WAITS) / (SURE_OF_USER - _WAITS), 4)
+
+
+def _tags(proposal: Statement, tidy: Clean) -> tuple[str, ...]:
     named = (wording.shorten(tidy(tag), _LONGEST_TAG) for tag in proposal.tags)
     return tuple(dict.fromkeys(filter(None, named)))[:5]
 
 
-def _files(proposal: Proposal, turns: Sequence[Turn], tidy: Clean) -> tuple[str, ...]:
+def _files(proposal: Statement, turns: Sequence[Turn], tidy: Clean) -> tuple[str, ...]:
     """Keep the files that the chunk knows; a model makes up paths, too."""
     touched = {PurePath(file).name for turn in turns for file in turn.files}
     named = (tidy(file) for file in proposal.files)

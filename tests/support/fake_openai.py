@@ -13,13 +13,14 @@ Row = dict[str, Any]
 Script = Callable[[str], list[Row] | Row]
 """From what is told of a session to the candidates that a model would see in it; or to a whole answer."""
 
+SCORED = {"standing": "standing", "confirmed_by": "user", "true_at_end": True}
 PARTS = ("relevance", "actionability", "novelty", "specificity", "coherence")
 
 
 def candidate(turn: int, quote: str, *, sure: float = 0.95, **own: Any) -> Row:
     """A candidate as a model would answer it."""
     said = {"kind": "decision", "summary": quote[:100], "content": quote, "rationale": "", "tags": [], "files": []}
-    return {"turn": turn, "quote": quote, **said, **dict.fromkeys(PARTS, sure), **own}
+    return {"turn": turn, "quote": quote, **said, **SCORED, "keep": sure, **dict.fromkeys(PARTS, sure), **own}
 
 
 def numbered(text: str, words: str) -> int:

@@ -14,7 +14,11 @@ from subconscious.capture.calibration import Outcome, fit
 from subconscious.capture.chunks import CHARACTERS_A_TOKEN, Chunk, Measure, chunks, length, take, tokens
 from subconscious.capture.model import candidates, request
 from subconscious.capture.origins import origin_of
-from subconscious.capture.proposals import MOST, WEIGHTS, Proposal, Proposals
+from subconscious.capture.proposals import MOST, SCALES, WEIGHTS
+from subconscious.capture.proposals import Proposal as Kept
+from subconscious.capture.proposals import Proposals as AllKept
+from subconscious.capture.proposals import ScoredProposal as Proposal
+from subconscious.capture.proposals import ScoredProposals as Proposals
 from subconscious.capture.retelling import LONGEST_TURN, retell
 from subconscious.flow.remembering import clean, weigh
 from subconscious.model import Act, Decision, Origin, Role, Scope, Turn
@@ -239,6 +243,64 @@ def test_a_score_of_another_scale_is_no_confidence(part: float | None) -> None:
 
 def test_a_slip_beyond_the_scale_is_clamped() -> None:
     assert proposed(1, CENTS, **dict.fromkeys(WEIGHTS, 1.03)).confidence == 1.0
+
+
+STANDING = {"standing": "standing", "confirmed_by": "user", "true_at_end": True, "keep": 0.8}
+
+
+def weighed(said: Turn, **own: Any) -> Any:
+    """What becomes of a proposal with one score that quotes a turn whole."""
+    words = {"turn": 1, "quote": said.text, "kind": "decision", "summary": said.text, "content": said.text}
+    answer = AllKept(candidates=[Kept.model_validate(words | STANDING | own)])
+    ((candidate, admission),) = weigh(candidates(answer, Chunk((said,)), NAME, clean), [said], Settings())
+    return candidate, admission
+
+
+@pytest.mark.parametrize(
+    ("own", "decision"),
+    [
+        ({}, Decision.AUTO),
+        ({"keep": 0.79}, Decision.REVIEW),
+        ({"keep": 0.69}, Decision.DISCARD),
+        ({"keep": 8}, Decision.DISCARD),
+        ({"keep": None}, Decision.DISCARD),
+        ({"standing": "once", "keep": 1.0}, Decision.DISCARD),
+        ({"standing": 7, "keep": 1.0}, Decision.DISCARD),
+        ({"true_at_end": False, "keep": 1.0}, Decision.DISCARD),
+        ({"true_at_end": "perhaps", "keep": 1.0}, Decision.DISCARD),
+        ({"confirmed_by": "nothing"}, Decision.REVIEW),
+        ({"standing": " Standing ", "true_at_end": "true"}, Decision.AUTO),
+    ],
+)
+def test_what_a_person_typed_is_stored_from_a_score_of_080_if_it_lasts(own: Any, decision: Decision) -> None:
+    assert weighed(turn(CENTS), **own)[1].decision is decision
+
+
+def test_the_same_score_stores_nothing_that_no_person_typed() -> None:
+    for origin in (Origin.ASSISTANT, Origin.TOOL):
+        candidate, admission = weighed(turn(CENTS, Role.ASSISTANT, origin), keep=1.0)
+        assert (candidate.raw_confidence, admission.decision) == (1.0, Decision.REVIEW)
+
+
+def test_why_it_does_not_last_is_said() -> None:
+    assert "it holds for the moment only" in weighed(turn(CENTS), standing="once")[1].reason
+    assert "not true any more at the end" in weighed(turn(CENTS), true_at_end=False)[1].reason
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_each_scale_asks_for_the_scores_of_its_schema(scale: str) -> None:
+    asked = request(Chunk((turn("Hello."),)), [], scale)
+    (proposal,) = [name for name in asked.schema.model_json_schema()["$defs"] if name.endswith("Proposal")]
+    named = set(asked.schema.model_json_schema()["$defs"][proposal]["properties"])
+    known = {"turn", "quote", "directive", "context", "kind", "summary", "content", "rationale", "tags", "files"}
+    assert [name for name in named | known if f"`{name}`" not in asked.system] == []
+    assert "{" not in asked.system
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=2).map(sorted), st.sampled_from(list(Origin)))
+def test_a_higher_score_is_never_worth_less(scores: list[float], origin: Origin) -> None:
+    worth = [weighed(turn(CENTS, origin=origin), keep=score)[0].raw_confidence for score in scores]
+    assert worth == sorted(worth)
 
 
 def test_one_broken_candidate_costs_no_other_its_place() -> None:
