@@ -21,6 +21,7 @@ from subconscious.capture import model
 from subconscious.capture.chunks import CHARACTERS_A_TOKEN, Chunk, Measure, chunks, tokens
 from subconscious.capture.proposals import SCALES, Answer
 from subconscious.errors import RequestError
+from subconscious.flow import second_look
 from subconscious.flow.remembering import Provenance
 from subconscious.llm.answers import Purpose
 from subconscious.llm.spending import estimate
@@ -285,4 +286,6 @@ async def _use(core: Core, tx: aiosqlite.Connection, asked: Asked, answer: Answe
     where = Provenance(Spot(span.project_id, span.session_id), intent=intent, agent="import")
     name = model.extractor(asked.provider, asked.model)
     judged = await asyncio.to_thread(refining.judge, mind, answer, piece.chunk, name)
+    # No second look: a person was told what this costs, and how many calls it takes.
+    judged = second_look.without(judged)
     await refining.join(mind, tx, await refining.compare(mind, judged, where.place), where)

@@ -19,7 +19,9 @@ from subconscious.capture import model
 from subconscious.capture.chunks import Chunk, Measure, take, tokens
 from subconscious.capture.proposals import Answer
 from subconscious.capture.quotes import overlap
+from subconscious.capture.second_look import around
 from subconscious.failures.wording import OBSERVED
+from subconscious.flow import second_look
 from subconscious.flow.merging import ECHO
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
@@ -205,20 +207,45 @@ async def _same_memory(mind: Mind, candidate: Candidate, project_id: str) -> Mem
 
 
 async def join(
-    mind: Mind, tx: aiosqlite.Connection, findings: Sequence[Finding], where: Provenance
+    mind: Mind,
+    tx: aiosqlite.Connection,
+    findings: Sequence[Finding],
+    where: Provenance,
+    looked_at: Sequence[Turn] | None = None,
 ) -> list[tuple[int, Memory | None]]:
-    """Store what is new and refine what waits, in the caller's transaction; the captures that changed."""
+    """Store what is new and refine what waits, in the caller's transaction; the captures that changed.
+
+    With ``looked_at``, the turns they were found in, it waits for the second look at the session's end.
+    """
     changed = []
     for finding in findings:
-        if finding.capture_id is not None:
-            changed += await _refine(mind, tx, finding.judged, finding.capture_id, where)
-        elif finding.memory_id is not None:
+        if finding.memory_id is not None and finding.capture_id is None:
             changed += await _repeat(mind, tx, finding.judged, finding.memory_id, where)
+        elif looked_at is None:
+            changed += await _take_in(mind, tx, finding, where)
         else:
-            changed += await keep(mind, tx, [finding.judged], where)
+            changed += await _take_in_held(mind, tx, finding, where, looked_at)
     if changed and where.place.session_id:
         await hold_cap(tx, where.place.session_id, mind.settings)
     return changed
+
+
+async def _take_in(
+    mind: Mind, tx: aiosqlite.Connection, finding: Finding, where: Provenance
+) -> list[tuple[int, Memory | None]]:
+    if finding.capture_id is not None:
+        return await _refine(mind, tx, finding.judged, finding.capture_id, where)
+    return await keep(mind, tx, [finding.judged], where)
+
+
+async def _take_in_held(
+    mind: Mind, tx: aiosqlite.Connection, finding: Finding, where: Provenance, turns: Sequence[Turn]
+) -> list[tuple[int, Memory | None]]:
+    candidate, admission = finding.judged
+    taken = await _take_in(mind, tx, replace(finding, judged=second_look.held(finding.judged)), where)
+    before = around(candidate.evidence.turn_id, candidate.evidence.quote, turns)
+    await second_look.expect(tx, [capture_id for capture_id, _ in taken], admission, before)
+    return taken
 
 
 async def _refine(

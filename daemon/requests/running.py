@@ -11,7 +11,16 @@ from typing import Any, ClassVar
 from subconscious import __version__
 from subconscious.client import newer
 from subconscious.settings import load_settings
-from subconscious.store import asked, captures, embedding_queue, jobs, memories, model_readings, sessions
+from subconscious.store import (
+    asked,
+    captures,
+    embedding_queue,
+    jobs,
+    memories,
+    model_readings,
+    second_looks,
+    sessions,
+)
 
 from ..accepted import accept
 from ..in_force import put_in_force
@@ -38,7 +47,7 @@ class Running(Room):
             "review": await captures.waiting(core.database),
             "quarantined": await captures.quarantined(core.database),
             "jobs": await jobs.counts(core.database),
-            "refining": await model_readings.counts(core.database),
+            "refining": await model_readings.counts(core.database) | await second_looks.counts(core.database),
             "spool": await self.spool.waiting(),
             "sessions": await sessions.counts(core.database),
             "embedder": await self._embedder(),

@@ -254,6 +254,7 @@ async def _unask(tx: aiosqlite.Connection, sessions: Sequence[str]) -> None:
     """
     within = f"session_id IN ({marks(sessions)})"
     await tx.execute(f"DELETE FROM model_readings WHERE {within}", sessions)  # noqa: S608
+    await tx.execute(f"UPDATE second_looks SET before = '' WHERE {within}", sessions)  # noqa: S608
     await tx.execute(
         "UPDATE llm_requests SET system = '', text = '', payload = '{}',"  # noqa: S608
         f" state = CASE WHEN state = 'done' THEN 'done' ELSE 'buried' END WHERE {within}",
@@ -328,7 +329,16 @@ async def empty(tx: aiosqlite.Connection) -> None:
     """After everything was purged: what is kept about nothing any more. Projects stay, and how far was read."""
     # Without the accepted settings, the next start would accept the config.toml of that time.
     await tx.execute("DELETE FROM events WHERE action <> 'purge' AND NOT (action = 'accept' AND subject = 'settings')")
-    whole = ("prompts", "surfaces", "handovers", "redactions", "model_readings", "failures", "recovered_commands")
+    whole = (
+        "prompts",
+        "surfaces",
+        "handovers",
+        "redactions",
+        "model_readings",
+        "session_looks",
+        "failures",
+        "recovered_commands",
+    )
     for table in whole:
         await tx.execute(f"DELETE FROM {table}")  # noqa: S608
     await tx.execute("UPDATE llm_requests SET system = '', text = '', payload = '{}', state = 'buried'")

@@ -325,7 +325,7 @@ def test_no_secret_and_nothing_private_leaves_the_machine(stopped: Home, model: 
         )
     talker.hook("drop", "SessionEnd", reason="other")
     assert eventually(lambda: waits(stopped)["due"] == 0 and len(model.bodies) > 20, 3 * PATIENCE)
-    sent = b"\n".join(model.bodies).decode()
+    sent = model.sent.decode()
     assert [part for part in PARTS if part in sent] == []
     halves = [part[: len(part) * 2 // 3] for part in PARTS]
     assert [half for half in halves if half in sent] == []
