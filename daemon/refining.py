@@ -124,11 +124,15 @@ class Refining:
                     await self._begin()
                     begun = True
                 await self._unlock()
-                if not (await self._read_next() or await self._look_next()):
+                if not await self.step():
                     await self._rest()
             except sqlite3.Error as error:
                 log.error("what is to be read is not known: %s", error)  # noqa: TRY400 - a full disk, again and again
                 await asyncio.sleep(self._pause(1))
+
+    async def step(self) -> bool:
+        """Do one piece of what is due; whether there was any, and anybody to ask."""
+        return await self._read_next() or await self._look_next()
 
     async def _begin(self) -> None:
         """Nobody has to wait for what kept the last daemon; what nobody wants read any more is forgotten."""

@@ -22,7 +22,7 @@ from subconscious.model import Admission, Decision, Level, Link, Memory, Origin
 from subconscious.providers import Request
 from subconscious.search.engines import projects_of
 from subconscious.search.words import terms
-from subconscious.store import captures, decisions, full_text, links, memories, second_looks
+from subconscious.store import captures, decisions, full_text, links, memories, second_looks, unconfirmed
 from subconscious.store.capture_rows import candidate_of
 from subconscious.store.second_looks import AWAITS, Awaited
 
@@ -151,6 +151,7 @@ async def _settle(
     content = one.capture["content"]
     if look is not None and (why := second_look.refusal(look, content)):
         await decisions.displace(tx, one.capture["id"], f"{REFUSED}: {why}{_instead(look, notes)}")
+        await unconfirmed.note(tx, one.capture["id"], REFUSED)
         return why
     if look is None or not second_look.vouches(look):
         await _pass(mind, tx, replace(one, decision=Decision.REVIEW, reservation=UNSAID), where)
