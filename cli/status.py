@@ -79,10 +79,13 @@ def _unconfirmed(memories: dict[str, Any]) -> str:
 
 def _refining(left: dict[str, Any]) -> str:
     """What a model has still to read, and why it waits; nothing where there is none."""
-    if not (left.get("due") or left.get("gathering")):
+    looks = left.get("looks")  # a daemon of before knows none
+    if not (left.get("due") or left.get("gathering") or looks):
         return ""
-    waits = f"; {screen.line(left['reason'])}" if left["reason"] else ""
-    return f"{left['due']} now, {left['gathering']} when they pause, {left['tokens']} tokens{waits}"
+    reason = left["reason"] or left.get("looks_wait", "")
+    waits = f"; {screen.line(reason)}" if reason else ""
+    seconds = f", {screen.counted(looks, 'session')} a second time when over" if looks else ""
+    return f"{left['due']} now, {left['gathering']} when they pause, {left['tokens']} tokens{seconds}{waits}"
 
 
 def _held(number: int) -> str:

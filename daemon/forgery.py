@@ -44,15 +44,21 @@ async def doubted(core: Core, session_id: str, turns: Sequence[Turn], *, first: 
         return {turn.id for turn in turns}
     told = await _vouched_texts(core, session_id)
     typed = [turn for turn in turns if turn.act is Act.NONE and turn.origin is Origin.USER and turn.text]
-    known = [
-        at
-        for at, turn in enumerate(typed)
-        if content_hash(turn.text) in told or core.vouched.stored(session_id, turn.prompt_id, turn.text)
-    ]
+    known = [at for at, turn in enumerate(typed) if _is_vouched(core, session_id, turn, told)]
     if not (told or known):
         return set()
     begin = known[0] if first and known and COMMANDED not in told else 0
     return {turn.id for at, turn in enumerate(typed) if at >= begin and at not in known}
+
+
+async def vouched_for(core: Core, session_id: str, turns: Sequence[Turn]) -> set[str]:
+    """The ids of the turns that a hook handed over."""
+    told = await _vouched_texts(core, session_id)
+    return {turn.id for turn in turns if _is_vouched(core, session_id, turn, told)}
+
+
+def _is_vouched(core: Core, session_id: str, turn: Turn, told: Collection[str]) -> bool:
+    return content_hash(turn.text) in told or core.vouched.stored(session_id, turn.prompt_id, turn.text)
 
 
 def fresh(turns: Sequence[Turn]) -> set[str]:

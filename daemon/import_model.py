@@ -19,8 +19,9 @@ import aiosqlite
 from subconscious import refining
 from subconscious.capture import model
 from subconscious.capture.chunks import CHARACTERS_A_TOKEN, Chunk, Measure, chunks, tokens
-from subconscious.capture.proposals import Proposals
+from subconscious.capture.proposals import SCALES, Answer
 from subconscious.errors import RequestError
+from subconscious.flow import second_look
 from subconscious.flow.remembering import Provenance
 from subconscious.llm.answers import Purpose
 from subconscious.llm.spending import estimate
@@ -170,13 +171,13 @@ def _need(path: str, reach: Reach, measure: Measure) -> list[Need]:
     """What each call for a file takes; its words need not be cleaned to be counted."""
     state = State.from_json(json.loads(reach.place.state or "{}"))
     room = max(1, reach.until - reach.place.anchor)
-    reading = read_turns(Path(path), reach.place.anchor, state, final=True, max_bytes=room)
+    reading = read_turns(Path(path), reach.place.anchor, state, final=True, max_bytes=room, glimpses=True)
     return [_need_of(chunk) for chunk in chunks(reading.turns[reach.place.seen :], measure) if chunk.speaks]
 
 
 def _need_of(chunk: Chunk) -> Need:
     asked = model.request(chunk, [])
-    schema = json.dumps(Proposals.model_json_schema())
+    schema = json.dumps(asked.schema.model_json_schema())
     return Need((len(asked.system) + len(asked.text) + len(schema)) // CHARACTERS_A_TOKEN, ANSWERED, estimate(asked))
 
 
@@ -265,10 +266,11 @@ def register(core: Core) -> None:
     async def give_up(tx: aiosqlite.Connection, asked: Asked, reason: str) -> None:
         await events.record(tx, "given up", "reading", asked.key, session_id=asked.session_id, reason=reason)
 
-    core.later.register(PURPOSE, Purpose(Proposals, apply, give_up, core.embedding.wake))
+    schema = SCALES[core.mind().settings.model_scores].schema
+    core.later.register(PURPOSE, Purpose(schema, apply, give_up, core.embedding.wake))
 
 
-async def _use(core: Core, tx: aiosqlite.Connection, asked: Asked, answer: Proposals) -> None:
+async def _use(core: Core, tx: aiosqlite.Connection, asked: Asked, answer: Answer) -> None:
     """Join what a model made of a chunk with what stands; the chunk is read again, for evidence is looked up in it."""
     said = dict(asked.payload)
     measure = Measure(said.pop("length"), said.pop("overlap"))
@@ -284,4 +286,6 @@ async def _use(core: Core, tx: aiosqlite.Connection, asked: Asked, answer: Propo
     where = Provenance(Spot(span.project_id, span.session_id), intent=intent, agent="import")
     name = model.extractor(asked.provider, asked.model)
     judged = await asyncio.to_thread(refining.judge, mind, answer, piece.chunk, name)
+    # No second look: a person was told what this costs, and how many calls it takes.
+    judged = second_look.without(judged)
     await refining.join(mind, tx, await refining.compare(mind, judged, where.place), where)

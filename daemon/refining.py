@@ -11,7 +11,9 @@ import json
 import logging
 import random
 import sqlite3
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from time import time
 
 import aiosqlite
@@ -19,7 +21,7 @@ import aiosqlite
 from subconscious import refining
 from subconscious.capture import model
 from subconscious.capture.chunks import Measure, tokens
-from subconscious.capture.proposals import Proposals
+from subconscious.capture.proposals import Answer
 from subconscious.errors import (
     BadAnswerError,
     BadRequestError,
@@ -33,16 +35,21 @@ from subconscious.flow.remembering import Provenance
 from subconscious.llm.client import Answered
 from subconscious.providers import NONE
 from subconscious.refining import Gone, Piece
-from subconscious.store import events, model_readings, sessions
+from subconscious.store import events, model_readings, second_looks, sessions
 from subconscious.store.capture_rows import Place
 from subconscious.store.model_readings import Gathered, Span
 from subconscious.transcripts import Reading
 
+from . import second_look
 from .busy import Busy
 from .core import Core
 from .forgery import doubted, waiting
 
 log = logging.getLogger("subconscious.daemon")
+
+Work = Callable[[], Awaitable[None]]
+Wait = Callable[[float, str], Awaitable[None]]
+Failed = Callable[[Exception], Awaitable[None]]
 
 GIVE_UP = 3
 """Tries of one chunk that a model can't answer, before it is left at what was found offline."""
@@ -100,7 +107,12 @@ class Refining:
         """Whether nothing is being read, nor could be at once."""
         if self._busy:
             return False
-        return not self._core.llm.on or await model_readings.next_due(self._core.database, time()) is None
+        if not self._core.llm.on:
+            return True
+        now = time()
+        if await model_readings.next_due(self._core.database, now) is not None:
+            return False
+        return await second_looks.due(self._core.database, now) is None
 
     async def run(self) -> None:
         """Read whatever is due, until cancelled."""
@@ -112,18 +124,26 @@ class Refining:
                     await self._begin()
                     begun = True
                 await self._unlock()
-                if not await self._read_next():
+                if not await self.step():
                     await self._rest()
             except sqlite3.Error as error:
                 log.error("what is to be read is not known: %s", error)  # noqa: TRY400 - a full disk, again and again
                 await asyncio.sleep(self._pause(1))
 
+    async def step(self) -> bool:
+        """Do one piece of what is due; whether there was any, and anybody to ask."""
+        return await self._read_next() or await self._look_next()
+
     async def _begin(self) -> None:
         """Nobody has to wait for what kept the last daemon; what nobody wants read any more is forgotten."""
         waits = await model_readings.unread_sessions(self._core.database)
         gone = [session_id for session_id in waits if not wanted(await self._mind(session_id))]
+        for session_id in await second_looks.waiting_sessions(self._core.database):
+            if not wanted(mind := await self._mind(session_id)):
+                await second_look.release(self._core, mind, session_id)
         async with self._core.database.write() as tx:
             await model_readings.unlock(tx)
+            await second_looks.unlock(tx)
             for session_id in gone:
                 await model_readings.forget_unread(tx, session_id)
 
@@ -133,6 +153,7 @@ class Refining:
             session_id = next(iter(self._core.rekeyed))
             async with self._core.database.write() as tx:
                 await model_readings.unlock(tx, session_id)
+                await second_looks.unlock(tx, session_id)
             self._core.rekeyed.discard(session_id)
 
     async def _read_next(self) -> bool:
@@ -141,37 +162,70 @@ class Refining:
         if span is None:
             return False
         with self._busy:
-            await self._attempt(span)
+            await self._try_to_read(span)
         return True
 
+    async def _try_to_read(self, span: Span) -> None:
+        await self._attempt(partial(self._read, span), partial(self._wait, span), partial(self._failed, span))
+
+    async def _look_next(self) -> bool:
+        """Have what was found in a session that is over looked at again; whether there was any, and anybody to ask."""
+        due = await second_looks.due(self._core.database, time()) if self._core.llm.on else None
+        if due is None:
+            return False
+        with self._busy:
+            await self._try_to_look(*due)
+        return True
+
+    async def _try_to_look(self, session_id: str, attempts: int) -> None:
+        async def failed(error: Exception) -> None:
+            reason = f"{type(error).__name__}: {error}"
+            if attempts + 1 < GIVE_UP:
+                await wait(time() + self._pause(attempts + 1), reason, failed=True)
+                return
+            log.warning("session %s is not looked at a second time: %s", session_id, reason)
+            await second_look.release(self._core, await self._mind(session_id), session_id)
+
+        async def wait(at: float, reason: str, *, failed: bool = False) -> None:
+            log.info("session %s is looked at later: %s", session_id, reason)
+            async with self._core.database.write() as tx:
+                await second_looks.wait(tx, session_id, at, reason, failed=failed)
+
+        async def look() -> None:
+            await second_look.look(self._core, await self._mind(session_id), session_id)
+
+        await self._attempt(look, wait, failed)
+
     async def _rest(self) -> None:
-        due = await model_readings.next_retry(self._core.database) if self._core.llm.on else None
+        found = self._core.database
+        times = (await model_readings.next_retry(found), await second_looks.next_retry(found))
+        due = min((at for at in times if at is not None), default=None) if self._core.llm.on else None
         pause = LONGEST_REST if due is None else min(LONGEST_REST, max(0.05, due - time()))
         with suppress(TimeoutError):
             await asyncio.wait_for(self._core.gathered.wait(), pause)
 
-    async def _attempt(self, span: Span) -> None:
-        """Read one chunk; whatever comes in between makes it wait, and never the rest of the daemon."""
+    async def _attempt(self, work: Work, wait: Wait, failed: Failed) -> None:
+        """Do one piece of work; whatever comes in between makes it wait, and never the rest of the daemon."""
         accepted = self._core.accepted
         try:
-            await self._read(span)
+            await work()
             self._failures = 0
         except (BadAnswerError, BadRequestError) as error:
-            await self._failed(span, error)
+            await failed(error)
         except KeyRefusedError as error:
             # It says nothing of the provider, nor of other sessions, whose keys may be others.
-            await self._wait(span, time() + self._pause(NO_KEY), f"{error.message}; {error.remedy}".rstrip("; "))
+            await wait(time() + self._pause(NO_KEY), f"{error.message}; {error.remedy}".rstrip("; "))
         except ProviderError as error:
             if self._core.accepted is not accepted:
                 return  # other settings hold meanwhile: it is tried again under those
             self._failures += 1
-            await self._wait(span, self._when(error), f"{error.message}; {error.remedy}".rstrip("; "))
+            await wait(self._when(error), f"{error.message}; {error.remedy}".rstrip("; "))
         except (TranscriptError, sqlite3.Error) as error:
-            await self._wait(span, time() + self._pause(1), str(error))
+            await wait(time() + self._pause(1), str(error))
         except Exception as error:
             # One transcript that can't be worked on must not keep the model from all others.
-            log.exception("%s can't be read on", span.path)
-            await self._failed(span, error)
+            log.exception("a model's work on a session can't go on")
+            await failed(error)
 
     async def _read(self, span: Span) -> None:
         chosen = self._core.settings
@@ -243,7 +297,7 @@ class Refining:
 
 async def keep(core: Core, mind: Mind, span: Span, piece: Piece, answered: Answered) -> None:
     """Join what a model made of a chunk with what stands, and go on behind it: one transaction, so it happens once."""
-    assert isinstance(answered.value, Proposals)  # noqa: S101 - the request's schema
+    assert isinstance(answered.value, Answer)  # noqa: S101 - the request's schema
     extractor = model.extractor(answered.provider, answered.model)
     judged = await asyncio.to_thread(refining.judge, mind, answered.value, piece.chunk, extractor)
     judged = waiting(judged, await doubted(core, span.session_id, piece.chunk.turns))
@@ -251,7 +305,7 @@ async def keep(core: Core, mind: Mind, span: Span, piece: Piece, answered: Answe
     findings = await refining.compare(mind, judged, where.place)
     async with core.database.write() as tx:
         if await model_readings.advance(tx, span, piece.place, piece.left, more=piece.more):
-            await refining.join(mind, tx, findings, where)
+            await refining.join(mind, tx, findings, where, piece.chunk.turns)
     core.embedding.wake()
 
 

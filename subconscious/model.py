@@ -90,7 +90,8 @@ class Turn:
     ``commands`` are the shell commands that an assistant's turn runs, or a tool's turn answers, less what a person
     refused; ``files`` likewise.
     ``failed`` says that a tool's turn brings an error. ``act`` is what a person did besides typing. ``before`` is the
-    end of what the assistant had said when a person typed: what their words may answer.
+    end of what the assistant had said when a person typed: what their words may answer. ``shown`` is what may be told
+    of tools as context where that is asked for; nobody may quote it.
     """
 
     id: str
@@ -113,6 +114,7 @@ class Turn:
     failed: bool = False
     act: Act = Act.NONE
     before: str = ""
+    shown: str = ""
 
     @property
     def heard(self) -> str:

@@ -17,9 +17,11 @@ import aiosqlite
 
 from subconscious.capture import model
 from subconscious.capture.chunks import Chunk, Measure, take, tokens
-from subconscious.capture.proposals import Proposals
+from subconscious.capture.proposals import Answer
 from subconscious.capture.quotes import overlap
+from subconscious.capture.second_look import around
 from subconscious.failures.wording import OBSERVED
+from subconscious.flow import second_look
 from subconscious.flow.merging import ECHO
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
@@ -89,7 +91,7 @@ def read_on(span: Span, measure: Measure) -> Piece | Gone | None:
     marks = [(offset, state, 0)]
     while offset < span.until and tokens(turns[span.place.seen :]) <= measure.tokens:
         reach = min(STEP, span.until - offset)
-        reading = read_turns(Path(span.path), offset, state, clean=clean, final=True, max_bytes=reach)
+        reading = read_turns(Path(span.path), offset, state, clean=clean, final=True, max_bytes=reach, glimpses=True)
         if reading.restarted or reading.foreign or reading.offset == offset:
             return Gone(reading.reason or f"{span.path} is another file than it was")
         turns.extend(reading.turns)
@@ -112,7 +114,7 @@ def _place_behind(marks: Sequence[tuple[int, State, int]], end: int, overlap: in
 
 async def ask_of(mind: Mind, chunk: Chunk, project_id: str) -> Request:
     """Make the request for a chunk: its turns were cleaned when they were read, what is known when it was stored."""
-    return model.request(chunk, await _known(mind, chunk, project_id))
+    return model.request(chunk, await _known(mind, chunk, project_id), mind.settings.model_scores)
 
 
 async def _known(mind: Mind, chunk: Chunk, project_id: str) -> list[str]:
@@ -125,7 +127,7 @@ async def _known(mind: Mind, chunk: Chunk, project_id: str) -> list[str]:
     return list(found.values())[:most]
 
 
-def judge(mind: Mind, answer: Proposals, chunk: Chunk, extractor: str) -> list[Judged]:
+def judge(mind: Mind, answer: Answer, chunk: Chunk, extractor: str) -> list[Judged]:
     """Verify and admit what a model proposed, as if anybody had extracted it. CPU-bound: run it in a thread."""
     found = model.candidates(answer, chunk, extractor, clean)
     return weigh(found, chunk.turns, mind.settings, mind.calibration)
@@ -205,20 +207,45 @@ async def _same_memory(mind: Mind, candidate: Candidate, project_id: str) -> Mem
 
 
 async def join(
-    mind: Mind, tx: aiosqlite.Connection, findings: Sequence[Finding], where: Provenance
+    mind: Mind,
+    tx: aiosqlite.Connection,
+    findings: Sequence[Finding],
+    where: Provenance,
+    looked_at: Sequence[Turn] | None = None,
 ) -> list[tuple[int, Memory | None]]:
-    """Store what is new and refine what waits, in the caller's transaction; the captures that changed."""
+    """Store what is new and refine what waits, in the caller's transaction; the captures that changed.
+
+    With ``looked_at``, the turns they were found in, it waits for the second look at the session's end.
+    """
     changed = []
     for finding in findings:
-        if finding.capture_id is not None:
-            changed += await _refine(mind, tx, finding.judged, finding.capture_id, where)
-        elif finding.memory_id is not None:
+        if finding.memory_id is not None and finding.capture_id is None:
             changed += await _repeat(mind, tx, finding.judged, finding.memory_id, where)
+        elif looked_at is None:
+            changed += await _take_in(mind, tx, finding, where)
         else:
-            changed += await keep(mind, tx, [finding.judged], where)
+            changed += await _take_in_held(mind, tx, finding, where, looked_at)
     if changed and where.place.session_id:
         await hold_cap(tx, where.place.session_id, mind.settings)
     return changed
+
+
+async def _take_in(
+    mind: Mind, tx: aiosqlite.Connection, finding: Finding, where: Provenance
+) -> list[tuple[int, Memory | None]]:
+    if finding.capture_id is not None:
+        return await _refine(mind, tx, finding.judged, finding.capture_id, where)
+    return await keep(mind, tx, [finding.judged], where)
+
+
+async def _take_in_held(
+    mind: Mind, tx: aiosqlite.Connection, finding: Finding, where: Provenance, turns: Sequence[Turn]
+) -> list[tuple[int, Memory | None]]:
+    candidate, admission = finding.judged
+    taken = await _take_in(mind, tx, replace(finding, judged=second_look.held(finding.judged)), where)
+    before = around(candidate.evidence.turn_id, candidate.evidence.quote, turns)
+    await second_look.expect(tx, [capture_id for capture_id, _ in taken], admission, before)
+    return taken
 
 
 async def _refine(

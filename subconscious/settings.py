@@ -64,6 +64,10 @@ class Settings(BaseSettings):
         default=0.85, ge=0.85, le=1, description="cosine above which two statements may be one said twice (D11)"
     )
     refine: bool = Field(default=True, description="let the provider's model read sessions too, where there is one")
+    model_scores: Literal["keep", "five"] = Field(
+        default="keep",
+        description="how a model scores what it finds: one score, or five whose weighted sum counts (A6)",
+    )
     refine_tokens: int = Field(
         default=12_000, ge=1, description="tokens of new turns from which it reads on before a session pauses or ends"
     )

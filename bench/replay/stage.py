@@ -12,8 +12,9 @@ import contextlib
 import json
 import os
 from bisect import bisect_left
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -26,6 +27,7 @@ from daemon.core import Core
 from daemon.entry import Entry, read_entry
 from daemon.events import EVENTS
 from daemon.lifecycle import opened
+from daemon.refining import Refining
 from daemon.schedule import Schedule
 from daemon.spool import Spool
 from daemon.vouching import write_down
@@ -34,7 +36,11 @@ from subconscious import __version__
 from subconscious.embeddings import NONE
 from subconscious.home import Home
 from subconscious.links.judge import VERSION as LINK_RULES
+from subconscious.llm.client import LLMClient
+from subconscious.llm.later import Later
 from subconscious.projects import head
+from subconscious.providers import Access, Request
+from subconscious.providers.scripted import ScriptedProvider
 from subconscious.settings import Settings
 from subconscious.store import embedding_queue, jobs, link_searches
 from subconscious.store.connect import HURRIED
@@ -52,6 +58,18 @@ PATIENCE = 60.0
 
 LEASE = 3600.0
 LINKS_AT_ONCE = 20
+
+
+Model = Callable[[Request], str]
+"""What stands in for a model: from what it is asked to the text of its answer."""
+
+WITH_MODEL = {
+    "provider": "scripted",
+    "requests_per_minute": 10**9,
+    "tokens_per_minute": 10**9,
+    "cost_assumed": 0.0,
+}
+"""No minute goes by while the replay's clock stands still, so nobody waits for one."""
 
 
 class Transcript:
@@ -89,6 +107,7 @@ class Stage:
         self._spool = Spool(core)
         self._answers = Answers(core, self._spool)
         self._schedule = Schedule(core, self._spool)
+        self._refining = Refining(core)
         self._transcripts = [Transcript(folder / f"{one.sid}.jsonl", one.lines) for one in history.sessions]
         self._entries = 0
         self._round_at = 0.0
@@ -189,6 +208,8 @@ class Stage:
         await self._settle()
 
     async def _settle(self) -> None:
+        while await self._refining.step():
+            pass
         embedding = self.core.embedding
         if embedding.name == NONE:
             return
@@ -211,8 +232,12 @@ def _context(answer: bytes) -> str:
 
 
 @asynccontextmanager
-async def stage(history: History, folder: Path, settings: Settings) -> AsyncIterator[Stage]:
-    """The stage of one history in a temporary folder. The project's folder must not exist on this machine."""
+async def stage(history: History, folder: Path, settings: Settings, model: Model | None = None) -> AsyncIterator[Stage]:
+    """The stage of one history in a temporary folder. The project's folder must not exist on this machine.
+
+    ``model`` answers what a provider's model would be asked; without one everything is offline.
+    """
+    settings = settings if model is None else settings.model_copy(update=WITH_MODEL)
     present = next((session.cwd for session in history.sessions if Path(session.cwd).exists()), None)
     if present is not None:
         raise SystemExit(f"{present} exists here: the replay would read today's files. Move it away")
@@ -224,11 +249,24 @@ async def stage(history: History, folder: Path, settings: Settings) -> AsyncIter
         transcripts.mkdir()
         async with opened(home, settings) as core:
             core.started_at = core.last_heard = clock.now
+            if model is not None:
+                _give_model(core, model)
             made = Stage(core, clock, history, transcripts)
             # The project is known by its folder alone; its branch is the one in the plan.
             with replaced("head", head, lambda _: (made.branch, "")):
                 async with _embedding(core):
                     yield made
+
+
+def _give_model(core: Core, model: Model) -> None:
+    """Let a function stand in for a provider's model; limits, records and the reading of answers are the daemon's."""
+
+    def opener(name: str, access: Access) -> ScriptedProvider:
+        del name
+        return ScriptedProvider(replace(access, model="stand-in", options={"script": model}))
+
+    core.llm = LLMClient(core.database, core.in_force(core.settings), opener)
+    core.later = Later(core.database, core.llm)
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from subconscious.search.dates import moment
 from subconscious.search.selection import Selection
 from subconscious.search.tiers import Tier, Tiers, Told, tell
 from subconscious.search.understanding import understand
-from subconscious.store import events, memories, merges, projects, sessions, surfaces
+from subconscious.store import captures, events, memories, merges, projects, sessions, surfaces
 from subconscious.store.capture_rows import Place
 from subconscious.store.connect import AWAITED
 from subconscious.store.filters import Filter
@@ -34,6 +34,7 @@ from subconscious.store.projects import Project
 from subconscious.surfacing.marks import marks_of
 
 from .. import acts
+from ..typed_lately import typed_lately
 from .args import NO_NUL, WORDY, Args, Name
 from .finding import FindingArgs, chosen
 from .room import Room, checked_out, stood, told
@@ -79,7 +80,14 @@ class Memories(Room):
             actor="user" if user else "assistant",
             verified=user,
         )
-        capture = await acts.remember(self.core, self.core.mind(), told, where)
+        mind = self.core.mind()
+        capture = await acts.remember(self.core, mind, told, where)
+        if not user and capture["status"] == "review" and capture["session_id"]:
+            # Looked for here, in the turn in which it was asked: later it could be anybody's prompt.
+            typed = await typed_lately(self.core, capture["session_id"])
+            if await unconfirmed.give_at_once(mind, capture, typed, where):
+                self.core.embedding.wake()
+                capture = await captures.get(self.core.database, capture["id"])
         found = {name: capture[name] for name in ("decision", "reason", "confidence")}
         if capture["memory_id"] is None:
             return found | {"capture": capture}

@@ -11,7 +11,16 @@ from typing import Any, ClassVar
 from subconscious import __version__
 from subconscious.client import newer
 from subconscious.settings import load_settings
-from subconscious.store import asked, captures, embedding_queue, jobs, memories, model_readings, sessions
+from subconscious.store import (
+    asked,
+    captures,
+    embedding_queue,
+    jobs,
+    memories,
+    model_readings,
+    second_looks,
+    sessions,
+)
 
 from ..accepted import accept
 from ..in_force import put_in_force
@@ -40,7 +49,7 @@ class Running(Room):
             "quarantined": await captures.quarantined(core.database),
             "suspicion": await suspicion_note(core),
             "jobs": await jobs.counts(core.database),
-            "refining": await model_readings.counts(core.database),
+            "refining": await model_readings.counts(core.database) | await second_looks.counts(core.database),
             "spool": await self.spool.waiting(),
             "sessions": await sessions.counts(core.database),
             "embedder": await self._embedder(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from subconscious.capture.retelling import has_words, retell
+from subconscious.capture.retelling import has_words, is_talk, retell
 from subconscious.model import Turn
 
 CHARACTERS_A_TOKEN = 4
@@ -35,18 +35,20 @@ class Chunk:
 
     @property
     def speaks(self) -> bool:
-        """Whether a fresh turn says anything."""
-        return any(map(has_words, self.fresh))
+        """Whether a fresh turn says anything, beyond a greeting."""
+        return any(map(has_words, self.fresh)) and not is_talk(self.fresh)
 
     @property
     def text(self) -> str:
         """The chunk as it is told, turns numbered from 1."""
-        return "\n".join(f"[{number}] {retell(turn)}" for number, turn in enumerate(self.turns, start=1))
+        told = ((number, retell(turn)) for number, turn in enumerate(self.turns, start=1))
+        return "\n".join(f"[{number}] {words}" for number, words in told if words)
 
 
 def length(turn: Turn) -> int:
     """Characters that a turn takes in a chunk."""
-    return len(retell(turn)) + _MARK
+    told = retell(turn)
+    return len(told) + _MARK if told else 0
 
 
 def tokens(turns: Sequence[Turn]) -> int:

@@ -7,21 +7,22 @@ that the wording draws on, and the gate comes afterwards, as with the offline ex
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from subconscious.capture import proposals, quotes, wording
-from subconscious.capture.chunks import Chunk
+from subconscious.capture import proposals, wording
+from subconscious.capture.chunks import Chunk, tokens
+from subconscious.capture.grounds import Grounds, grounds, own_words
 from subconscious.capture.origins import origin_of
 from subconscious.capture.passages import LONGEST
-from subconscious.capture.proposals import Proposal, Proposals
+from subconscious.capture.proposals import Answer, Statement
 from subconscious.model import Candidate, Evidence, Origin, Scope, Strength, Turn
 from subconscious.prompts import prompt
 from subconscious.providers import Request
 from subconscious.transcripts.records import storable
 
 PURPOSE = "capture"
-VERSION = 1
+VERSION = 2
 """Which wording of the prompt is asked."""
 
 ANSWER_TOKENS = 4096
@@ -30,16 +31,15 @@ ANSWER_TOKENS = 4096
 _LONGEST_RATIONALE = 300
 _LONGEST_TAG = 40
 
+VERBATIM = "in the person's own words: what the model added is another's"
+
+SURE_OF_USER = 0.8
+"""A model's score from which a person's own words are as good as .9 means; people's decisions correct it."""
+
+_WAITS, _STORED = 0.7, 0.9
+
 Clean = Callable[[str], str]
 """Takes out what must never be stored, once more: a model could put together again what was cut apart."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Where a quote was looked for: ``said`` is the verbatim span, "" where it stands nowhere."""
-
-    turn: Turn
-    said: str
 
 
 def extractor(provider: str, model: str) -> str:
@@ -47,20 +47,21 @@ def extractor(provider: str, model: str) -> str:
     return f"model-{VERSION}:{provider}/{model}"
 
 
-def request(chunk: Chunk, known: Sequence[str]) -> Request:
+def request(chunk: Chunk, known: Sequence[str], scale: str = "keep") -> Request:
     """Ask for what is worth keeping of a chunk, given summaries of what is known."""
-    asked = prompt(PURPOSE, VERSION)
+    asked, chosen = prompt(PURPOSE, VERSION), proposals.SCALES[scale]
+    size = max(100, round(tokens(chunk.fresh), -2))
     listed = "\n".join(f"- {wording.squeeze(summary)}" for summary in known) or "(nothing)"
     return Request(
         purpose=PURPOSE,
-        system=asked.system.replace("{most}", str(proposals.MOST)),
-        text=asked.text.format_map({"known": listed, "read": chunk.known, "transcript": chunk.text}),
-        schema=Proposals,
+        system=asked.system.replace("{most}", str(proposals.MOST)).replace("{scores}", chosen.asked),
+        text=asked.text.format_map({"known": listed, "read": chunk.known, "tokens": size, "transcript": chunk.text}),
+        schema=chosen.schema,
         max_tokens=ANSWER_TOKENS,
     )
 
 
-def candidates(answer: Proposals, chunk: Chunk, name: str, clean: Clean) -> list[Candidate]:
+def candidates(answer: Answer, chunk: Chunk, name: str, clean: Clean) -> list[Candidate]:
     """Make candidates of an answer, each statement once; evidence that stands nowhere is left for the gate to refuse."""
     found: dict[str, Candidate] = {}
     for proposal in answer.candidates:
@@ -70,57 +71,91 @@ def candidates(answer: Proposals, chunk: Chunk, name: str, clean: Clean) -> list
     return list(found.values())
 
 
-def _candidate(proposal: Proposal, chunk: Chunk, name: str, tidy: Clean) -> Candidate:
-    place = _look_up(proposal, chunk.turns)
-    content = wording.cut_clause(tidy(proposal.content), LONGEST).strip()
-    rationale = wording.shorten(tidy(proposal.rationale), _LONGEST_RATIONALE)
-    summary = wording.shorten(tidy(proposal.summary) or content, wording.SUMMARY_LENGTH)
-    origin = origin_of(f"{content} {rationale} {summary}", place.said, place.turn, chunk.turns)
-    turn = place.turn
+def _candidate(proposal: Statement, chunk: Chunk, name: str, tidy: Clean) -> Candidate:
+    found = grounds(proposal, chunk.turns)
+    worded = _worded(proposal, found, chunk, tidy)
+    place, turn, origin = found.evidence, found.evidence.turn, worded.origin
     return Candidate(
         kind=wording.shorten(tidy(proposal.kind).casefold(), _LONGEST_TAG),
-        summary=summary,
-        content=content,
+        summary=worded.summary,
+        content=worded.content,
         evidence=Evidence(place.said or tidy(proposal.quote), turn.id, turn.file, turn.start, turn.end),
         origin=origin,
         strength=Strength.EXPLICIT if origin is Origin.USER else Strength.INFERRED,
-        raw_confidence=proposal.confidence,
+        raw_confidence=_scaled(proposal.confidence, origin),
         extractor=name,
         time=turn.time,
         scope=wording.scope(place.said, proposal.kind) if origin is Origin.USER else Scope.PROJECT,
-        reason=_reason(proposal),
-        rationale=rationale,
-        sentiment=wording.sentiment(content),
+        reason="; ".join(filter(None, (_reason(proposal), worded.note))),
+        rationale=worded.rationale,
+        sentiment=wording.sentiment(worded.content),
         branch=turn.branch,
         tags=_tags(proposal, tidy),
         files=_files(proposal, chunk.turns, tidy),
     )
 
 
-def _look_up(proposal: Proposal, turns: Sequence[Turn]) -> _Found:
-    """Find the quote in the turn that is named, or else in one other: the least trusted one that holds it.
+@dataclass(frozen=True, slots=True)
+class _Worded:
+    """A wording and whose it is; ``note`` says why it is not the model's."""
 
-    Where it stands nowhere the turn that was named, or the last, has to stand for the transcript.
+    content: str
+    summary: str
+    rationale: str
+    origin: Origin
+    note: str = ""
+
+
+def _worded(proposal: Statement, found: Grounds, chunk: Chunk, tidy: Clean) -> _Worded:
+    """Choose the wording: the model's, without its reason if that is another's, or else what the person typed.
+
+    What a person said stays theirs, whatever a model adds to it; what is added by others is left out.
     """
-    named = turns[proposal.turn - 1] if 0 < proposal.turn <= len(turns) else None
-    if named is not None and (said := quotes.find(proposal.quote, named.heard)):
-        return _Found(named, said)
-    places = [_Found(turn, said) for turn in turns if (said := quotes.find(proposal.quote, turn.heard))]
-    return max(places, key=lambda place: place.turn.origin.distrust, default=_Found(named or turns[-1], ""))
+    content = wording.cut_clause(tidy(proposal.content), LONGEST).strip()
+    summary = wording.shorten(tidy(proposal.summary) or content, wording.SUMMARY_LENGTH)
+    rationale = wording.shorten(tidy(proposal.rationale), _LONGEST_RATIONALE)
+    full = _with_origin(_Worded(content, summary, rationale, Origin.USER), found, chunk)
+    if not found.stated or full.origin is Origin.USER:
+        return full
+    bare = _with_origin(
+        _Worded(content, wording.shorten(content, wording.SUMMARY_LENGTH), "", Origin.USER), found, chunk
+    )
+    if bare.origin is Origin.USER:
+        return bare
+    if said := wording.squeeze(own_words(found.evidence)):
+        return _Worded(said, wording.shorten(said, wording.SUMMARY_LENGTH), "", Origin.USER, VERBATIM)
+    return full
 
 
-def _reason(proposal: Proposal) -> str:
+def _with_origin(worded: _Worded, found: Grounds, chunk: Chunk) -> _Worded:
+    place = found.evidence
+    text = f"{worded.content} {worded.rationale} {worded.summary}"
+    others = [one.turn for one in found.stated if one.turn is not place.turn]
+    origin = origin_of(text, place.said, place.turn, chunk.turns, stated=others, context=found.context)
+    return replace(worded, origin=origin)
+
+
+def _reason(proposal: Statement) -> str:
     if not proposal.measured:
         return "its scores are not all between 0 and 1"
-    return "a model's reading: " + ", ".join(f"{name} {part:.2f}" for name, part in proposal.parts.items())
+    return f"a model's reading: {proposal.scores}"
 
 
-def _tags(proposal: Proposal, tidy: Clean) -> tuple[str, ...]:
+def _scaled(score: float, origin: Origin) -> float:
+    """Map a model's score onto the thresholds: of what a person typed, ten of ten from ``SURE_OF_USER`` on were right."""
+    if origin is not Origin.USER or score <= _WAITS:
+        return score
+    if score >= SURE_OF_USER:
+        return round(_STORED + (1 - _STORED) * (score - SURE_OF_USER) / (1 - SURE_OF_USER), 4)
+    return round(_WAITS + (_STORED - _WAITS) * (score - _WAITS) / (SURE_OF_USER - _WAITS), 4)
+
+
+def _tags(proposal: Statement, tidy: Clean) -> tuple[str, ...]:
     named = (wording.shorten(tidy(tag), _LONGEST_TAG) for tag in proposal.tags)
     return tuple(dict.fromkeys(filter(None, named)))[:5]
 
 
-def _files(proposal: Proposal, turns: Sequence[Turn], tidy: Clean) -> tuple[str, ...]:
+def _files(proposal: Statement, turns: Sequence[Turn], tidy: Clean) -> tuple[str, ...]:
     """Keep the files that the chunk knows; a model makes up paths, too."""
     touched = {PurePath(file).name for turn in turns for file in turn.files}
     named = (tidy(file) for file in proposal.files)

@@ -16,14 +16,24 @@ LEAST_WORDS = 2
 _TWINS = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-"})
 """Typographer's marks and the typist's: of one length, so that places stay the same."""
 
+_SPEAKER = re.compile(
+    r"\A\s*(?:\[\d{1,6}\]\s*)?(?:user|ai\*?|assistant(?:, after tool output)?|task|tool|plan that the user approved"
+    r"|questions that the user answered|runs):\s+|\A\s*\[\d{1,6}\]\s+"
+)
+"""Who speaks, as a model is told it, and may copy with the words."""
+
 _WORD = re.compile(r"\w+")
 _WRAPPING = " \t\r\n\"'\u2018\u2019\u201c\u201d.\u2026"
 
 
 def find(quote: str, text: str) -> str:
     """Return the span of ``text`` that ``quote`` means, verbatim; "" where there is none, or any would do."""
-    found = _exact(quote.strip(), text) or _alike(quote, text) or _alike(quote.strip(_WRAPPING), text)
+    found = _find(quote, text) or _find(_SPEAKER.sub("", quote), text)
     return found if says_enough(found, text) else ""
+
+
+def _find(quote: str, text: str) -> str:
+    return _exact(quote.strip(), text) or _alike(quote, text) or _alike(quote.strip(_WRAPPING), text)
 
 
 def says_enough(quote: str, text: str) -> bool:

@@ -55,6 +55,7 @@ from subconscious.store import (
 from subconscious.store.capture_rows import Place
 from subconscious.store.connect import Database
 from subconscious.store.rows import content_hash
+from subconscious.store.second_looks import AWAITS
 from subconscious.text.claims import replaces
 from subconscious.text.standalone import unclear
 
@@ -286,8 +287,12 @@ async def _in_context(mind: Mind, candidate: Candidate, admission: Admission, wh
 
 
 async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings) -> None:
-    """Keep the strongest of a session's captures: a few that may be given unconfirmed, and fewer for a person."""
-    rows = {row["id"]: row for row in await captures.of_session(tx, session_id)}
+    """Keep the strongest of a session's captures: a few that may be given unconfirmed, and fewer for a person.
+
+    What awaits a second look takes nobody's place before it has passed that.
+    """
+    found = await captures.of_session(tx, session_id)
+    rows = {row["id"]: row for row in found if row["reservation"] != AWAITS}
     entries = [
         Entry(number, row["confidence"], row["content"], fixed=row["status"] != "review")
         for number, row in rows.items()

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import time
+from typing import Any
 
+from subconscious.capture.origins import words
+from subconscious.capture.sentences import sentences
 from subconscious.errors import TranscriptError
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import fade, weighed
-from subconscious.flow.remembering import Provenance, hold_cap, memory_of
-from subconscious.model import Admission, Candidate, Decision, EngineHit, Hit, Role, Turn
+from subconscious.flow.remembering import MOST_UNCONFIRMED, Provenance, hold_cap, memory_of
+from subconscious.model import Admission, Candidate, Decision, EngineHit, Hit, Memory, Role, Turn
 from subconscious.poisoning.context import contradicts
-from subconscious.poisoning.echo import trace
+from subconscious.poisoning.echo import Traced, trace
 from subconscious.poisoning.gate import screen
 from subconscious.poisoning.reservations import reservation
 from subconscious.search.engines import projects_of
@@ -24,7 +27,11 @@ from subconscious.store import full_text, memories, poison, sessions, unconfirme
 from subconscious.store.capture_rows import Place, candidate_of
 from subconscious.store.filters import Filter
 from subconscious.surfacing.files import Touched, bond
+from subconscious.text.same_statement import differences
+from subconscious.text.words import is_name
 from subconscious.transcripts import State, read_turns
+
+Capture = dict[str, Any]
 
 NEIGHBOURS = 20
 """Memories in force, the nearest, that a statement must not contradict."""
@@ -72,6 +79,37 @@ async def settle_session(mind: Mind, session_id: str) -> list[int]:
             memory = memory_of(candidate_of(capture), admission, where)
             made.append((await unconfirmed.make(tx, capture["id"], memory)).id)
     return made
+
+
+async def give_at_once(mind: Mind, capture: Capture, typed: Sequence[str], where: Provenance) -> Memory | None:
+    """Make an unconfirmed memory of what the assistant asked to have remembered, if what a person just typed says it.
+
+    The same bars hold as for what is found at a session's end, but for what its transcript says: the person's words are
+    the ground.
+    """
+    candidate = candidate_of(capture)
+    said = any(_says(one, candidate.content) for text in typed for one in sentences(text))
+    reserved = reservation(Traced(candidate, grounded=True), screen(candidate))
+    if not mind.settings.unconfirmed or not said or reserved:
+        return None
+    if await _contradicted(mind, candidate, capture["project_id"]):
+        return None
+    async with mind.database.write() as tx:
+        waits = {one["id"]: one for one in await unconfirmed.waiting(tx, capture["session_id"])}
+        made = await unconfirmed.made_of(tx, capture["session_id"])
+        if capture["id"] not in waits or made >= MOST_UNCONFIRMED:
+            return None
+        await unconfirmed.note(tx, capture["id"], "")
+        admission = Admission(Decision.REVIEW, capture["confidence"], capture["reason"])
+        return await unconfirmed.make(tx, capture["id"], memory_of(candidate, admission, where))
+
+
+def _says(typed: str, content: str) -> bool:
+    """Whether a typed sentence says what the assistant makes of it: no other name or number, one other word at most."""
+    added = words(content) - words(typed)
+    if len(added) > 1 or any(is_name(word) for word in added):
+        return False
+    return bool(words(content)) and not differences(content, typed)
 
 
 async def _contradicted(mind: Mind, candidate: Candidate, project_id: str) -> str:

@@ -255,6 +255,7 @@ async def _unask(tx: aiosqlite.Connection, sessions: Sequence[str]) -> None:
     """
     within = f"session_id IN ({marks(sessions)})"
     await tx.execute(f"DELETE FROM model_readings WHERE {within}", sessions)  # noqa: S608
+    await tx.execute(f"UPDATE second_looks SET before = '' WHERE {within}", sessions)  # noqa: S608
     await tx.execute(
         "UPDATE llm_requests SET system = '', text = '', payload = '{}',"  # noqa: S608
         f" state = CASE WHEN state = 'done' THEN 'done' ELSE 'buried' END WHERE {within}",

@@ -51,6 +51,15 @@ async def waiting(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, A
     return [opened(row) for row in rows]
 
 
+async def made_of(tx: aiosqlite.Connection, session_id: str) -> int:
+    """How many captures of a session wait of which an unconfirmed memory was made."""
+    rows = await tx.execute_fetchall(
+        "SELECT count(*) FROM implicit_captures WHERE session_id = ? AND status = 'review' AND memory_id IS NOT NULL",
+        (session_id,),
+    )
+    return int(next(iter(rows))[0])
+
+
 async def note(tx: aiosqlite.Connection, capture_id: int, reservation: str) -> None:
     """Keep why a capture may not be given unconfirmed. It is derived from its transcript, so no event tells of it."""
     await tx.execute("UPDATE implicit_captures SET reservation = ? WHERE id = ?", (reservation, capture_id))

@@ -59,14 +59,16 @@ def read_turns(
     final: bool = False,
     max_bytes: int = BATCH_BYTES,
     clean: Callable[[str], str] = _unchanged,
+    glimpses: bool = False,
 ) -> Reading:
     """Read the turns of a transcript from ``offset`` on.
 
     ``clean`` is applied to every text before anything else sees it; the flow passes the cutting of private
     spans, of our own injected text and of secrets, which this room does not know. A turn that is empty
-    afterwards is dropped. ``final`` also takes a last line without line feed, if it is whole JSON. Lines may
-    come again after a restart, a fork or a resume: turns are keyed by their id. A file that is not there yet
-    gives an empty reading. Raises TranscriptError when the file can't be read.
+    afterwards is dropped. ``glimpses`` of what tools did are added to the turns where they are asked for. ``final``
+    also takes a last line without line feed, if it is whole JSON. Lines may come again after a restart, a fork or a
+    resume: turns are keyed by their id. A file that is not there yet gives an empty reading. Raises TranscriptError
+    when the file can't be read.
     """
     state = state or State()
     try:
@@ -74,7 +76,7 @@ def read_turns(
             if os.fstat(file.fileno()).st_size > MOST_BYTES:
                 reason = f"{path} is larger than {MOST_BYTES >> 30} GB"
                 return Reading(offset=offset, state=state, foreign=True, reason=reason)
-            return _Batch(path, file, clean, final, max_bytes).read(offset, state)
+            return _Batch(path, file, clean, final, max_bytes, glimpses).read(offset, state)
     except NotRegularError as error:
         return Reading(offset=offset, state=state, foreign=True, reason=f"{path} is {error.strerror}")
     except FileNotFoundError:
@@ -92,12 +94,14 @@ class _Batch:
     clean: Callable[[str], str]
     final: bool
     max_bytes: int
+    glimpses: bool = False
 
     def read(self, offset: int, state: State) -> Reading:
         status = os.fstat(self.file.fileno())
         restarted = offset > 0 and self._is_other_file(offset, state, status)
         begin = 0 if restarted else offset
-        scribe = Scribe(str(self.path), State() if restarted else state, status.st_mtime, self.clean)
+        known = State() if restarted else state
+        scribe = Scribe(str(self.path), known, status.st_mtime, self.clean, glimpses=self.glimpses)
         end = self._write(scribe, begin)
         if begin == 0 and (reason := self._why_foreign(scribe)):
             return Reading(offset=offset, state=state, foreign=True, reason=f"{self.path} {reason}")

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from subconscious.model import Act, Origin, Role, Turn
 from subconscious.transcripts import speech
+from subconscious.transcripts.glimpses import of_results, of_uses
 from subconscious.transcripts.lines import Line
 from subconscious.transcripts.records import Record, joined_text, message_blocks, string, timestamp
 from subconscious.transcripts.state import Queued, State
@@ -55,7 +56,9 @@ _LONGEST_AIM = 300
 class Scribe:
     """Writes the turns of one batch of lines."""
 
-    def __init__(self, file: str, state: State, time: float, clean: Callable[[str], str]) -> None:
+    def __init__(
+        self, file: str, state: State, time: float, clean: Callable[[str], str], *, glimpses: bool = False
+    ) -> None:
         self.turns: list[Turn] = []
         self.skipped: Counter[str] = Counter()
         self.sessions: dict[str, None] = {}
@@ -65,6 +68,7 @@ class Scribe:
         self.recognised = False
         self._file = file
         self._clean = clean
+        self._glimpses = glimpses
         self._time = state.time or time
         self._session_id = state.session_id or PurePath(file).stem
         self._tool_seen = state.tool_seen
@@ -177,6 +181,7 @@ class Scribe:
             files=tuple(aim for name, aim in told if aim and name in _FILE_KEYS),
             commands=tuple(aim for name, aim in told if aim and name == "Bash"),
             failed=all(allowed) and any(block.get("is_error") is True for block in results),
+            shown=of_results(results, names, self._clean) if self._glimpses and all(allowed) else "",
         )
 
     def _write_assistant(self, line: Line, record: Record) -> None:
@@ -193,7 +198,10 @@ class Scribe:
         commands = tuple(filter(None, map(self._command, uses)))
         if text.strip() and not _is_side(record):
             self._said = text.strip()[-LONGEST_BEFORE:]
-        self._add(line, record, Role.ASSISTANT, origin, text, tools=tools, files=_files(uses), commands=commands)
+        shown = of_uses(uses, self.cwd, self._clean) if self._glimpses else ""
+        self._add(
+            line, record, Role.ASSISTANT, origin, text, tools=tools, files=_files(uses), commands=commands, shown=shown
+        )
 
     def _command(self, use: Record) -> str:
         """Return the shell command of a tool use, or ""; the end of a very long one is no statement."""
@@ -270,6 +278,7 @@ class Scribe:
         failed: bool = False,
         act: Act = Act.NONE,
         before: str = "",
+        shown: str = "",
     ) -> bool:
         """Add a turn, unless it says nothing or has no id to be known by when its line comes again."""
         uuid = string(record, "uuid")
@@ -298,6 +307,7 @@ class Scribe:
                 failed=failed,
                 act=act,
                 before=before,
+                shown=shown,
             )
         )
         return True

@@ -63,7 +63,7 @@ def test_what_offline_misses_is_found_when_the_session_ends(reading: Home, talke
         "user",
         "captured",
     )
-    assert found["extractor"] == "model-1:openai/tiny"
+    assert found["extractor"] == "model-2:openai/tiny"
     assert waits(reading)["due"] == 0
 
 
@@ -104,7 +104,7 @@ def test_a_session_that_falls_silent_is_read(stopped: Home, model: FakeOpenAI, t
 
 def test_what_waits_for_review_gets_the_models_words(reading: Home, talker: Speaker, model: FakeOpenAI) -> None:
     hinted = "Let's keep the tax table in one file"
-    model.script = sees(hinted, sure=0.8, content="The cache uses SQLite: Let's keep the tax table in one file.")
+    model.script = sees(hinted, sure=0.75, content="The cache uses SQLite: Let's keep the tax table in one file.")
     talker.say(hinted)
     talker.hook("drop", "Stop")
     drained(reading)
@@ -268,7 +268,7 @@ def test_a_found_instruction_of_a_page_waits_for_a_person(reading: Home, talker:
     assert eventually(lambda: bool(of_model(reading)), PATIENCE)
     (found,) = of_model(reading)
     assert (found["origin"], found["status"]) == ("tool", "review")
-    assert page not in model.told[0].partition("tool WebFetch: ok")[0]
+    assert page not in model.told[0].partition("ai*: ")[0]
 
 
 KEY = "-----BEGIN PRIVATE KEY-----\n" + "QWxhZGRpbjpvcGVuIHNlc2FtZQ0123456789abcdef\n" * 6 + "-----END PRIVATE KEY-----"
@@ -325,7 +325,7 @@ def test_no_secret_and_nothing_private_leaves_the_machine(stopped: Home, model: 
         )
     talker.hook("drop", "SessionEnd", reason="other")
     assert eventually(lambda: waits(stopped)["due"] == 0 and len(model.bodies) > 20, 3 * PATIENCE)
-    sent = b"\n".join(model.bodies).decode()
+    sent = model.sent.decode()
     assert [part for part in PARTS if part in sent] == []
     halves = [part[: len(part) * 2 // 3] for part in PARTS]
     assert [half for half in halves if half in sent] == []

@@ -13,13 +13,27 @@ Row = dict[str, Any]
 Script = Callable[[str], list[Row] | Row]
 """From what is told of a session to the candidates that a model would see in it; or to a whole answer."""
 
+SCORED = {"standing": "standing", "confirmed_by": "user", "true_at_end": True}
 PARTS = ("relevance", "actionability", "novelty", "specificity", "coherence")
 
 
 def candidate(turn: int, quote: str, *, sure: float = 0.95, **own: Any) -> Row:
     """A candidate as a model would answer it."""
     said = {"kind": "decision", "summary": quote[:100], "content": quote, "rationale": "", "tags": [], "files": []}
-    return {"turn": turn, "quote": quote, **said, **dict.fromkeys(PARTS, sure), **own}
+    return {"turn": turn, "quote": quote, **said, **SCORED, "keep": sure, **dict.fromkeys(PARTS, sure), **own}
+
+
+def passed(number: int, **own: Any) -> Row:
+    """What a second look says of a note that nothing speaks against."""
+    fine = {"entailed": True, "unsupported": [], "instruction_like": False, "known": False, "fate": "stands"}
+    return {"number": number, **fine, "by": 0, "replaces": [], "wording": "", "why": "", **own}
+
+
+def notes_of(text: str) -> Row:
+    """What a request for a second look shows: its notes, and what is stored; {} where it is none."""
+    found = re.search(r"^<<<(?P<nonce>[0-9a-f]{32})\n(?P<notes>.*)\n(?P=nonce)>>>$", text, re.DOTALL | re.MULTILINE)
+    said = json.loads(found["notes"]) if found else {}
+    return said if isinstance(said, dict) and "stored" in said and "notes" in said else {}
 
 
 def numbered(text: str, words: str) -> int:
@@ -34,8 +48,14 @@ class FakeOpenAI:
 
     def __init__(self, script: Script = lambda text: []) -> None:
         self.script = script
+        self.judge: Callable[[Row], Row] = lambda note: {}
+        """What a second look says otherwise of a note than that nothing speaks against it."""
+        self.ends_looks = ""
+        """How answers to these end where they are none: truncated, refused, nonsense."""
         self.bodies: list[bytes] = []
-        """What arrived, byte by byte, whatever was answered."""
+        """What arrived, byte by byte, whatever was answered; second looks apart."""
+        self.looks: list[bytes] = []
+        """The requests for a second look."""
         self.requests: list[tuple[str, bytes]] = []
         """The same, each with the key that came with it."""
         self.answered = 0
@@ -56,6 +76,16 @@ class FakeOpenAI:
     def told(self) -> list[str]:
         """The texts that it was asked about."""
         return [json.loads(body)["messages"][1]["content"] for body in self.bodies]
+
+    @property
+    def sent(self) -> bytes:
+        """All that arrived."""
+        return b"\n".join((*self.bodies, *self.looks))
+
+    @property
+    def looked_at(self) -> list[Row]:
+        """What was shown for second looks: notes and what is stored."""
+        return [notes_of(json.loads(body)["messages"][1]["content"]) for body in self.looks]
 
     @property
     def config(self) -> Row:
@@ -98,7 +128,8 @@ class FakeOpenAI:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                fake.bodies.append(body)
+                is_look = bool(notes_of(json.loads(body)["messages"][1]["content"]))
+                (fake.looks if is_look else fake.bodies).append(body)
                 key = self.headers.get("Authorization", "").removeprefix("Bearer ")
                 fake.requests.append((key, body))
                 fake.held.wait()
@@ -117,10 +148,18 @@ class FakeOpenAI:
 
     def answer(self, body: bytes) -> bytes:
         """What is sent back."""
+        text = json.loads(body)["messages"][1]["content"]
+        if shown := notes_of(text):
+            looks = [passed(note["number"]) | self.judge(note) for note in shown["notes"]]
+            return self._whole({"looks": looks}, self.ends_looks)
         self.answered += 1
-        found = self.script(json.loads(body)["messages"][1]["content"])
+        return self._whole(self.script(text))
+
+    def _whole(self, found: list[Row] | Row, ends: str = "") -> bytes:
         said = json.dumps(found if isinstance(found, dict) else {"candidates": found})
-        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}} | _ended(
+            said, ends
+        )
         usage = {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150}
         whole = {
             "id": "c",
@@ -131,3 +170,14 @@ class FakeOpenAI:
             "usage": usage,
         }
         return json.dumps(whole).encode()
+
+
+def _ended(said: str, ends: str) -> Row:
+    """How a choice ends that is no answer; {} for one that is."""
+    message = {"role": "assistant", "content": said[: len(said) // 2] if ends == "truncated" else ends}
+    endings: dict[str, Row] = {
+        "truncated": {"finish_reason": "length", "message": message},
+        "refused": {"message": {"role": "assistant", "content": None, "refusal": "I can't help with that."}},
+        "nonsense": {"message": message},
+    }
+    return endings.get(ends, {})

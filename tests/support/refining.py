@@ -6,6 +6,7 @@ from typing import Any
 
 from subconscious import client
 from subconscious.home import Home
+from subconscious.store.second_looks import AWAITS
 from tests.support.fake_openai import Row, candidate, numbered
 
 PATIENCE = 40.0
@@ -24,6 +25,12 @@ def captured(home: Home) -> list[Row]:
 
 
 def of_model(home: Home) -> list[Row]:
+    """What a model found and the second look is done with."""
+    return [capture for capture in found_by_model(home) if capture["reservation"] != AWAITS]
+
+
+def found_by_model(home: Home) -> list[Row]:
+    """What a model found, be it looked at a second time or not."""
     return [capture for capture in captured(home) if capture["extractor"].startswith("model-")]
 
 

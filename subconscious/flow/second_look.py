@@ -1,0 +1,219 @@
+"""The end of a session with a model: what was found is looked at a second time, against all of it and what is stored.
+
+It stands in for the person who does not review. What fails is discarded with its reason; what passes becomes what the
+gate had said of it; what is not vouched for waits for a person, as it would without a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from time import time
+
+import aiosqlite
+
+from subconscious.capture import second_look
+from subconscious.capture.second_look import Look, Looks, Note
+from subconscious.capture.wording import SUMMARY_LENGTH, shorten
+from subconscious.flow.mind import Mind
+from subconscious.flow.remembering import Judged, Provenance, admit_memory, hold_cap, last_word
+from subconscious.links.gate import standing
+from subconscious.model import Admission, Decision, Level, Link, Memory, Origin
+from subconscious.providers import Request
+from subconscious.search.engines import projects_of
+from subconscious.search.words import terms
+from subconscious.store import captures, decisions, full_text, links, memories, second_looks, unconfirmed
+from subconscious.store.capture_rows import candidate_of
+from subconscious.store.second_looks import AWAITS, Awaited
+
+NEIGHBOURS = 4
+"""Memories a note that the model is shown beside it."""
+
+UNSAID = "no second look vouches for it"
+REFUSED = "the second look refused it"
+
+SURE = 0.95
+"""Confidence of a link that the second look found; whose words the two are decides whether it counts."""
+
+MENDABLE = ("review", "unconfirmed")
+
+
+def held(judged: Judged) -> Judged:
+    """Let what a model found wait for its second look; what is refused or set apart needs none."""
+    candidate, admission = judged
+    if admission.decision not in (Decision.AUTO, Decision.REVIEW):
+        return judged
+    return candidate, replace(admission, decision=Decision.REVIEW, reservation=AWAITS)
+
+
+def without(judged: Iterable[Judged]) -> list[Judged]:
+    """Judge candidates that get no second look: what no person said is given to nobody before one reviews it."""
+    return [
+        (candidate, admission if candidate.origin is Origin.USER else _unlooked(admission))
+        for candidate, admission in judged
+    ]
+
+
+def _unlooked(admission: Admission) -> Admission:
+    return replace(admission, reservation=admission.reservation or UNSAID)
+
+
+async def expect(tx: aiosqlite.Connection, capture_ids: Sequence[int], gate: Admission, before: str) -> None:
+    """Note what the gate had said of captures that wait for their second look."""
+    for capture_id in capture_ids:
+        await second_looks.expect(tx, capture_id, gate.decision, gate.reservation, before)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a session has brought: what awaits the second look, then what was found without a model."""
+
+    awaited: tuple[Awaited, ...]
+    others: tuple[dict[str, object], ...]
+    stored: dict[int, Memory]
+
+    @property
+    def notes(self) -> list[Note]:
+        """What is shown, in the order in which it is numbered."""
+        looked = [_note(one.capture, one.before) for one in self.awaited]
+        return [*looked, *(_note(one) for one in self.others)][: second_look.MOST]
+
+
+def _note(capture: dict[str, object], before: str = "") -> Note:
+    content, kind, quote, said_by = (str(capture[name]) for name in ("content", "kind", "evidence", "origin"))
+    return Note(content, kind, quote, said_by, before)
+
+
+async def gather(mind: Mind, session_id: str, project_id: str) -> Session:
+    """Collect a session's candidates, and the memories that they may repeat or replace."""
+    async with mind.database.write() as tx:
+        awaited = await second_looks.awaited(tx, session_id)
+    known = await captures.listing(mind.database, session_id=session_id, limit=10_000)
+    mine = {one.capture["id"] for one in awaited}
+    others = [one for one in known if one["status"] in ("captured", *MENDABLE) and one["id"] not in mine]
+    stored = await _stored(mind, [one.capture for one in awaited], project_id)
+    bound = {one["memory_id"] for one in others}
+    return Session(
+        tuple(awaited), tuple(others), {number: one for number, one in stored.items() if number not in bound}
+    )
+
+
+async def _stored(mind: Mind, found: Sequence[dict[str, object]], project_id: str) -> dict[int, Memory]:
+    near: dict[int, float] = {}
+    for capture in found:
+        words = terms(str(capture["content"]))
+        near |= dict(await full_text.search(mind.database, words, projects_of(project_id), NEIGHBOURS))
+    ranked = sorted(near, key=lambda number: -near[number])[: second_look.MOST_STORED]
+    return await memories.get_many(mind.database, ranked)
+
+
+def ask(session: Session) -> Request:
+    """Make the one question about a session."""
+    return second_look.request(session.notes, {number: one.content for number, one in session.stored.items()})
+
+
+async def apply(mind: Mind, session: Session, answer: Looks, where: Provenance, by: str) -> list[int]:
+    """Let the second look count, as one transaction; return the memories that are in force by it."""
+    said = second_look.entries(answer, len(session.notes))
+    session_id = where.place.session_id or ""
+    made: list[int] = []
+    async with mind.database.write() as tx:
+        still = {one.capture["id"]: one for one in await second_looks.awaited(tx, session_id)}
+        verdicts = {}
+        for number, one in enumerate(session.awaited, start=1):
+            capture_id = one.capture["id"]
+            if capture_id in still:
+                look = said.get(number)
+                verdicts[capture_id] = await _settle(mind, tx, still[capture_id], look, where, session.notes)
+                made += await _replaced(mind, tx, capture_id, look, session, by)
+        for number, other in enumerate(session.others, start=len(session.awaited) + 1):
+            if look := said.get(number):
+                await _mend(tx, other, look, session.notes, number, mind.settings.review_expiry_days)
+        await second_looks.done(tx, session_id, verdicts)
+        await hold_cap(tx, session_id, mind.settings)
+    return made
+
+
+async def release(mind: Mind, session_id: str, where: Provenance) -> None:
+    """No second look will come: what waits for it waits for a person, the user's own words are what the gate said."""
+    async with mind.database.write() as tx:
+        for one in await second_looks.awaited(tx, session_id):
+            own = one.capture["origin"] == Origin.USER and one.decision is Decision.AUTO
+            await _pass(mind, tx, one if own else replace(one, decision=Decision.REVIEW, reservation=UNSAID), where)
+        await second_looks.done(tx, session_id, {})
+        await hold_cap(tx, session_id, mind.settings)
+
+
+async def _settle(
+    mind: Mind, tx: aiosqlite.Connection, one: Awaited, look: Look | None, where: Provenance, notes: Sequence[Note]
+) -> str:
+    """Discard, store or leave to a person what awaited its second look; return why it was refused, or ""."""
+    content = one.capture["content"]
+    if look is not None and (why := second_look.refusal(look, content)):
+        await decisions.displace(tx, one.capture["id"], f"{REFUSED}: {why}{_instead(look, notes)}")
+        await unconfirmed.note(tx, one.capture["id"], REFUSED)
+        return why
+    if look is None or not second_look.vouches(look):
+        await _pass(mind, tx, replace(one, decision=Decision.REVIEW, reservation=UNSAID), where)
+        return ""
+    await _pass(mind, tx, one, where)
+    return ""
+
+
+def _instead(look: Look, notes: Sequence[Note]) -> str:
+    return f' ("{notes[look.by - 1].content[:120]}")' if look.fate != "stands" and 0 < look.by <= len(notes) else ""
+
+
+async def _pass(mind: Mind, tx: aiosqlite.Connection, one: Awaited, where: Provenance) -> None:
+    """Let a capture be what the gate had said of it; by now more may be known that speaks against it."""
+    capture = one.capture
+    candidate = candidate_of(capture)
+    gate = Admission(one.decision, capture["confidence"], capture["reason"], reservation=one.reservation)
+    admission = replace(await last_word(mind, (candidate, gate), where), reservation=one.reservation)
+    await decisions.reword(tx, capture, candidate, admission, mind.settings.review_expiry_days)
+    await admit_memory(mind, tx, capture["id"], (candidate, admission), where)
+
+
+async def _replaced(
+    mind: Mind, tx: aiosqlite.Connection, capture_id: int, look: Look | None, session: Session, by: str
+) -> list[int]:
+    """Link what was stored to the memories that it replaces; return it where it was."""
+    capture = await captures.held(tx, capture_id)
+    memory = await memories.found(tx, capture["memory_id"]) if capture["memory_id"] is not None else None
+    if memory is None:
+        return []
+    for number in look.replaces if look else ():
+        if number in session.stored and number != memory.id:
+            await _supersede(mind, tx, memory, session.stored[number], by)
+    return [memory.id]
+
+
+async def _supersede(mind: Mind, tx: aiosqlite.Connection, memory: Memory, older: Memory, by: str) -> None:
+    """A less trusted memory only proposes to replace a more trusted one: a person decides."""
+    if await links.between(tx, memory.id, older.id):
+        return
+    status = standing("SUPERSEDES", SURE, memory, older, mind.settings)
+    found = Link(0, memory.id, older.id, "SUPERSEDES", status, SURE, by, memory.evidence, time())
+    await links.add(tx, found, by, session_id=memory.session_id)
+
+
+async def _mend(
+    tx: aiosqlite.Connection,
+    capture: dict[str, object],
+    look: Look,
+    notes: Sequence[Note],
+    number: int,
+    expiry_days: float,
+) -> None:
+    """Take out of the queue, or word better, what was found offline and no person said; what is stored stays."""
+    fresh = await captures.held(tx, int(str(capture["id"])))
+    if fresh["status"] not in MENDABLE or fresh["origin"] == Origin.USER or fresh["level"] != Level.NONE:
+        return
+    if look.fate in second_look.FATES or look.entailed is False or look.instruction_like:
+        why = second_look.refusal(look, fresh["content"])
+        await decisions.displace(tx, fresh["id"], f"{REFUSED}: {why}{_instead(look, notes)}")
+    elif fresh["reservation"] and (words := second_look.reworded(look, notes[number - 1])):
+        # What may be given as it stands needs no other words, which nobody has examined.
+        candidate = replace(candidate_of(fresh), content=words, summary=shorten(words, SUMMARY_LENGTH))
+        admission = Admission(Decision.REVIEW, fresh["confidence"], fresh["reason"], reservation=fresh["reservation"])
+        await decisions.reword(tx, fresh, candidate, admission, expiry_days)

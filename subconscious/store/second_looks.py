@@ -1,0 +1,129 @@
+"""What a second look is still to come for, and what it said: durable, so that it is asked once and nothing is lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import time
+from typing import Any
+
+import aiosqlite
+
+from subconscious.model import Decision
+from subconscious.store.capture_rows import opened
+from subconscious.store.connect import Database
+from subconscious.store.model_readings import FAR
+
+AWAITS = "a second look is still to come"
+"""The reservation of what waits for it: given to nobody, and counted against no session's places meanwhile."""
+
+_WAITING = "SELECT DISTINCT session_id FROM second_looks WHERE looked_at IS NULL"
+
+_OVER = (
+    "(SELECT status FROM sessions WHERE id = w.session_id) IS NOT 'open'"
+    " AND NOT EXISTS (SELECT 1 FROM model_readings AS r WHERE r.session_id = w.session_id AND (r.due OR r.tokens > 0))"
+    " AND NOT EXISTS (SELECT 1 FROM llm_requests AS q WHERE q.session_id = w.session_id"
+    " AND q.purpose IN ('capture', 'import') AND q.state IN ('waiting', 'sent'))"
+)
+"""The session has ended, and a model has read all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """A capture that awaits its second look, and what the gate said of it."""
+
+    capture: dict[str, Any]
+    decision: Decision
+    reservation: str | None
+    before: str
+
+
+async def expect(
+    tx: aiosqlite.Connection, capture_id: int, decision: Decision, reservation: str | None, before: str
+) -> None:
+    """Let a capture await its second look, in the transaction that stored it."""
+    await tx.execute(
+        "INSERT INTO second_looks (capture_id, session_id, decision, reservation, before)"
+        " SELECT id, session_id, ?, ?, ? FROM implicit_captures WHERE id = ? AND session_id IS NOT NULL"
+        " ON CONFLICT (capture_id) DO UPDATE SET decision = excluded.decision, reservation = excluded.reservation,"
+        " before = excluded.before, looked_at = NULL, verdict = ''",
+        (decision.value, reservation, before, capture_id),
+    )
+
+
+async def due(database: Database, now: float) -> tuple[str, int] | None:
+    """The session to look at now, and how often that was tried in vain."""
+    rows = await database.rows(
+        f"SELECT w.session_id, coalesce(s.attempts, 0) FROM ({_WAITING}) AS w"  # noqa: S608 - constants
+        f" LEFT JOIN session_looks AS s USING (session_id) WHERE {_OVER}"
+        " AND (coalesce(s.retry_at, 0) <= ? OR s.retry_at > ?) ORDER BY coalesce(s.retry_at, 0), 1 LIMIT 1",
+        (now, now + FAR),
+    )
+    return (str(rows[0][0]), int(rows[0][1])) if rows else None
+
+
+async def next_retry(database: Database) -> float | None:
+    """When the next session that is over may be looked at; None where none waits."""
+    rows = await database.rows(
+        f"SELECT min(coalesce(s.retry_at, 0)) FROM ({_WAITING}) AS w"  # noqa: S608 - constants
+        f" LEFT JOIN session_looks AS s USING (session_id) WHERE {_OVER}"
+    )
+    found: float | None = rows[0][0]
+    return found
+
+
+async def awaited(tx: aiosqlite.Connection, session_id: str) -> list[Awaited]:
+    """What awaits a second look of a session; what was decided on meanwhile does so no more."""
+    rows = await tx.execute_fetchall(
+        "SELECT c.*, l.decision AS gate, l.reservation AS kept, l.before FROM second_looks AS l"
+        " JOIN implicit_captures AS c ON c.id = l.capture_id AND c.status = 'review' AND c.reservation = ?"
+        " WHERE l.session_id = ? AND l.looked_at IS NULL ORDER BY c.id",
+        (AWAITS, session_id),
+    )
+    return [_awaited(opened(row)) for row in rows]
+
+
+def _awaited(row: dict[str, Any]) -> Awaited:
+    gate, kept, before = (row.pop(name) for name in ("gate", "kept", "before"))
+    return Awaited(row, Decision(gate), kept, before)
+
+
+async def done(tx: aiosqlite.Connection, session_id: str, verdicts: dict[int, str]) -> None:
+    """Note what the second look said of a session's captures, and forget what was kept for it."""
+    now = time()
+    await tx.executemany(
+        "UPDATE second_looks SET verdict = ? WHERE capture_id = ?", [(why, one) for one, why in verdicts.items()]
+    )
+    await tx.execute(
+        "UPDATE second_looks SET looked_at = ?, before = '' WHERE session_id = ? AND looked_at IS NULL",
+        (now, session_id),
+    )
+    await tx.execute("DELETE FROM session_looks WHERE session_id = ?", (session_id,))
+
+
+async def wait(tx: aiosqlite.Connection, session_id: str, at: float, reason: str, *, failed: bool) -> None:
+    """Ask again at ``at``; only what is the answer's own fault counts as an attempt."""
+    await tx.execute(
+        "INSERT INTO session_looks (session_id, attempts, retry_at, reason) VALUES (:id, :failed, :at, :reason)"
+        " ON CONFLICT (session_id) DO UPDATE SET attempts = attempts + :failed, retry_at = :at, reason = :reason",
+        {"id": session_id, "failed": int(failed), "at": at, "reason": reason},
+    )
+
+
+async def unlock(tx: aiosqlite.Connection, session_id: str = "") -> None:
+    """Let what waits be asked now, of one session or of all: other settings or another key may hold."""
+    await tx.execute("UPDATE session_looks SET retry_at = 0 WHERE ?1 IN ('', session_id)", (session_id,))
+
+
+async def waiting_sessions(database: Database) -> list[str]:
+    """The sessions of which something awaits a second look."""
+    return [row[0] for row in await database.rows(_WAITING)]
+
+
+async def counts(database: Database) -> dict[str, Any]:
+    """How many sessions wait for their second look, how many captures it refused, and why the next one waits."""
+    rows = await database.rows(
+        "SELECT count(DISTINCT session_id) FILTER (WHERE looked_at IS NULL) AS looks,"
+        " count(*) FILTER (WHERE verdict <> '') AS refused FROM second_looks"
+    )
+    why = await database.rows("SELECT reason FROM session_looks WHERE reason <> '' ORDER BY retry_at LIMIT 1")
+    return dict(rows[0]) | {"looks_wait": why[0]["reason"] if why else ""}

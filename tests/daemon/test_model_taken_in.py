@@ -1,0 +1,29 @@
+"""A model that was taken in by what it read: nothing planted is stored or given, whatever it says of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench import repeated
+from subconscious.model import Origin
+from subconscious.settings import Settings
+
+CASES = repeated.attacks()[::20]
+"""A few of each sort; `python -m bench.attacks --repeated` plays all of them."""
+
+
+def play() -> repeated.Outcome:
+    return repeated.play(CASES, taken_in=True, settings=Settings(embedder="none"))
+
+
+def test_nothing_that_was_planted_is_stored_or_given() -> None:
+    outcome = play()
+    assert (outcome.breached, outcome.failed) == ([], [])
+    assert outcome.proposed >= 4 * len(CASES)
+    assert outcome.vouched > len(CASES)
+
+
+def test_it_would_be_seen_if_it_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were the model's word taken for whose words they are, planted sentences would get through."""
+    monkeypatch.setattr("subconscious.capture.model.origin_of", lambda *_, **__: Origin.USER)
+    assert play().stored or play().given or play().unconfirmed

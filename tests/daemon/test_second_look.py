@@ -1,0 +1,117 @@
+"""What a model found is looked at a second time when its session is over: one question, lost by no failure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bench.sessions import Speaker
+from subconscious import client
+from subconscious.home import Home
+from tests.support.daemons import configure, drained, eventually, new_session
+from tests.support.fake_openai import FakeOpenAI, Row, candidate, numbered
+from tests.support.refining import HINTED, PATIENCE, captured, found_by_model, of_model, sees, waits
+
+OTHER = "hm, the ledger seems to want its rows sorted by date, as the auditors found"
+
+
+@pytest.fixture
+def model() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as model:
+        yield model
+
+
+@pytest.fixture
+def reading(stopped: Home, model: FakeOpenAI) -> Home:
+    configure(stopped, **{**model.config, "refine_pause_seconds": 0.05})
+    client.ensure_daemon(stopped)
+    return stopped
+
+
+@pytest.fixture
+def talker(reading: Home, tmp_path: Path) -> Speaker:
+    return new_session(reading, tmp_path / "project")
+
+
+def finds_both(text: str) -> list[Row]:
+    found = ((numbered(text, words), words) for words in (HINTED, OTHER))
+    return [candidate(number, words) for number, words in found if number]
+
+
+def is_done(home: Home) -> bool:
+    left = waits(home)
+    return bool(of_model(home)) and left["due"] == left["looks"] == 0
+
+
+def test_one_question_a_session_decides_on_all_that_was_found(
+    reading: Home, talker: Speaker, model: FakeOpenAI
+) -> None:
+    model.script = finds_both
+    model.judge = lambda note: {"entailed": False, "why": "A remark."} if note["note"] == OTHER else {}
+    talker.say(HINTED)
+    talker.hook("drop", "PreCompact", trigger="auto")
+    assert eventually(lambda: len(found_by_model(reading)) == 1, PATIENCE)
+    assert [row["status"] for row in found_by_model(reading)] == ["review"]
+    talker.say(OTHER)
+    talker.hook("drop", "SessionEnd", reason="other")
+    assert eventually(lambda: is_done(reading), PATIENCE)
+    (shown,) = model.looked_at
+    assert [note["note"] for note in shown["notes"]] == [HINTED, OTHER]
+    assert {row["content"]: row["status"] for row in of_model(reading)} == {HINTED: "captured", OTHER: "discarded"}
+    assert waits(reading)["refused"] == 1
+    (memory,) = client.call(reading, "list", {"cwd": str(talker.project)})["memories"]
+    assert memory["content"] == HINTED
+
+
+@pytest.mark.parametrize("status", [429, 500, 529])
+def test_a_provider_that_fails_makes_it_wait_and_sends_nothing_twice(
+    reading: Home, talker: Speaker, model: FakeOpenAI, status: int
+) -> None:
+    model.script = sees(HINTED)
+    talker.say(HINTED)
+    talker.hook("drop", "PreCompact", trigger="auto")
+    assert eventually(lambda: bool(found_by_model(reading)), PATIENCE)
+    model.status = status
+    talker.hook("drop", "SessionEnd", reason="other")
+    assert eventually(lambda: bool(waits(reading)["looks_wait"]), PATIENCE)
+    assert (waits(reading)["looks"], [row["status"] for row in found_by_model(reading)]) == (1, ["review"])
+    model.status = 200
+    assert eventually(lambda: is_done(reading), PATIENCE)
+    assert ([row["status"] for row in of_model(reading)], len(model.bodies)) == (["captured"], 1)
+    assert waits(reading)["looks_wait"] == ""
+
+
+@pytest.mark.parametrize("answer", ["truncated", "refused", "nonsense"])
+def test_an_answer_that_is_none_leaves_it_to_the_gate_and_a_person(
+    reading: Home, talker: Speaker, model: FakeOpenAI, answer: str
+) -> None:
+    model.script = sees(HINTED)
+    model.ends_looks = answer
+    talker.say(HINTED)
+    talker.hook("drop", "SessionEnd", reason="other")
+    assert eventually(lambda: is_done(reading), PATIENCE)
+    assert [row["status"] for row in of_model(reading)] == ["captured"]  # a person's own words, quoted
+
+
+def test_a_greeting_is_sent_to_nobody(reading: Home, talker: Speaker, model: FakeOpenAI) -> None:
+    talker.say("hello")
+    talker.say("Hello! How can I help you today?", role="assistant")
+    talker.hook("drop", "SessionEnd", reason="other")
+    drained(reading)
+    assert eventually(lambda: waits(reading)["due"] == waits(reading)["gathering"] == 0, PATIENCE)
+    assert model.sent == b""
+
+
+def test_without_a_provider_any_more_what_waited_is_let_go(reading: Home, talker: Speaker, model: FakeOpenAI) -> None:
+    model.script = sees(HINTED)
+    talker.say(HINTED)
+    talker.hook("drop", "PreCompact", trigger="auto")
+    assert eventually(lambda: bool(found_by_model(reading)), PATIENCE)
+    client.call(reading, "stop")
+    client.await_absence(reading, 20)
+    configure(reading)
+    client.ensure_daemon(reading)
+    assert eventually(lambda: [row["status"] for row in captured(reading)] == ["captured"], PATIENCE)
+    assert model.looks == []
