@@ -61,7 +61,7 @@ def test_an_error_is_told_by_its_lines_and_success_not_at_all(tmp_path: Path) ->
 
 
 def test_how_tests_ended_is_told(tmp_path: Path) -> None:
-    output = "....F\nFAILED tests/test_kiln.py::test_cone\n==== 1 failed, 4 passed in 0.2s ====\n"
+    output = "[limiter] Task 1 failed: item\n....F\nFAILED tests/test_kiln.py::test_cone\n==== 1 failed, 4 passed in 0.2s ====\n"
     told = turns(tmp_path, "Bash", {"command": "pytest"}, output)[1].shown
     assert told == "FAILED tests/test_kiln.py::test_cone | ==== 1 failed, 4 passed in 0.2s ===="
     assert len(turns(tmp_path, "Bash", {"command": "x"}, "9 passed " * 90)[1].shown) <= LONGEST_SUMMARY
