@@ -271,6 +271,9 @@ class Settings(BaseSettings):
     rate_window_seconds: float = Field(default=60, gt=0, description="the minute of the two above")
     breaker_failures: int = Field(default=5, ge=1, description="failures in a row that rest a provider (A2)")
     breaker_seconds: float = Field(default=60, gt=0, description="how long it rests (A2)")
+    claude_code_tokens_per_day: int = Field(
+        default=150_000, ge=0, description="tokens of a day that Claude Code is asked for: a subscription has limits"
+    )
     cost_per_day: float = Field(default=10, ge=0, description="dollars of a day, from which on work waits (A2)")
     cost_per_session: float = Field(default=5, ge=0, description="dollars of a session, as above (A2)")
     cost_warning: float = Field(default=0.8, gt=0, le=1, description="share of a cap that is warned of once (A2)")

@@ -16,7 +16,7 @@ from subconscious.capture.grounds import Grounds, grounds, own_words
 from subconscious.capture.origins import origin_of
 from subconscious.capture.passages import LONGEST
 from subconscious.capture.proposals import Answer, Statement
-from subconscious.model import Candidate, Evidence, Origin, Scope, Strength, Turn
+from subconscious.model import Act, Candidate, Evidence, Origin, Scope, Strength, Turn
 from subconscious.prompts import prompt
 from subconscious.providers import Request
 from subconscious.transcripts.records import storable
@@ -82,7 +82,7 @@ def _candidate(proposal: Statement, chunk: Chunk, name: str, tidy: Clean) -> Can
         evidence=Evidence(place.said or tidy(proposal.quote), turn.id, turn.file, turn.start, turn.end),
         origin=origin,
         strength=Strength.EXPLICIT if origin is Origin.USER else Strength.INFERRED,
-        raw_confidence=_scaled(proposal.confidence, origin),
+        raw_confidence=_scaled(proposal.confidence, origin, turn),
         extractor=name,
         time=turn.time,
         scope=wording.scope(place.said, proposal.kind) if origin is Origin.USER else Scope.PROJECT,
@@ -141,9 +141,13 @@ def _reason(proposal: Statement) -> str:
     return f"a model's reading: {proposal.scores}"
 
 
-def _scaled(score: float, origin: Origin) -> float:
-    """Map a model's score onto the thresholds: of what a person typed, ten of ten from ``SURE_OF_USER`` on were right."""
-    if origin is not Origin.USER or score <= _WAITS:
+def _scaled(score: float, origin: Origin, turn: Turn) -> float:
+    """Map a model's score onto the thresholds: of what a person typed, ten of ten from ``SURE_OF_USER`` on were right.
+
+    So it is for a plan that a person let through, or an answer that they chose, as it is without a model.
+    """
+    settled = turn.act is not Act.NONE and origin is not Origin.TOOL
+    if score <= _WAITS or not (settled or origin is Origin.USER):
         return score
     if score >= SURE_OF_USER:
         return round(_STORED + (1 - _STORED) * (score - SURE_OF_USER) / (1 - SURE_OF_USER), 4)

@@ -47,8 +47,11 @@ def origin_of(
     origin: Origin = quoted.origin
     if len(said - _trusted(origin, turns)) > _OWN * len(said):
         origin = _lesser(origin, Origin.ASSISTANT)
+    before = turns[: turns.index(quoted)] if quoted in turns else turns
     for turn in turns:
-        if turn.origin.distrust > origin.distrust and _draws_on(said, own, words(quote), _of(turn)):
+        # Who speaks later may say it after this turn, which takes nothing from whose words it quotes.
+        shared = words(quote) if turn in before else said
+        if turn.origin.distrust > origin.distrust and _draws_on(said, own, shared, _of(turn)):
             origin = turn.origin
     return origin
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field
 
 from subconscious.capture.origins import words
+from subconscious.link_types import DISCOVERABLE
 from subconscious.model import Turn
 from subconscious.prompts import prompt
 from subconscious.providers import Request
@@ -26,6 +27,9 @@ MOST = 40
 """Notes that one question holds; of a session with more the rest waits for a person."""
 
 MOST_STORED = 30
+MOST_LINKS = 3
+"""Links of one note that are taken over."""
+
 AROUND = 900
 """Characters of what was said before a quote and with it."""
 
@@ -67,6 +71,19 @@ def _entries(value: Any) -> Any:
     return [one for one in value if isinstance(one, (dict, Look))] if isinstance(value, list) else []
 
 
+class Bearing(BaseModel):
+    """How a note bears on a stored memory, as a model sees it."""
+
+    id: Annotated[int, BeforeValidator(_number)] = 0
+    type: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"enum": list(DISCOVERABLE)})] = ""
+    direction: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"enum": ["forward", "backward"]})] = ""
+    quote: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 300})] = ""
+
+
+def _bearings(value: Any) -> Any:
+    return [one for one in value if isinstance(one, (dict, Bearing))][:MOST_LINKS] if isinstance(value, list) else []
+
+
 class Look(BaseModel):
     """What the second reading says of one note."""
 
@@ -78,6 +95,7 @@ class Look(BaseModel):
     fate: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"enum": ["stands", *FATES]})] = ""
     by: Annotated[int, BeforeValidator(_number)] = 0
     replaces: Annotated[list[int], BeforeValidator(_numbers), Field(json_schema_extra={"maxItems": 5})] = []
+    links: Annotated[list[Bearing], BeforeValidator(_bearings), Field(json_schema_extra={"maxItems": MOST_LINKS})] = []
     wording: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 400})] = ""
     why: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 200})] = ""
 
@@ -116,8 +134,11 @@ def around(turn_id: str, quote: str, turns: Sequence[Turn]) -> str:
     return "\n".join([*told, f"{turns[at].origin}: {text[begin : begin + AROUND // 2 + len(quote)]}"])
 
 
-def request(notes: Sequence[Note], stored: Mapping[int, str]) -> Request:
-    """Ask about a session's notes, beside the memories, by id, that they may repeat or replace."""
+def request(notes: Sequence[Note], stored: Mapping[int, str], types: str = "") -> Request:
+    """Ask about a session's notes, beside the memories, by id, that they may repeat, replace or bear on.
+
+    ``types`` says which links there are.
+    """
     asked = prompt(PURPOSE, VERSION)
     shown = {
         "notes": [note.to_json(number) for number, note in enumerate(notes[:MOST], start=1)],
@@ -126,7 +147,7 @@ def request(notes: Sequence[Note], stored: Mapping[int, str]) -> Request:
     # Escaped to ASCII: no invisible sign, no other direction of writing, no line of its own.
     text = asked.text.format_map({"nonce": secrets.token_hex(16), "notes": json.dumps(shown, ensure_ascii=True)})
     room = 300 + ANSWER_TOKENS * len(notes)
-    return Request(PURPOSE, asked.system, text, Looks, max_tokens=room)
+    return Request(PURPOSE, asked.system.replace("{types}", types), text, Looks, max_tokens=room)
 
 
 def entries(answer: Looks, number_of_notes: int) -> dict[int, Look]:

@@ -17,6 +17,7 @@ from subconscious.capture.second_look import Look, Looks, Note
 from subconscious.capture.wording import SUMMARY_LENGTH, shorten
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Judged, Provenance, admit_memory, hold_cap, last_word
+from subconscious.links import opinions
 from subconscious.links.gate import standing
 from subconscious.model import Admission, Decision, Level, Link, Memory, Origin
 from subconscious.providers import Request
@@ -109,7 +110,8 @@ async def _stored(mind: Mind, found: Sequence[dict[str, object]], project_id: st
 
 def ask(session: Session) -> Request:
     """Make the one question about a session."""
-    return second_look.request(session.notes, {number: one.content for number, one in session.stored.items()})
+    stored = {number: one.content for number, one in session.stored.items()}
+    return second_look.request(session.notes, stored, opinions.types())
 
 
 async def apply(mind: Mind, session: Session, answer: Looks, where: Provenance, by: str) -> list[int]:
@@ -182,19 +184,43 @@ async def _replaced(
     memory = await memories.found(tx, capture["memory_id"]) if capture["memory_id"] is not None else None
     if memory is None:
         return []
-    for number in look.replaces if look else ():
+    for number in look.replaces if look and mind.settings.links else ():
         if number in session.stored and number != memory.id:
-            await _supersede(mind, tx, memory, session.stored[number], by)
+            found = _Bears(memory, session.stored[number], "SUPERSEDES", memory.evidence)
+            await _link(mind, tx, found, memory.session_id, by)
+    for bearing in look.links if look and mind.settings.links else ():
+        other = session.stored.get(bearing.id)
+        if other is not None and other.id != memory.id and _is_valid(bearing, memory, other):
+            ends = (other, memory) if bearing.direction == opinions.BACKWARD else (memory, other)
+            await _link(mind, tx, _Bears(*ends, bearing.type, bearing.quote), memory.session_id, by)
     return [memory.id]
 
 
-async def _supersede(mind: Mind, tx: aiosqlite.Connection, memory: Memory, older: Memory, by: str) -> None:
-    """A less trusted memory only proposes to replace a more trusted one: a person decides."""
-    if await links.between(tx, memory.id, older.id):
+@dataclass(frozen=True, slots=True)
+class _Bears:
+    """How two memories bear on each other, and what shows it."""
+
+    source: Memory
+    target: Memory
+    type: str
+    evidence: str
+
+
+def _is_valid(said: second_look.Bearing, memory: Memory, other: Memory) -> bool:
+    opinion = opinions.Opinion(
+        number=said.id, type=said.type, direction=said.direction, confidence=SURE, quote=said.quote
+    )
+    return opinions.valid(opinion, memory, other) and said.type != opinions.NONE
+
+
+async def _link(mind: Mind, tx: aiosqlite.Connection, found: _Bears, session_id: str | None, by: str) -> None:
+    """Link two between which nothing stands; the less trusted only proposes to overturn the more trusted."""
+    if await links.between(tx, found.source.id, found.target.id):
         return
-    status = standing("SUPERSEDES", SURE, memory, older, mind.settings)
-    found = Link(0, memory.id, older.id, "SUPERSEDES", status, SURE, by, memory.evidence, time())
-    await links.add(tx, found, by, session_id=memory.session_id)
+    status = standing(found.type, SURE, found.source, found.target, mind.settings)
+    evidence = " ".join(found.evidence.split())
+    link = Link(0, found.source.id, found.target.id, found.type, status, SURE, by, evidence, time())
+    await links.add(tx, link, by, session_id=session_id)
 
 
 async def _mend(

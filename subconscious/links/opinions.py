@@ -71,7 +71,7 @@ def request(memory: Memory, others: Sequence[Memory]) -> Request:
     notes = {"note": _shown(memory), "others": [{"number": at} | _shown(one) for at, one in enumerate(others, start=1)]}
     # Escaped to ASCII: no invisible sign, no other direction of writing, no line of its own.
     text = asked.text.format_map({"nonce": secrets.token_hex(16), "notes": json.dumps(notes, ensure_ascii=True)})
-    system = asked.system.replace("{types}", _types())
+    system = asked.system.replace("{types}", types())
     return Request(PURPOSE, system, text, Opinions, max_tokens=ANSWER_TOKENS * (len(others) + 1))
 
 
@@ -79,7 +79,8 @@ def _shown(memory: Memory) -> dict[str, Any]:
     return {"kind": memory.kind, "text": words_of(memory)[:LONGEST], "said_at": round(memory.said_at)}
 
 
-def _types() -> str:
+def types() -> str:
+    """The types that may be found, each with what it means."""
     return "\n".join(f"- {name}: the source {LINK_TYPES[name].meaning} the target." for name in DISCOVERABLE)
 
 

@@ -239,7 +239,17 @@ class Metered:
     async def _reserve(self, request: Request, most: Usage) -> int:
         purse, spending = self._purse, self._channel.spending
         reserved = spending.counted(self._sold, most)
-        call = Call(time(), self.name, self.model, request.purpose, purse.session_id, purse.project_id, reserved)
+        call = Call(
+            time(),
+            self.name,
+            self.model,
+            request.purpose,
+            purse.session_id,
+            purse.project_id,
+            reserved,
+            input_tokens=most.input,
+            output_tokens=most.output,
+        )
         reserving = asyncio.ensure_future(spending.reserve(call))
         try:
             return await asyncio.shield(reserving)

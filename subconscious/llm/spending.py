@@ -30,6 +30,9 @@ log = logging.getLogger("subconscious.llm")
 BYTES_A_TOKEN = 3
 """On the safe side: English text has four or five."""
 
+SUBSCRIPTION = "claude_code"
+"""The provider whose calls count against a subscription's limits rather than by the dollar."""
+
 OVERHEAD_TOKENS = 400
 """What a provider adds of its own: the tool's description, the frame of the messages."""
 
@@ -111,11 +114,25 @@ class Spending:
 
     async def reserve_in(self, tx: aiosqlite.Connection, call: Call) -> int:
         """``reserve`` within a transaction of the caller's."""
+        if call.provider == SUBSCRIPTION:
+            await self._hold_tokens(tx, call.input_tokens + call.output_tokens)
         await self._hold(tx, "day", _today().isoformat(), await _spent_today(tx), call.reserved)
         if call.session_id:
             spent = await spend.of_session(tx, call.session_id)
             await self._hold(tx, "session", call.session_id, spent, call.reserved)
         return await spend.begin(tx, call)
+
+    async def _hold_tokens(self, tx: aiosqlite.Connection, more: int) -> None:
+        """A subscription is not billed by the token, but its limits are the person's own work."""
+        cap = self.settings.claude_code_tokens_per_day
+        spent = await spend.tokens_since(tx, SUBSCRIPTION, _today().timestamp(), tomorrow())
+        if spent + more > cap:
+            raise CapReachedError(
+                f"the cap of {cap} tokens a day for Claude Code is reached: {spent} spent, the next call may take"
+                f" {more}",
+                "wait, or raise claude_code_tokens_per_day in config.toml and run `subconscious daemon stop`",
+                tomorrow(),
+            )
 
     async def _hold(self, tx: aiosqlite.Connection, scope: str, which: str, spent: float, more: float) -> None:
         cap: float = getattr(self.settings, f"cost_per_{scope}")

@@ -10,14 +10,16 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from time import time
 from typing import Any
 
-from subconscious.errors import BadAnswerError, KeyRefusedError, ProviderError, UnavailableError
+from subconscious.errors import BadAnswerError, KeyRefusedError, ProviderError, RateLimitedError, UnavailableError
 from subconscious.home import find_home
 from subconscious.programs import find_program, safe_path
 from subconscious.providers import Access, Reply, Request, Usage
@@ -52,6 +54,15 @@ ENVIRONMENT = {
 KEPT = {"HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "CLAUDE_CONFIG_DIR", "NODE_EXTRA_CA_CERTS"}
 """What the login and the run need; keys, addresses and proxies are not among it (SPEC N14)."""
 KEPT_PREFIXES = ("LC_", "XDG_")
+
+LIMIT_SECONDS = 1800.0
+"""How long a reached limit is let rest where the client does not say when it is over."""
+
+_LIMIT = re.compile(
+    r"\blimit (?:is |was )?reached\b|\b(?:hit|reached|exceeded) your (?:[\w-]+ ){0,3}limit", re.IGNORECASE
+)
+_RESET = re.compile(r"\blimit reached\|(\d{10})\b", re.IGNORECASE)
+"""How older clients say when, in seconds since the epoch; newer ones only tell a person."""
 
 INSTALL = "install Claude Code, or name its command in claude_code_command"
 LOG_IN = "run `claude` in a terminal and log in with /login"
@@ -223,6 +234,11 @@ def _too_old() -> UnavailableError:
 
 
 def _failure(status: object, said: str) -> ProviderError:
+    if _LIMIT.search(said):
+        reset = _RESET.search(said)
+        after = max(0.0, int(reset[1]) - time()) if reset else LIMIT_SECONDS
+        message = "the usage limit of this Claude account is reached"
+        return RateLimitedError(message, "nothing is to be done: it is asked again when that is over", after)
     if isinstance(status, int) and status >= 300:
         error = failure(status, {}, said, SELLER)
         return KeyRefusedError(error.message, LOG_IN) if isinstance(error, KeyRefusedError) else error

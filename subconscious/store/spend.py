@@ -21,7 +21,7 @@ COUNTED = "sum(coalesce(cost, reserved))"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that is about to be made. ``reserved`` is what it may cost at the most."""
+    """A call that is about to be made: what it may cost at the most, in dollars (``reserved``) and in tokens."""
 
     at: float
     provider: str
@@ -32,6 +32,8 @@ class Call:
     reserved: float
     batch: bool = False
     request_id: int | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,16 @@ async def since(tx: aiosqlite.Connection, begin: float, end: float = math.inf) -
         (begin, end),
     )
     return float(next(iter(rows))[0] or 0.0)
+
+
+async def tokens_since(tx: aiosqlite.Connection, provider: str, begin: float, end: float) -> int:
+    """Tokens that a provider was asked for in a time; of calls that nobody told about, what they may have taken."""
+    rows = await tx.execute_fetchall(
+        "SELECT coalesce(sum(input_tokens + output_tokens), 0) FROM llm_calls"
+        " WHERE provider = ? AND at >= ? AND at < ?",
+        (provider, begin, end),
+    )
+    return int(next(iter(rows))[0])
 
 
 async def of_session(tx: aiosqlite.Connection, session_id: str) -> float:

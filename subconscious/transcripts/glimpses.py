@@ -29,7 +29,7 @@ _ERROR = re.compile(
 )
 _SUMMARY = re.compile(
     r"^\W*(?:\d+ (?:passed|failed|skipped|errors?|tests?|passing|failing|examples?)\b|Tests?:\s|Test Suites:\s"
-    r"|test result:|Ran \d+ tests?|Tests run:|FAILED\b|PASSED\b)|\b\d+ (?:passed|failed)\b",
+    r"|test result:|Ran \d+ tests?|Tests run:|FAILED\b|PASSED\b)|[,;(]\s*\d+ (?:passed|failed)\b",
     re.IGNORECASE,
 )
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
-from subconscious.errors import BadAnswerError, KeyRefusedError, ProviderError, UnavailableError
+from subconscious.errors import BadAnswerError, KeyRefusedError, ProviderError, RateLimitedError, UnavailableError
 from subconscious.providers import Access, Request
 from subconscious.providers.claude_code import ClaudeCodeProvider
 from tests.contract.provider_kits import ClaudeCodeKit
@@ -154,6 +155,18 @@ async def test_a_child_that_writes_without_end_is_stopped(tmp_path: Path) -> Non
             answering({"type": "result", "is_error": True, "result": "Not logged in · Please run /login"}),
             KeyRefusedError,
         ),
+        (
+            answering({"type": "result", "is_error": True, "result": "You've hit your limit · resets 3pm"}),
+            RateLimitedError,
+        ),
+        (
+            answering({"type": "result", "is_error": True, "result": "Claude AI usage limit reached|4000000000"}),
+            RateLimitedError,
+        ),
+        (
+            answering({"type": "result", "is_error": True, "result": "5-hour limit reached", "api_error_status": 429}),
+            RateLimitedError,
+        ),
         (answering(RESULT | {"structured_output": None, "result": ""}), BadAnswerError),
         (answering(RESULT | {"stop_reason": "max_tokens"}), BadAnswerError),
         (answering(RESULT | {"stop_reason": "refusal"}), BadAnswerError),
@@ -167,6 +180,15 @@ async def test_what_a_client_may_say_instead(tmp_path: Path, body: str, expected
     if expected is BadAnswerError:
         assert caught.value.usage is not None
         assert caught.value.usage.cost == 0.25
+
+
+async def test_a_reached_limit_says_when_it_is_over(tmp_path: Path) -> None:
+    reset = int(time.time()) + 900
+    said = {"type": "result", "is_error": True, "result": f"Claude AI usage limit reached|{reset}"}
+    with pytest.raises(RateLimitedError) as caught:
+        await make_provider(tmp_path, answering(said)).ask(make_request())
+    assert caught.value.retry_after == pytest.approx(900, abs=60)
+    assert "usage limit" in caught.value.message
 
 
 async def test_nobody_logged_in_is_found_without_asking(tmp_path: Path) -> None:

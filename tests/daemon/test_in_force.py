@@ -194,5 +194,5 @@ async def test_a_cap_that_was_reached_before_settings_were_accepted_keeps_nothin
         raise CapReachedError("the cap of $0 is reached", retry_at=time() + 9e4)
 
     monkeypatch.setattr(Refining, "_read", accepted_meanwhile)
-    await Refining(core)._attempt(span)
+    await Refining(core)._try_to_read(span)
     assert await model_readings.next_due(core.database, time()) is not None

@@ -54,14 +54,13 @@ def test_an_error_is_told_by_its_lines_and_success_not_at_all(tmp_path: Path) ->
     told = turns(tmp_path, "Bash", {"command": "make"}, output, failed=True)[1].shown
     assert told == "E KeyError: 'cone' | fatal: too hot"
     assert turns(tmp_path, "Read", {"file_path": "x"}, "error: a file's own words")[1].shown == ""
-    long = turns(
-        tmp_path, "Bash", {"command": "make"}, "\n".join(f"error {n} " + "x" * 90 for n in range(9)), failed=True
-    )
+    lines = "\n".join(f"error {number} " + "x" * 90 for number in range(9))
+    long = turns(tmp_path, "Bash", {"command": "make"}, lines, failed=True)
     assert len(long[1].shown) == LONGEST_ERROR
 
 
 def test_how_tests_ended_is_told(tmp_path: Path) -> None:
-    output = "....F\nFAILED tests/test_kiln.py::test_cone\n==== 1 failed, 4 passed in 0.2s ====\n"
+    output = "Task 1 failed: x\n....F\nFAILED tests/test_kiln.py::test_cone\n==== 1 failed, 4 passed in 0.2s ===="
     told = turns(tmp_path, "Bash", {"command": "pytest"}, output)[1].shown
     assert told == "FAILED tests/test_kiln.py::test_cone | ==== 1 failed, 4 passed in 0.2s ===="
     assert len(turns(tmp_path, "Bash", {"command": "x"}, "9 passed " * 90)[1].shown) <= LONGEST_SUMMARY

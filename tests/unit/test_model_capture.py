@@ -282,6 +282,12 @@ def test_the_same_score_stores_nothing_that_no_person_typed() -> None:
         assert (candidate.raw_confidence, admission.decision) == (1.0, Decision.REVIEW)
 
 
+def test_what_a_person_let_through_is_settled_but_makes_no_rule() -> None:
+    plan = turn(CENTS, origin=Origin.ASSISTANT, act=Act.APPROVED)
+    assert weighed(plan)[1].decision is Decision.AUTO
+    assert weighed(plan, kind="preference")[1].decision is Decision.REVIEW
+
+
 def test_why_it_does_not_last_is_said() -> None:
     assert "it holds for the moment only" in weighed(turn(CENTS), standing="once")[1].reason
     assert "not true any more at the end" in weighed(turn(CENTS), true_at_end=False)[1].reason
@@ -481,6 +487,15 @@ def test_a_persons_words_stay_theirs_though_a_tool_says_them_too(turns: tuple[Tu
     number = turns.index(turn(CENTS)) + 1
     candidate, admission = judged(proposed(number, "integer cents", words), *turns)
     assert (candidate.content, candidate.origin, admission.decision) == (words, Origin.USER, Decision.AUTO)
+
+
+@pytest.mark.parametrize("after", [True, False])
+def test_what_a_plan_says_is_no_tools_because_it_is_carried_out_later(after: bool) -> None:
+    plan = turn("# Plan\nKeep all amounts as integer cents.", origin=Origin.ASSISTANT, act=Act.APPROVED)
+    turns = (plan, RETOLD) if after else (RETOLD, plan)
+    words = "All amounts are kept as integer cents."
+    candidate, _ = judged(proposed(turns.index(plan) + 1, "integer cents", words), *turns)
+    assert candidate.origin is (Origin.ASSISTANT if after else Origin.TOOL)
 
 
 def test_a_directive_goes_before_other_evidence_and_is_looked_for_in_what_was_typed() -> None:

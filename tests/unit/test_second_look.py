@@ -309,6 +309,31 @@ async def test_what_it_replaces_is_linked_and_the_more_trusted_only_proposed(
     )
 
 
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({}, [("EXTENDS", "active", True)]),
+        ({"direction": "backward"}, [("EXTENDS", "active", False)]),
+        ({"quote": "words that neither of them has"}, []),
+        ({"type": "LIKES"}, []),
+        ({"id": 999}, []),
+        ({"direction": None}, []),
+    ],
+)
+async def test_how_it_bears_on_what_is_stored_is_linked_if_a_quote_shows_it(
+    mind: Mind, where: Provenance, find: Find, own: dict[str, Any], expected: list[tuple[str, str, bool]]
+) -> None:
+    async with mind.database.write() as tx:
+        older = make_memory("The cache holds rendered pages.", project_id=where.place.project_id, session_id="s0")
+        older = await memories.insert(tx, older)
+    await find(candidate(SAID))
+    said = {"id": older.id, "type": "EXTENDS", "direction": "forward", "quote": "The cache is SQLite"}
+    (after,) = await looked(mind, where, passed(1, links=[said | own, "junk"]))
+    async with mind.database.write() as tx:
+        found = await links.between(tx, older.id, after["memory_id"])
+    assert [(one.type, one.status, one.target_id == older.id) for one in found] == expected
+
+
 def after_id(number: int) -> int:
     """An id that no memory has: models make them up."""
     return 10_000 + number
