@@ -1,145 +1,57 @@
-"""Let readers stand in for a model: what it would be asked is written down, their answers go through the daemon's code.
+"""Stands in for the client: hands an event over as the client's own hook does, so that the daemon knows its session.
 
-    python -m bench.stand_in TRANSCRIPTS FOLDER [--sessions SID...] [--list]
+    python stand_in.py HOME CLIENT < PAYLOAD    (where CLIENT is a link named ``claude`` to a Python)
 
-TRANSCRIPTS is a folder of one project's `<sid>.jsonl`; they are replayed in the order of their times. Each question
-that would go to a model is written to FOLDER as `<key>.md`; its answer is read from `<key>.json` beside it, and where
-there is none, nothing is answered. So answer what was written, and run it again: the second look is asked about what
-the first answers brought. Nothing is sent anywhere. What is printed is what became of it: numbers a session, and with
-`--list` the captures themselves. Keep FOLDER out of the repository: it quotes the transcripts.
+It leaves the family of whoever runs it, which may be a Claude Code too, and closes its output when the daemon has
+answered.
 """
 
-from __future__ import annotations
-
-import argparse
-import asyncio
-import hashlib
-import json
-import logging
-import re
-import tempfile
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
-
-from bench.replay.history import History, read_history
-from bench.replay.stage import Stage, stage
-from subconscious.providers import Request
-from subconscious.settings import Settings
-from subconscious.store.capture_rows import OPENED
-
-ASKED = ("capture", "review")
-NOTHING: dict[str, Any] = {"capture": {"candidates": []}, "review": {"looks": []}}
-HOUR = 3600.0
+import os
+import socket
+import sys
+import time
 
 
-@dataclass
-class Readers:
-    """What was asked, and what readers have answered to it."""
-
-    folder: Path
-    asked: Counter[str] = field(default_factory=Counter)
-    tokens: list[int] = field(default_factory=list)
-    open: list[str] = field(default_factory=list)
-
-    def __call__(self, request: Request) -> str:
-        """Write a question down; give its answer, if there is one."""
-        if request.purpose not in ASKED:
-            return "{}"
-        # The marker is another one each time; what stands between is the question.
-        text = re.sub(r"\b[0-9a-f]{32}\b", "MARKER", request.text)
-        # What is known besides may change as answers come in; what is asked about does not.
-        about = text.partition("read before:")[2] or text.partition('"stored":')[0]
-        key = f"{request.purpose}-{hashlib.sha256(about.encode()).hexdigest()[:12]}"
-        (self.folder / f"{key}.md").write_text(f"{request.system}\n\n---\n\n{text}\n", encoding="utf-8")
-        self.asked[request.purpose] += 1
-        self.tokens.append((len(request.system) + len(text)) // 4)
-        answer = self.folder / f"{key}.json"
-        if answer.exists():
-            return answer.read_text(encoding="utf-8")
-        self.open.append(key)
-        return json.dumps(NOTHING[request.purpose])
+def hand_over(home: str, payload: bytes) -> None:
+    """Put the event to the daemon, without an entry in the spool."""
+    now = time.time_ns()
+    folder = os.environb[b"CLAUDE_PROJECT_DIR"]
+    entry = b"subconscious 1\tStop\t%d\t%s\t\t0.1.0\t\n" % (now, folder) + payload
+    os.chdir(f"{home}/run")
+    with socket.socket(socket.AF_UNIX) as link:
+        link.settimeout(20)
+        link.connect("daemon.sock")
+        link.sendall(b"ask %020d-%d-00000000.entry %d\n" % (now, os.getpid(), len(entry)) + entry)
+        while link.recv(4096):
+            pass
 
 
-def plan(transcripts: Path, chosen: Sequence[str], folder: Path) -> History:
-    """Lay the transcripts out as a history: their order is that of their first lines."""
-    rows = []
-    for path in sorted(transcripts.glob("*.jsonl")):
-        if not chosen or path.stem in chosen:
-            (folder / path.name).symlink_to(path.resolve())
-            rows.append(_planned(path))
-    (folder / "plan.json").write_text(json.dumps(sorted(rows, key=lambda row: row["start"])), encoding="utf-8")
-    return read_history(folder)
+def run_as_hook(home: str, payload: bytes) -> None:
+    """Run ``hand_over`` in a child whose output and error streams end here."""
+    pipes = [os.pipe(), os.pipe()]
+    if os.fork() == 0:
+        for stream, (ours, theirs) in enumerate(pipes, 1):
+            os.close(ours)
+            os.dup2(theirs, stream)
+        try:
+            hand_over(home, payload)
+        finally:
+            os._exit(0)
+    os.wait()
 
 
-def _planned(path: Path) -> dict[str, Any]:
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    times = sorted(line["timestamp"] for line in lines if line.get("timestamp"))
-    spoken: dict[str, Any] = next((line for line in lines if line.get("cwd")), {})
-    own = {"branch": spoken.get("gitBranch", "main"), "cwd": spoken.get("cwd", "/nowhere/stand-in")}
-    return {"sid": path.stem, "start": times[0], "end": times[-1], **own}
-
-
-async def play(history: History, readers: Readers, folder: Path, settings: Settings) -> list[dict[str, Any]]:
-    """Replay the history with readers for a model; return its captures."""
-    async with stage(history, folder, settings, readers) as made:
-        for event in history.events():
-            await made.live_until(event.at)
-            await made.hand_over(event)
-        await made.live_until(made.clock.now + 2 * HOUR)
-        return await _captures(made)
-
-
-async def _captures(made: Stage) -> list[dict[str, Any]]:
-    rows = await made.core.database.rows(
-        f"SELECT session_id, {OPENED} AS status, extractor LIKE 'model-%' AS by_model, kind, origin, content, reason,"
-        " reservation, confidence FROM implicit_captures ORDER BY session_id, id"
-    )
-    return [dict(row) for row in rows]
-
-
-def told(captures: Sequence[dict[str, Any]], readers: Readers, *, listed: bool) -> Iterator[str]:
-    """Say what became of it, by session."""
-    sizes = sorted(readers.tokens) or [0]
-    yield f"asked {dict(readers.asked)}, tokens a question {sizes[len(sizes) // 2]} (at most {sizes[-1]})"
-    yield f"still to be answered: {', '.join(readers.open) or 'none'}"
-    for session in dict.fromkeys(row["session_id"] for row in captures if row["session_id"]):
-        own = [row for row in captures if row["session_id"] == session]
-        by = {name: Counter(row["status"] for row in own if bool(row["by_model"]) is flag) for name, flag in SIDES}
-        yield f"{session[:8]}  by the model {dict(by['model'])}, offline {dict(by['offline'])}"
-        for row in own if listed else ():
-            if row["by_model"] or row["status"] != "discarded":
-                why = row["reservation"] or row["reason"]
-                yield f"    {row['status']:<12} {row['origin']:<9} {row['kind']:<10} {row['content']}  [{why[:140]}]"
-
-
-SIDES = (("model", True), ("offline", False))
-
-
-def main() -> int:
-    """Replay, and print what became of it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("transcripts", type=Path)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--sessions", nargs="*", default=[], metavar="SID")
-    parser.add_argument("--list", action="store_true")
-    parser.add_argument("--no-embedder", action="store_true", help="go by words alone: faster, and nearly the same")
-    options = parser.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    logging.disable(logging.ERROR)
-    readers = Readers(options.folder)
-    with (
-        tempfile.TemporaryDirectory(prefix="stand-in-") as laid,
-        tempfile.TemporaryDirectory(prefix="stand-in-") as home,
-    ):
-        history = plan(options.transcripts, options.sessions, Path(laid))
-        settings = Settings(embedder="none") if options.no_embedder else Settings()
-        captures = asyncio.run(play(history, readers, Path(home), settings))
-    print("\n".join(told(captures, readers, listed=options.list)))
-    return 0
+def leave(client: str) -> None:
+    """Become the client in a process that has left its family; wait for its end, which closes stdout."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.execv(client, [client, "-I", "-S", __file__, *sys.argv[1:2]])
+        os._exit(0)
+    os.wait()
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    if len(sys.argv) > 2:
+        leave(sys.argv[2])
+    else:
+        run_as_hook(sys.argv[1], sys.stdin.buffer.read())
