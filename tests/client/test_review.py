@@ -285,24 +285,24 @@ def test_a_decision_without_a_terminal_takes_the_code_that_a_persons_terminal_sh
     queued: Machine, api: FakeApi
 ) -> None:
     shell = {name: value for name, value in queued.environ.items() if "CLAUDE" not in name and "API" not in name}
-    with terminal.Terminal(["/bin/sh"], {**shell, "TERM": "xterm"}, queued.project) as screen:
-        with queued.session() as session:
-            session.say("/subconscious:review approve 1")
-            assert "review code" in api.asked("/subconscious:review approve 1")[-1].given
-            session.say("/subconscious:review code AAAA-AAAA")
-            assert [row["status"] for row in captures(queued)] == ["review"]
-            screen.press(f"{queued.state}/env/current/bin/subconscious review code\n")
-            screen.await_text("/subconscious:review code ")
-            screen.await_text("\n")
-            shown = screen.shown
-            assert SOFT in shown.replace("\n", " ")
-            code = re.findall(r"review code ([A-Z0-9]{4}-[A-Z0-9]{4})", shown)[-1]
-            session.say(f"/subconscious:review code {code}")
-            assert [row["status"] for row in captures(queued)] == ["approved"]
-            session.say("/subconscious:review undo 1")
-            session.say(f"/subconscious:review code {code}")  # a code counts once
-            assert [row["status"] for row in captures(queued)] == ["approved"]
-            session.end()
+    outside = terminal.Terminal(["/bin/sh"], {**shell, "TERM": "xterm"}, queued.project)
+    with outside as screen, queued.session() as session:
+        session.say("/subconscious:review approve 1")
+        assert "review code" in api.asked("/subconscious:review approve 1")[-1].given
+        session.say("/subconscious:review code AAAA-AAAA")
+        assert [row["status"] for row in captures(queued)] == ["review"]
+        screen.press(f"{queued.state}/env/current/bin/subconscious review code\n")
+        screen.await_text("/subconscious:review code ")
+        screen.await_text("\n")
+        shown = screen.shown
+        assert SOFT in shown.replace("\n", " ")
+        code = re.findall(r"review code ([A-Z0-9]{4}-[A-Z0-9]{4})", shown)[-1]
+        session.say(f"/subconscious:review code {code}")
+        assert [row["status"] for row in captures(queued)] == ["approved"]
+        session.say("/subconscious:review undo 1")
+        session.say(f"/subconscious:review code {code}")  # a code counts once
+        assert [row["status"] for row in captures(queued)] == ["approved"]
+        session.end()
 
 
 DETACHED_HERE = "\nif os.fork() == 0:\n if os.fork() == 0:\n  time.sleep(1); ask(ids=[1])\n os._exit(0)"
