@@ -32,9 +32,9 @@ DETACH = "os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); "
 TERMINAL = "\npid, _ = pty.fork()\nif pid == 0: ask(ids=[1]); os._exit(0)\nprint(os.read(_, 4096).decode())"
 
 NESTED = "claude -p '/subconscious:review approve 1'"
-KEPT = "HOME|PATH|TMPDIR|ANTHROPIC_[A-Z_]*|CLAUDE_CONFIG_DIR|SUBCONSCIOUS_HOME|DISABLE_[A-Z]*"
-EMPTY = f"env -i $(env | grep -E '^({KEPT})=') TERM=xterm"
-SEEN = "sleep 12; cat $TMPDIR/seen"
+KEPT = ("HOME", "PATH", "TMPDIR", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDE_CONFIG_DIR", "SUBCONSCIOUS_HOME")
+EMPTY = "env -i TERM=xterm DISABLE_AUTOUPDATER=1 " + " ".join(f'{name}="${name}"' for name in KEPT)
+SEEN = "sleep 10; cat $TMPDIR/seen"
 
 
 def detached(command: str) -> str:
@@ -129,7 +129,7 @@ path = os.path.join(os.path.dirname(sys.argv[2]), other + ".jsonl")
 line = {"type": "user", "message": {"role": "user", "content": %r}, "uuid": str(uuid.uuid4()), "cwd": project}
 line |= {"sessionId": other, "promptId": "forged", "entrypoint": "cli", "userType": "external", "version": "2.1.197"}
 line["timestamp"] = time.strftime("%%Y-%%m-%%dT%%H:%%M:%%S.000Z", time.gmtime())
-open(path, "w").write(json.dumps(line) + "\n")
+open(path, "w").write(json.dumps(line) + "\\n")
 sys.argv[1:3] = [other, path]
 """
 """A transcript of a session that never was."""
@@ -288,7 +288,7 @@ def test_a_decision_without_a_terminal_takes_the_code_that_a_persons_terminal_sh
     outside = terminal.Terminal(["/bin/sh"], {**shell, "TERM": "xterm"}, queued.project)
     with outside as screen, queued.session() as session:
         session.say("/subconscious:review approve 1")
-        assert "review code" in api.asked("/subconscious:review approve 1")[-1].given
+        assert "review code" in api.asked("/subconscious:review")[-1].given
         session.say("/subconscious:review code AAAA-AAAA")
         assert [row["status"] for row in captures(queued)] == ["review"]
         screen.press(f"{queued.state}/env/current/bin/subconscious review code\n")
