@@ -281,14 +281,13 @@ def test_a_person_types_the_decision(queued: Machine, api: FakeApi) -> None:
     assert [event["action"] for event in queued.rows("events") if event["subject"] == "typed"] == ["approve"]
 
 
-def test_a_decision_without_a_terminal_takes_the_code_that_a_persons_terminal_shows(
-    queued: Machine, api: FakeApi
-) -> None:
+def test_a_decision_without_a_terminal_takes_the_code_that_a_persons_terminal_shows(queued: Machine) -> None:
     shell = {name: value for name, value in queued.environ.items() if "CLAUDE" not in name and "API" not in name}
     outside = terminal.Terminal(["/bin/sh"], {**shell, "TERM": "xterm"}, queued.project)
     with outside as screen, queued.session() as session:
         session.say("/subconscious:review approve 1")
-        assert "review code" in api.asked("/subconscious:review")[-1].given
+        refused = [event["reason"] for event in queued.rows("events") if event["action"] == "refused"]
+        assert refused == ["this session has no terminal"]
         session.say("/subconscious:review code AAAA-AAAA")
         assert [row["status"] for row in captures(queued)] == ["review"]
         screen.press(f"{queued.state}/env/current/bin/subconscious review code\n")
