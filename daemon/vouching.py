@@ -123,9 +123,15 @@ async def vouch(core: Core, entry: Entry, caller: int) -> str:
     doubt = await asyncio.to_thread(doubt_of_hook, caller, core.home.root)
     if not doubt:
         core.vouched.add(entry)
-        if entry.payload.prompt.lstrip().startswith(REVIEW):
+        if _may_decide(entry.payload.prompt):
             core.vouched.add_decision(entry, await asyncio.to_thread(doubt_of_decision, caller, core.home.root))
     return doubt
+
+
+def _may_decide(prompt: str) -> bool:
+    """Whether a prompt says more than that the list is to be shown."""
+    words = prompt.strip()
+    return words.startswith(REVIEW) and words != REVIEW
 
 
 async def write_session_down(core: Core, session_id: str) -> None:

@@ -32,9 +32,9 @@ DETACH = "os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); "
 TERMINAL = "\npid, _ = pty.fork()\nif pid == 0: ask(ids=[1]); os._exit(0)\nprint(os.read(_, 4096).decode())"
 
 NESTED = "claude -p '/subconscious:review approve 1'"
-KEPT = "HOME|PATH|TMPDIR|ANTHROPIC_[A-Z_]*|CLAUDE_CONFIG_DIR|SUBCONSCIOUS_HOME|DISABLE_[A-Z]*"
-EMPTY = f"env -i $(env | grep -E '^({KEPT})=') TERM=xterm"
-SEEN = "sleep 12; cat $TMPDIR/seen"
+KEPT = ("HOME", "PATH", "TMPDIR", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDE_CONFIG_DIR", "SUBCONSCIOUS_HOME")
+EMPTY = "env -i TERM=xterm DISABLE_AUTOUPDATER=1 " + " ".join(f'{name}="${name}"' for name in KEPT)
+SEEN = "sleep 10; cat $TMPDIR/seen"
 
 
 def detached(command: str) -> str:
@@ -129,7 +129,7 @@ path = os.path.join(os.path.dirname(sys.argv[2]), other + ".jsonl")
 line = {"type": "user", "message": {"role": "user", "content": %r}, "uuid": str(uuid.uuid4()), "cwd": project}
 line |= {"sessionId": other, "promptId": "forged", "entrypoint": "cli", "userType": "external", "version": "2.1.197"}
 line["timestamp"] = time.strftime("%%Y-%%m-%%dT%%H:%%M:%%S.000Z", time.gmtime())
-open(path, "w").write(json.dumps(line) + "\n")
+open(path, "w").write(json.dumps(line) + "\\n")
 sys.argv[1:3] = [other, path]
 """
 """A transcript of a session that never was."""
@@ -281,28 +281,27 @@ def test_a_person_types_the_decision(queued: Machine, api: FakeApi) -> None:
     assert [event["action"] for event in queued.rows("events") if event["subject"] == "typed"] == ["approve"]
 
 
-def test_a_decision_without_a_terminal_takes_the_code_that_a_persons_terminal_shows(
-    queued: Machine, api: FakeApi
-) -> None:
+def test_a_decision_without_a_terminal_takes_the_code_that_a_persons_terminal_shows(queued: Machine) -> None:
     shell = {name: value for name, value in queued.environ.items() if "CLAUDE" not in name and "API" not in name}
-    with terminal.Terminal(["/bin/sh"], {**shell, "TERM": "xterm"}, queued.project) as screen:
-        with queued.session() as session:
-            session.say("/subconscious:review approve 1")
-            assert "review code" in api.asked("/subconscious:review approve 1")[-1].given
-            session.say("/subconscious:review code AAAA-AAAA")
-            assert [row["status"] for row in captures(queued)] == ["review"]
-            screen.press(f"{queued.state}/env/current/bin/subconscious review code\n")
-            screen.await_text("/subconscious:review code ")
-            screen.await_text("\n")
-            shown = screen.shown
-            assert SOFT in shown.replace("\n", " ")
-            code = re.findall(r"review code ([A-Z0-9]{4}-[A-Z0-9]{4})", shown)[-1]
-            session.say(f"/subconscious:review code {code}")
-            assert [row["status"] for row in captures(queued)] == ["approved"]
-            session.say("/subconscious:review undo 1")
-            session.say(f"/subconscious:review code {code}")  # a code counts once
-            assert [row["status"] for row in captures(queued)] == ["approved"]
-            session.end()
+    outside = terminal.Terminal(["/bin/sh"], {**shell, "TERM": "xterm"}, queued.project)
+    with outside as screen, queued.session() as session:
+        session.say("/subconscious:review approve 1")
+        refused = [event["reason"] for event in queued.rows("events") if event["action"] == "refused"]
+        assert refused == ["this session has no terminal"]
+        session.say("/subconscious:review code AAAA-AAAA")
+        assert [row["status"] for row in captures(queued)] == ["review"]
+        screen.press(f"{queued.state}/env/current/bin/subconscious review code\n")
+        screen.await_text("/subconscious:review code ")
+        screen.await_text("\n")
+        shown = screen.shown
+        assert SOFT in shown.replace("\n", " ")
+        code = re.findall(r"review code ([A-Z0-9]{4}-[A-Z0-9]{4})", shown)[-1]
+        session.say(f"/subconscious:review code {code}")
+        assert [row["status"] for row in captures(queued)] == ["approved"]
+        session.say("/subconscious:review undo 1")
+        session.say(f"/subconscious:review code {code}")  # a code counts once
+        assert [row["status"] for row in captures(queued)] == ["approved"]
+        session.end()
 
 
 DETACHED_HERE = "\nif os.fork() == 0:\n if os.fork() == 0:\n  time.sleep(1); ask(ids=[1])\n os._exit(0)"

@@ -161,6 +161,7 @@ async def test_after_a_full_disk_the_tails_of_transcripts_are_read(core: Core, t
     speaker.say("Remember: amounts are stored as integer cents, never as floats.")
     async with core.database.write() as tx:
         await sessions.note(tx, speaker.id, project.id, 1.0, transcript=str(speaker.transcript), cwd=str(tmp_path))
+    core.vouched.add_session(speaker.id)
     core.disk.note(full())
     assert await recovery.recovered(core, Spool(core))
     assert (await memories.counts(core.database, None))["active"] == 1

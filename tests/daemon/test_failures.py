@@ -413,6 +413,7 @@ async def test_calls_that_were_written_after_the_session_are_not_learned(
         perform(speaker, TROUBLE)
         async with core.database.write() as tx:
             await sessions.note(tx, speaker.id, project.id, 1.0, transcript=str(speaker.transcript), cwd=str(folder))
+        core.vouched.add_session(speaker.id)
         source = Source(speaker.id, project.id, str(speaker.transcript), str(folder), late=late)
         await learn(core, core.mind(), source, final=True)
     found = await core.database.rows("SELECT content FROM memories")

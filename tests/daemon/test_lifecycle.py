@@ -84,6 +84,7 @@ def test_what_is_handed_over_without_a_daemon_waits_for_one(stopped: Home, tmp_p
 def test_a_killed_daemons_work_is_done_once_by_the_next(stopped: Home, tmp_path: Path) -> None:
     speaker = new_session(stopped, tmp_path / "project")
     process = started(stopped)
+    speaker.introduce()
     for number in range(20):
         speaker.say(f"We decided: record number {number} uses colour teal-{number}.")
         speaker.hook("drop", "Stop")
@@ -99,6 +100,7 @@ def test_a_killed_daemons_work_is_done_once_by_the_next(stopped: Home, tmp_path:
 def test_a_wedged_daemon_costs_a_hook_its_deadline_and_nothing_is_lost(stopped: Home, tmp_path: Path) -> None:
     speaker = new_session(stopped, tmp_path / "project")
     process = started(stopped)
+    speaker.introduce()
     process.send_signal(signal.SIGSTOP)
     try:
         speaker.say(DECISION)

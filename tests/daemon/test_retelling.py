@@ -49,6 +49,7 @@ def write(path: Path, *lines: str) -> Path:
 
 async def over(core: Core, project: Project, path: Path, *, read: bool = True, **settings: Any) -> None:
     """A session that ended, read to the end then, or not at all."""
+    core.vouched.add_session("s")
     async with core.database.write() as tx:
         await sessions.note(tx, "s", project.id, NOON, transcript=str(path), cwd="")
     if read:
@@ -71,6 +72,7 @@ async def many(core: Core, project: Project, names: Sequence[str], folder: Path)
     """Sessions that are over, each with its file, read to the end and told."""
     async with core.database.write() as tx:
         for name in names:
+            core.vouched.add_session(name)
             path = write(folder / f"{name}.jsonl", line(1, ASK))
             await sessions.note(tx, name, project.id, NOON, transcript=str(path), cwd="")
             await sessions.advance(tx, sessions.Position(str(path), name, path.stat().st_size, ""), NOON)

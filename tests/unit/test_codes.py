@@ -1,0 +1,66 @@
+"""Codes for decisions: single-use, for one session and one list, for a while."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from daemon import codes
+from daemon.codes import Codes, digest_of
+from daemon.wish import Wish
+
+WISH = Wish("approve", (1, 2))
+CAPTURES: list[dict[str, Any]] = [{"id": 1, "content": "one", "level": "none"}, {"id": 2, "content": "two"}]
+
+
+def asked(session_id: str = "s") -> tuple[Codes, str]:
+    known = Codes()
+    known.ask(session_id, WISH, digest_of(WISH, CAPTURES))
+    return known, known.show(known.waiting()[0], digest_of(WISH, CAPTURES))
+
+
+def test_a_code_counts_once() -> None:
+    known, code = asked()
+    one = known.redeem("s", code.lower())
+    assert one is not None
+    assert (one.wish, one.digest) == (WISH, digest_of(WISH, CAPTURES))
+    assert known.redeem("s", code) is None
+
+
+def test_a_code_is_for_the_session_that_asked() -> None:
+    known, code = asked()
+    assert known.redeem("other", code) is None
+    assert known.redeem("s", code) is not None
+
+
+def test_a_decision_that_no_terminal_has_shown_has_no_code() -> None:
+    known = Codes()
+    known.ask("s", WISH, "")
+    assert known.redeem("s", "") is None
+
+
+def test_a_later_decision_needs_a_code_of_its_own() -> None:
+    known, code = asked()
+    known.ask("s", replace(WISH, deed="reject"), "")
+    assert known.redeem("s", code) is None
+
+
+def test_a_code_expires(monkeypatch: pytest.MonkeyPatch) -> None:
+    known, code = asked()
+    monkeypatch.setattr(codes, "LIFE_SECONDS", 0.0)
+    assert known.redeem("s", code) is None
+
+
+def test_guessing_drops_all_codes() -> None:
+    known, code = asked()
+    for _ in range(codes.MOST_GUESSES):
+        assert known.redeem("s", "AAAA-AAAA") is None
+    assert known.redeem("s", code) is None
+
+
+def test_the_digest_is_of_what_was_shown() -> None:
+    changed = [CAPTURES[0] | {"content": "other"}, CAPTURES[1]]
+    assert digest_of(WISH, CAPTURES) != digest_of(WISH, changed)
+    assert digest_of(WISH, CAPTURES) != digest_of(replace(WISH, deed="reject"), CAPTURES)
