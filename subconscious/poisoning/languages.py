@@ -52,7 +52,7 @@ _PLACE = "|".join((
     r"\b(?:ответ|комментари|файл|сервер|чат)\w{0,4}", r"回复|评论|文件|服务器|响应|回覆", r"返信|回答|コメント|ファイル|サーバ", r"답변|댓글|파일|서버|응답", r"الرد|ملف|تعليق|الخادم", r"जवाब|फ़ाइल|सर्वर|टिप्पणी",
 ))
 _RUNNING = "|".join((
-    r"\b(?:führ|fuehr)(?:e|t|en|st)?\b[^.\n]{0,120}\baus\b", r"\b(?:auszuführen|ausführen|ausfuehren)\b", r"\bstarte[nt]?\b", r"\b(?:exécute[rz]|lance[rz])\b",
+    r"\b(?:führe?|fuehre?)\b|\b(?:führen|fuehren) sie\b", r"\b(?:auszuführen|ausführen|ausfuehren)\b", r"\bstarte[nt]?\b", r"\b(?:exécute[rz]|lance[rz])\b",
     r"\b(?:ejecuta|ejecute|ejecutar|corre|lanza)\b", r"\b(?:execute (?:o|este|esse)|rode|executar)\b", r"\b(?:esegui|eseguire|avvia|lancia)\b", r"\b(?:voer|uitvoeren)\b",
     r"\b(?:uruchom|wykonaj)\b", r"\b(?:çalıştır)\w{0,4}\b", r"\bjalankan\b", r"\b(?:выполни|выполните|запусти|запустите|виконай)\b", r"运行|执行|運行|執行", r"実行",
     r"실행", r"شغل|نفذ", r"चला",
@@ -95,7 +95,7 @@ RULES: tuple[Rule, ...] = (
         "it runs what an address or a shell gives"),
     row("drop-instructions-foreign", Threat.INSTRUCTION, HIGH,
         "игнор|забуд|не обращай|не следуй|αγνο|ξεχασ|अनदेखा|अनदेखी|भूल|yok say|görmezden|unut|zignoruj|ignoruj|zapomnij|pomiń|negeer|vergeet|abaikan|lupakan|bỏ qua|ignorera|glöm|無視|忘れ|무시|잊|تجاهل|انس",
-        r"\b(?:игнориру(?:й|йте)|игнорировать|забудь(?:те)?|не (?:обращай|следуй)\w{0,2})\b[^.\n]{0,40}(?:инструкц|правил|указан|команд)|(?:αγνο[ηή]στε|αγνόησε|ξέχασε)[^.\n]{0,40}(?:οδηγ[ιί]|εντολ|κανόν)|(?:निर्देश|नियम)[^।\n]{0,30}(?:अनदेखा|अनदेखी|भूल)|(?:talimat|kural|yönerge)\w{0,8} (?:yok say|görmezden gel|unut)"
+        r"\b(?:игнориру(?:й|йте)|игнорировать|забудь(?:те)?|не (?:обращай|следуй)\w{0,2})\b[^.\n]{0,40}(?:инструкц|правил|указан|команд)|(?:αγνοήστε|αγνόησε|ξέχασε)[^.\n]{0,40}(?:οδηγί|εντολ|κανόν)|(?:निर्देश|नियम)[^।\n]{0,30}(?:अनदेखा|अनदेखी|भूल)|(?:talimat|kural|yönerge)\w{0,8} (?:yok say|görmezden gel|unut)"
         r"|\b(?:zignoruj|ignoruj|zapomnij|pomiń)\b[^.\n]{0,40}\b(?:instrukcj|polece|zasad)|\b(?:negeer|vergeet)\b[^.\n]{0,40}\b(?:instructies|regels|opdrachten)|\b(?:abaikan|lupakan)\b[^.\n]{0,40}\b(?:instruksi|aturan|perintah)|bỏ qua[^.\n]{0,40}(?:hướng dẫn|chỉ dẫn|quy tắc)|\b(?:ignorera|glöm)\b[^.\n]{0,40}\b(?:instruktion|regler)"
         r"|(?:指示|命令|ルール|プロンプト)[^。\n]{0,12}(?:無視|忘れ)|(?:지시|명령|규칙|지침|프롬프트)[^.\n]{0,12}(?:무시|잊)|(?:تجاهل|انس)[^.\n]{0,30}(?:التعليمات|الأوامر|القواعد)",
         "it asks to drop instructions"),
