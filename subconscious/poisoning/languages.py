@@ -16,6 +16,10 @@ from subconscious.poisoning.rule import Rule, row
 MEDIUM, HIGH = Level.MEDIUM, Level.HIGH
 
 
+_NEAR = r"(?:[^.。\n]|\.(?=\S)){0,80}"
+"""The rest of a sentence, with the full stops of names and addresses."""
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """Languages with an alphabet in common, and the words of each that rules are made of, as patterns.
@@ -33,6 +37,7 @@ class Family:
     running: str
     hiding_cues: str
     hiding: str
+    near: str = _NEAR
 
 
 _FAMILIES = (
@@ -99,6 +104,7 @@ _FAMILIES = (
         r"运行|执行|運行|執行|実行",
         "用户|使用者|用戶|ユーザ",
         r"(?:不要|别|勿|不得)(?:告诉|告知|通知|提醒|告訴)[^。\n]{0,6}(?:用户|使用者|用戶)|ユーザー?(?:に|には)[^。\n]{0,10}(?:言わない|知らせない|伝えない|教えない|通知しない)",
+        r"[^。\n]{0,40}",
     ),
     Family(
         "korean-arabic-hindi",
@@ -122,17 +128,13 @@ _ADDRESS = r"https?://|@[\w-]{1,40}\.|\bwebhook\b"
 _FETCHED = r"\b(?:curl|wget|iwr|powershell|python3? -c|node -e|bash -c|sh -c|eval|npx|pip3? install|npm i(?:nstall)?|base64 -d)\b|https?://"
 _FETCHED_CUES = "curl|wget|iwr|powershell|python|node -e|bash -c|sh -c|eval|npx|install|npm i|base64|http"
 
-_NEAR = r"(?:[^.。\n]|\.(?=\S)){0,80}"
-"""The rest of a sentence, with the full stops of names and addresses."""
-
-
 def _rows(family: Family) -> Iterator[Rule]:
     secret, place = f"(?:{family.secret}|{_LOAN})", f"(?:{family.place}|{_ADDRESS})"
     sending, showing, running = f"(?:{family.sending})", f"(?:{family.showing})", f"(?:{family.running})"
     yield row(f"send-secrets-{family.name}", Threat.EXFILTRATION, MEDIUM, family.sending_cues,
-        f"{sending}{_NEAR}{secret}|{secret}{_NEAR}{sending}", "it sends secrets away")
+        f"{sending}{family.near}{secret}|{secret}{family.near}{sending}", "it sends secrets away")
     yield row(f"show-secrets-{family.name}", Threat.EXFILTRATION, MEDIUM, f"{family.secret_cues}|{_LOAN_CUES}",
-        rf"{showing}[^.。\n]{{0,60}}{secret}[^。\n]{{0,60}}{place}|{secret}[^.。\n]{{0,60}}{place}[^.。\n]{{0,40}}{showing}",
+        rf"{showing}[^.。\n]{{0,30}}{secret}[^。\n]{{0,30}}{place}|{secret}[^.。\n]{{0,30}}{place}[^.。\n]{{0,20}}{showing}",
         "it puts secrets where others read them")
     yield row(f"run-fetched-{family.name}", Threat.CODE, MEDIUM, _FETCHED_CUES,
         rf"{running}[^。\n]{{0,80}}(?:{_FETCHED})|(?:{_FETCHED})[^。\n]{{0,120}}{running}", "it runs what an address or a shell gives")
