@@ -78,6 +78,12 @@ RULES: tuple[Rule, ...] = (
         rf"|\b{_INSTALL} [^\n]{{0,40}}(?:--(?:extra-)?index-url|--registry|-i)[ =]https?://(?!pypi\.org|test\.pypi|registry\.npmjs|localhost|download\.pytorch)"
         rf"|\b{_INSTALL} (?:-\S{{1,20}} ){{0,2}}[\"']?(?:git\+)?https?://(?!github\.com|gitlab\.com|localhost)",
         "it has a package installed and started"),
+    row("ask-secret-indirectly", Threat.SOCIAL, MEDIUM, "password|passcode|passphrase|secret|confidential|user's|user’s",
+        r"\b(?:can|could|would|will) you (?:please )?(?:tell|share|confirm|reveal|give|say|spell|show|hint)\b[^.?\n]{0,60}\b(?:password|pass ?code|passphrase|secret (?:word|key|phrase)|confidential (?:string|word|information))\b(?! (?:field|hash|reset|policy|prompt|file|manager|is (?:set|stored|checked|validated)|rules?|requirements?))"
+        r"|\bwhat (?:would|is|was|might) (?:be )?your (?:password|pass ?code|passphrase)\b|\bask(?:ed)? for your (?:password|passphrase|pass ?code)\b"
+        r"|\b(?:poem|haiku|acrostic|riddle|story|song|rhyme|rap|sentence|anagram|cipher|first letters?|each (?:line|letter|digit))\b[^.\n]{0,60}\b(?:the|your|our|secret|system) (?:password|passphrase|pass ?code|secret (?:word|key))\b|\bwith the (?:password|secret word) as\b"
+        r"|\b(?:tell me|give me|what (?:is|was|would)|write|encode|translate|spell|reveal|share|create|using|letter of)\b[^.?\n]{0,50}\b(?:the )?user'?s (?:\w{2,12} )?(?:name|birth (?:year|date|day)|birthday|initials|favou?rite \w{2,12}|address|phone|social security|ssn|location|city|employer)\b",
+        "it asks for a password or for what is personal"),
     row("run-from-address", Threat.CODE, MEDIUM, "http",
         r"\b(?:download|fetch|pull|get|grab|load)\b[^.\n]{0,60}https?://[^\s)\"']{4,200}[^\n]{0,40}(?:\band\b|\bthen\b|&&|;)[^\n]{0,20}\b(?:run|execute|source|eval|bash|sh|chmod \+x|import|install)\b"
         r"|\b(?:run|execute|source|eval|follow|apply)\b (?:the |whatever |any |all )?(?:script|code|commands?|instructions|steps|payload)s?\b[^.\n]{0,40}\b(?:at|from|on|in|behind|under) [`\"'<(]?https?://(?!(?:docs|developer|github|gitlab|readthedocs)\b)",

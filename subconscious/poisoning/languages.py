@@ -1,99 +1,153 @@
 """Imperatives in languages other than English: send secrets away, run what is fetched, keep it from the user.
 
 Sentences are matched by the words that such an order can't do without, in either order, for in several of these languages
-the verb ends the sentence. Letters are folded by ``row``.
+the verb ends the sentence. Letters are folded by ``row``. Each family of languages has its own rows, so that a text pays
+for its own alphabet alone.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from subconscious.model import Level, Threat
 from subconscious.poisoning.rule import Rule, row
 
 MEDIUM, HIGH = Level.MEDIUM, Level.HIGH
 
-_SENDING = "|".join((
-    # German, Dutch
-    r"\b(?:schick|send|uebermitt|übermitt|übertrag|uebertrag|poste|veröffentlich|veroeffentlich|verschick|versend)(?:e[nt]?|t|l[en]|le|eln)?\b",
-    r"\blade?\b[^.\n]{0,60}\bhoch\b", r"\bhoch(?:zu)?laden\b", r"\bhäng\w{0,2}\b[^.\n]{0,60}\ban\b", r"\b(?:verstuur|stuur|verzend)\b",
-    # French, Spanish, Portuguese, Italian
-    r"\b(?:envoie[sz]?|envoye[rz]|transmet(?:s|tez|tre)|publie[rz]?|téléverse[rz]?|joins|joignez)\b",
-    r"\b(?:envia|envíe|enviar|envíalas?|envíalos?|manda|mande|mandar|sube|suba|subir|adjunta|adjunte|publica|publique|envie|anexe)\b",
-    r"\b(?:invia|inviare|inviale|inviali|carica|caricare|pubblica|allega)\b",
-    # Polish, Turkish, Indonesian
-    r"\b(?:wyślij|prześlij|opublikuj)\b", r"\b(?:gönder|yükle|paylaş)\w{0,4}\b", r"\b(?:kirim|kirimkan|unggah)\b",
-    # Russian, Ukrainian
-    r"\b(?:отправь|отправьте|перешли|перешлите|пришли|загрузи|загрузите|опубликуй|надішли|відправ)\b",
-    # Chinese, Japanese, Korean, Arabic, Hindi
-    r"发送|发到|上传|提交到|傳送|上傳", r"送信|送って|アップロード|投稿", r"보내|전송|업로드", r"أرسل|ارسل|ارفع|انشر", r"भेज|अपलोड",
-))
-_SHOWING = "|".join((
-    r"\b(?:gib|geben)\b[^.\n]{0,60}\baus\b", r"\bauszugeben\b|\bausgeben\b", r"\b(?:zeig|schreib|kopier|füg|fueg)(?:e|en|t|st)?\b",
-    r"\b(?:affiche|imprime|écris|écrivez|copie|colle|ajoute)[rz]?\b", r"\b(?:muestra|muestre|imprime|escribe|escriba|copia|copie|pega|pegue|incluye|vuelca)\b",
-    r"\b(?:mostre|imprima|escreva|cole|inclua)\b", r"\b(?:stampa|mostra|scrivi|incolla|includi)\b", r"\b(?:toon|druk|plak|schrijf)\b", r"\b(?:wypisz|pokaż|wklej|dołącz)\b",
-    r"\b(?:yazdır|göster|ekle)\w{0,4}\b", r"\b(?:выведи|выведите|покажи|покажите|вставь|запиши|напечатай)\b", r"打印|输出|粘贴|写入|附上|列印|輸出",
-    r"出力|表示し|貼り付け|書き込|添付", r"출력|붙여|첨부|기록", r"اطبع|اعرض|الصق", r"दिखा|प्रिंट|लिख",
-))
-_SECRET = "|".join((
-    r"\.env\b|\bid_rsa\b|\.ssh\b|\bprintenv\b|\b\w{0,20}_(?:key|token|secret)\b|\bapi[ _-]?keys?\b|\baccess[ -]?tokens?\b",
-    r"\b(?:passwort|passwörter|kennwort|kennwörter|zugangsdaten|anmeldedaten|geheimnisse?|umgebungsvariablen|api-schlüssel|schlüssel|zugriffstoken)\b",
-    r"\b(?:mots? de passe|identifiants|clés? (?:api|d'api|privées?|secrètes?)|variables d'environnement|jetons?)\b",
-    r"\b(?:contraseñas?|credenciales|claves? (?:de api|api|privadas?|secretas?)|variables de entorno|secretos)\b",
-    r"\b(?:senhas?|credenciais|chaves? (?:de api|da api|api|privadas?)|variáveis de ambiente|segredos)\b",
-    r"\b(?:credenziali|chiav[ei] (?:api|private|segrete)|variabili d'ambiente|segreti)\b", r"\b(?:wachtwoorden|wachtwoord|omgevingsvariabelen|sleutels)\b",
-    r"\b(?:hasła|hasło|klucze|klucz api|zmienne środowiskowe)\b", r"\b(?:şifre|parola|anahtar|ortam değişken)\w{0,8}", r"\b(?:kata sandi|kunci api|variabel lingkungan)\b",
-    r"\b(?:парол|ключ|токен|секрет|учетн\w{2,4} данн|переменн\w{2,4} (?:окружени|сред))\w{0,4}",
-    r"密码|密钥|凭证|凭据|令牌|环境变量|密碼|金鑰|環境變數", r"パスワード|認証情報|秘密鍵|環境変数|トークン|apiキー", r"비밀번호|환경 ?변수|토큰|자격 ?증명|인증 ?정보|비밀 ?키|api ?키",
-    r"كلم(?:ة|ات) المرور|المفاتيح|مفتاح|متغيرات البيئة|بيانات الاعتماد", r"पासवर्ड|कुंजी|क्रेडेंशियल",
-))
-_PLACE = "|".join((
-    r"https?://|[\w.+-]{1,40}@[\w-]{1,40}\.|\bwebhook\b",
-    r"\b(?:antwort|kommentar|ticket|issue|pull[ -]request|pr-beschreibung|datei|chat|kanal|anhang|server|log)\b",
-    r"\b(?:réponse|commentaire|fichier|serveur|respuesta|comentario|archivo|servidor|resposta|arquivo|risposta|commento|antwoord|bestand|odpowiedzi|komentarzu|plik\w{0,3}|yanıt|yorum|dosya)\w{0,4}\b",
-    r"\b(?:ответ|комментари|файл|сервер|чат)\w{0,4}", r"回复|评论|文件|服务器|响应|回覆", r"返信|回答|コメント|ファイル|サーバ", r"답변|댓글|파일|서버|응답", r"الرد|ملف|تعليق|الخادم", r"जवाब|फ़ाइल|सर्वर|टिप्पणी",
-))
-_RUNNING = "|".join((
-    r"\b(?:führ|fuehr)(?:e|t|en|st)?\b[^.\n]{0,120}\baus\b", r"\b(?:auszuführen|ausführen|ausfuehren)\b", r"\bstarte[nt]?\b", r"\b(?:exécute[rz]?|executez|lance[rz]|lancer)\b",
-    r"\b(?:ejecuta|ejecute|ejecutar|corre|lanza)\b", r"\b(?:execute (?:o|este|esse)|rode|executar)\b", r"\b(?:esegui|eseguire|avvia|lancia)\b", r"\b(?:voer|uitvoeren)\b",
-    r"\b(?:uruchom|wykonaj)\b", r"\b(?:çalıştır)\w{0,4}\b", r"\bjalankan\b", r"\b(?:выполни|выполните|запусти|запустите|виконай)\b", r"运行|执行|運行|執行", r"実行",
-    r"실행", r"شغل|نفذ", r"चला",
-))
-_FETCHED = r"\b(?:curl|wget|iwr|powershell|python3? -c|node -e|bash -c|sh -c|eval|npx|pip3? install|npm i(?:nstall)?|base64 -d)\b|https?://"
-_HIDING = "|".join((
-    r"\b(?:sag|sage|erzähl|erzähle|verrat|verrate|erwähn|erwähne|melde|informier|informiere)\w{0,2}\b[^.\n]{0,30}\b(?:nutzer|benutzer|anwender|user)\w{0,2}\b[^.\n]{0,20}\b(?:nichts|nicht|kein\w{0,2})\b",
-    r"\bohne (?:den |die |das )?(?:nutzer|benutzer|anwender|user)\w{0,2} (?:zu (?:fragen|informieren)|davon)\b", r"\bohne (?:nachzufragen|rückfrage|nachfrage)\b[^.\n]{0,40}\b(?:führ|send|schick|installier|lösch|push)",
-    r"\bne (?:dis|dites|préviens|prévenez|informe[rz]?|mentionne[rz]?|signale[rz]?)\b[^.\n]{0,40}\butilisateur", r"\bsans (?:prévenir|informer|demander à|avertir) l'utilisateur\b",
-    r"\bno (?:le |se lo )?(?:digas|diga|informes|informe|avises|avise|menciones|mencione|cuentes)\b[^.\n]{0,40}\busuari", r"\bsin (?:avisar|informar|preguntar|decir\w{0,2}) (?:nada )?al usuario\b",
-    r"\bnão (?:diga|informe|avise|mencione|conte)\b[^.\n]{0,40}\busuári", r"\bsem (?:avisar|informar|perguntar) (?:ao |o )?usuário\b",
-    r"\bnon (?:dire|informare|avvisare|menzionare)\b[^.\n]{0,40}\butente\b", r"\bsenza (?:avvisare|informare|chiedere all')\W?(?:l')?utente\b",
-    r"\b(?:vertel|zeg)\b[^.\n]{0,30}\bgebruiker\b[^.\n]{0,20}\bniet", r"\bnie (?:mów|informuj|wspominaj)\b[^.\n]{0,40}\bużytkownik", r"\bkullanıcıya (?:söyleme|bildirme|haber verme)\b",
-    r"\bне (?:говори|сообщай|упоминай|рассказывай)\w{0,2}\b[^.\n]{0,40}\bпользовател", r"\bбез ведома пользовател",
-    r"(?:不要|别|勿|不得)(?:告诉|告知|通知|提醒|告訴)[^。\n]{0,6}(?:用户|使用者|用戶)", r"ユーザー?(?:に|には)[^。\n]{0,10}(?:言わない|知らせない|伝えない|教えない|通知しない)", r"사용자에게[^.\n]{0,12}(?:말하지|알리지|보고하지|언급하지)",
-    r"لا تخبر المستخدم", r"उपयोगकर्ता को (?:मत|न) बता",
-))
-
-_SENDING_CUES = (
-    "schick|send|bermitt|bertrag|poste|ffentlich|hoch|hang|stuur|verzend|envoi|envoy|transmet|publi|televers|join|envi|mand|sub|adjunt|anexe|invi|caric|pubblic|alleg|"
-    "wyślij|prześlij|opublikuj|gönder|yükle|paylaş|kirim|unggah|отправ|перешли|пришли|загрузи|опубликуй|надішли|відправ|发送|发到|上传|提交到|傳送|上傳|送信|送って|アップロード|投稿|보내|전송|업로드|"
-    "أرسل|ارسل|ارفع|انشر|भेज|अपलोड"
-)
 
 _NEAR = r"(?:[^.。\n]|\.(?=\S)){0,80}"
 """The rest of a sentence, with the full stops of names and addresses."""
 
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Languages with an alphabet in common, and the words of each that rules are made of, as patterns.
+
+    Of the cues, which are plain words, any match of ``sending``, of ``secret`` and of ``hiding`` holds one.
+    """
+
+    name: str
+    sending_cues: str
+    sending: str
+    showing: str
+    secret_cues: str
+    secret: str
+    place: str
+    running: str
+    hiding_cues: str
+    hiding: str
+    near: str = _NEAR
+
+
+_FAMILIES = (
+    Family(
+        "germanic",
+        "schick|send|bermitt|bertrag|poste|ffentlich|hoch|hang|stuur",
+        r"\b(?:schick(?:en?|t)?|sende[nt]?|übermitt(?:le|eln)|übertrage?n?|poste[nt]?|veröffentlichen?|verschicken?|versenden?)\b|\blade?\b[^.\n]{0,40}\bhoch\b|\bhoch(?:zu)?laden\b|\bhäng\w{0,2}\b[^.\n]{0,40}\ban\b|\b(?:verstuur|stuur)\b",
+        r"\b(?:gib|geben)\b|\bauszugeben\b|\bausgeben\b|\b(?:zeig|schreib|kopier|füg)(?:e|en)?\b|\b(?:toon|druk|plak|schrijf)\b",
+        "passwor|kennw|zugangs|anmelde|geheim|umgebung|schluss|zugriff|wachtw|omgeving|sleutel",
+        r"\b(?:passwort|passwörter|kennwort|kennwörter|zugangsdaten|anmeldedaten|geheimnisse?|umgebungsvariablen|api-schlüssel|schlüssel|zugriffstoken|wachtwoorden|wachtwoord|omgevingsvariabelen|sleutels)\b",
+        r"\b(?:antwort|kommentar|ticket|issue|pull[ -]request|pr-beschreibung|datei|chat|kanal|anhang|server|log|antwoord|bestand)\b",
+        r"\b(?:führe?|auszuführen|ausführen|starte|voer)\b|\bführen sie\b",
+        "nutzer|anwender|user|ohne|gebruiker",
+        r"\b(?:sag|sage|erzähl|erzähle|verrat|verrate|erwähn|erwähne|melde|informier|informiere)\b[^.\n]{0,30}\b(?:nutzer|benutzer|anwender|user)\w{0,2}\b[^.\n]{0,20}\b(?:nichts|nicht|kein\w{0,2})\b"
+        r"|\bohne (?:den |die |das )?(?:nutzer|benutzer|anwender|user)\w{0,2} (?:zu (?:fragen|informieren)|davon)\b|\b(?:vertel|zeg)\b[^.\n]{0,30}\bgebruiker\b[^.\n]{0,20}\bniet",
+    ),
+    Family(
+        "romance",
+        "envoi|envoy|transmet|publi|televers|join|envi|mand|sub|adjunt|anexe|carica|pubblic|alleg|invi",
+        r"\b(?:envoie[sz]?|envoye[rz]|transmet(?:s|tez|tre)|publie[rz]?|téléverse[rz]?|joins|joignez|envia|envíe|enviar|envie|manda|mande|mandar|sube|suba|subir|adjunta|adjunte|publica|publique|anexe|invia|inviare|carica|caricare|pubblica|allega)\b",
+        r"\b(?:affiche|imprime|écris|écrivez|copie|colle|ajoute|muestra|muestre|escribe|escriba|copia|pega|pegue|incluye|vuelca|mostre|imprima|escreva|cole|inclua|stampa|mostra|scrivi|incolla|includi)[rz]?\b",
+        "mot|identifiant|cle|variab|variav|jeton|contrase|creden|segre|secreto|senha|chave|chiav",
+        r"\b(?:mots? de passe|identifiants|clés? (?:api|d'api|privées?|secrètes?)|variables d'environnement|jetons?|contraseñas?|credenciales|claves? (?:de api|api|privadas?|secretas?)|variables de entorno|secretos|senhas?|credenciais|chaves? (?:de api|da api|api|privadas?)|variáveis de ambiente|segredos|credenziali|chiav[ei] (?:api|private|segrete)|variabili d'ambiente|segreti)\b",
+        r"\b(?:réponse|commentaire|fichier|serveur|respuesta|comentario|archivo|servidor|resposta|comentário|arquivo|risposta|commento|server|chat|ticket|issue|log)\b",
+        r"\b(?:exécute[rz]|lance[rz]|ejecuta|ejecute|ejecutar|corre|lanza|rode|executar|esegui|eseguire|avvia|lancia)\b|\bexecute (?:o|este|esse)\b",
+        "utilisateur|usuari|utente",
+        r"\bne (?:dis|dites|préviens|prévenez|informe[rz]?|mentionne[rz]?|signale[rz]?)\b[^.\n]{0,40}\butilisateur|\bsans (?:prévenir|informer|demander à|avertir) l'utilisateur\b"
+        r"|\bno (?:le |se lo )?(?:digas|diga|informes|informe|avises|avise|menciones|mencione|cuentes)\b[^.\n]{0,40}\busuari|\bsin (?:avisar|informar|preguntar|decir\w{0,2}) (?:nada )?al usuario\b"
+        r"|\bnão (?:diga|informe|avise|mencione|conte)\b[^.\n]{0,40}\busuári|\bsem (?:avisar|informar|perguntar) (?:ao |o )?usuário\b"
+        r"|\bnon (?:dire|informare|avvisare|menzionare)\b[^.\n]{0,40}\butente\b|\bsenza (?:avvisare|informare) l'utente\b",
+    ),
+    Family(
+        "latin",
+        "wyslij|wyślij|przes|opublikuj|gönder|yükle|paylaş|kirim|unggah",
+        r"\b(?:wyślij|prześlij|opublikuj)\b|\b(?:gönder|yükle|paylaş)\w{0,4}\b|\b(?:kirim|kirimkan|unggah)\b",
+        r"\b(?:wypisz|pokaż|wklej|dołącz)\b|\b(?:yazdır|göster|ekle)\w{0,4}\b|\b(?:tampilkan|salin|tempel)\b",
+        "has|klucz|zmienn|şifre|parola|anahtar|ortam|sandi|kunci|variabel",
+        r"\b(?:hasła|hasło|klucze|klucz api|zmienne środowiskowe)\b|\b(?:şifre|parola|anahtar|ortam değişken)\w{0,8}|\b(?:kata sandi|kunci api|variabel lingkungan)\b",
+        r"\b(?:odpowiedzi|komentarzu|pliku|serwer|yanıt|yorum|dosya|sunucu|jawaban|komentar|berkas)\w{0,4}\b",
+        r"\b(?:uruchom|wykonaj)\b|\bçalıştır\w{0,4}\b|\bjalankan\b",
+        "użytkownik|kullanıcı",
+        r"\bnie (?:mów|informuj|wspominaj)\b[^.\n]{0,40}\bużytkownik|\bkullanıcıya (?:söyleme|bildirme|haber verme)\b",
+    ),
+    Family(
+        "cyrillic",
+        "отправ|перешли|пришли|загрузи|опубликуй|надішли|відправ",
+        r"\b(?:отправь|отправьте|перешли|перешлите|пришли|загрузи|загрузите|опубликуй|надішли|відправ)\b",
+        r"\b(?:выведи|выведите|покажи|покажите|вставь|запиши|напечатай)\b",
+        "парол|ключ|токен|секрет|данн|переменн",
+        r"\b(?:парол|ключ|токен|секрет|учетн\w{2,4} данн|переменн\w{2,4} (?:окружени|сред))\w{0,4}",
+        r"\b(?:ответ|комментари|файл|сервер|чат)\w{0,4}",
+        r"\b(?:выполни|выполните|запусти|запустите|виконай)\b",
+        "пользовател",
+        r"\bне (?:говори|сообщай|упоминай|рассказывай)\w{0,2}\b[^.\n]{0,40}\bпользовател|\bбез ведома пользовател",
+    ),
+    Family(
+        "chinese-japanese",
+        "发送|发到|上传|提交到|傳送|上傳|送信|送って|アップロード|投稿",
+        r"发送|发到|上传|提交到|傳送|上傳|送信|送って|アップロード|投稿",
+        r"打印|输出|粘贴|写入|附上|列印|輸出|出力|表示し|貼り付け|書き込|添付",
+        "密码|密钥|凭证|凭据|令牌|环境变量|密碼|金鑰|環境變數|パスワード|認証情報|秘密鍵|環境変数|トークン|apiキー",
+        r"密码|密钥|凭证|凭据|令牌|环境变量|密碼|金鑰|環境變數|パスワード|認証情報|秘密鍵|環境変数|トークン|apiキー",
+        r"回复|评论|文件|服务器|响应|回覆|返信|回答|コメント|ファイル|サーバ",
+        r"运行|执行|運行|執行|実行",
+        "用户|使用者|用戶|ユーザ",
+        r"(?:不要|别|勿|不得)(?:告诉|告知|通知|提醒|告訴)[^。\n]{0,6}(?:用户|使用者|用戶)|ユーザー?(?:に|には)[^。\n]{0,10}(?:言わない|知らせない|伝えない|教えない|通知しない)",
+        r"[^。\n]{0,40}",
+    ),
+    Family(
+        "korean-arabic-hindi",
+        "보내|전송|업로드|أرسل|ارسل|ارفع|انشر|भेज|अपलोड",
+        r"보내|전송|업로드|أرسل|ارسل|ارفع|انشر|भेज|अपलोड",
+        r"출력|붙여|첨부|기록|اطبع|اعرض|الصق|दिखा|प्रिंट|लिख",
+        "비밀|환경|토큰|자격|인증|api|كلم|المفاتيح|مفتاح|متغيرات|بيانات|पासवर्ड|कुंजी|क्रेडेंशियल",
+        r"비밀번호|환경 ?변수|토큰|자격 ?증명|인증 ?정보|비밀 ?키|api ?키|كلم(?:ة|ات) المرور|المفاتيح|مفتاح|متغيرات البيئة|بيانات الاعتماد|पासवर्ड|कुंजी|क्रेडेंशियल",
+        r"답변|댓글|파일|서버|응답|الرد|ملف|تعليق|الخادم|जवाब|फ़ाइल|सर्वर|टिप्पणी",
+        r"실행|شغل|نفذ|चला",
+        "사용자|المستخدم|उपयोगकर्ता",
+        r"사용자에게[^.\n]{0,12}(?:말하지|알리지|보고하지|언급하지)|لا تخبر المستخدم|उपयोगकर्ता को (?:मत|न) बता",
+    ),
+)  # fmt: skip
+
+_LOAN = r"\.env\b|\bid_rsa\b|\.ssh\b|\bprintenv\b|_(?:key|token|secret)\b|\bapi[ _-]?keys?\b|\baccess[ -]?tokens?\b|\btokens?\b|\bcredentials\b|\bpasswords?\b|\bsecrets\b"
+"""Names of secrets that most languages borrow."""
+
+_LOAN_CUES = "env|id_rsa|.ssh|key|token|secret|credentials|password"
+_ADDRESS = r"https?://|@[\w-]{1,40}\.|\bwebhook\b"
+_FETCHED = r"\b(?:curl|wget|iwr|powershell|python3? -c|node -e|bash -c|sh -c|eval|npx|pip3? install|npm i(?:nstall)?|base64 -d)\b|https?://"
+_FETCHED_CUES = "curl|wget|iwr|powershell|python|node -e|bash -c|sh -c|eval|npx|install|npm i|base64|http"
+
+def _rows(family: Family) -> Iterator[Rule]:
+    secret, place = f"(?:{family.secret}|{_LOAN})", f"(?:{family.place}|{_ADDRESS})"
+    sending, showing, running = f"(?:{family.sending})", f"(?:{family.showing})", f"(?:{family.running})"
+    yield row(f"send-secrets-{family.name}", Threat.EXFILTRATION, MEDIUM, family.sending_cues,
+        f"{sending}{family.near}{secret}|{secret}{family.near}{sending}", "it sends secrets away")
+    yield row(f"show-secrets-{family.name}", Threat.EXFILTRATION, MEDIUM, f"{family.secret_cues}|{_LOAN_CUES}",
+        rf"{showing}[^.。\n]{{0,30}}{secret}[^。\n]{{0,30}}{place}|{secret}[^.。\n]{{0,30}}{place}[^.。\n]{{0,20}}{showing}",
+        "it puts secrets where others read them")
+    yield row(f"run-fetched-{family.name}", Threat.CODE, MEDIUM, _FETCHED_CUES,
+        rf"{running}[^。\n]{{0,80}}(?:{_FETCHED})|(?:{_FETCHED})[^。\n]{{0,120}}{running}", "it runs what an address or a shell gives")
+    yield row(f"hide-from-user-{family.name}", Threat.SOCIAL, HIGH, family.hiding_cues, family.hiding,
+        "it wants something kept from the person")  # fmt: skip
+
+
 RULES: tuple[Rule, ...] = (
-    row("send-secrets-foreign", Threat.EXFILTRATION, MEDIUM, _SENDING_CUES,
-        rf"(?:{_SENDING}){_NEAR}(?:{_SECRET})|(?:{_SECRET}){_NEAR}(?:{_SENDING})",
-        "it sends secrets away"),
-    row("show-secrets-foreign", Threat.EXFILTRATION, MEDIUM,
-        "env|key|token|secret|passw|kennw|daten|geheim|umgebung|schluss|passe|identifiant|cle|variab|variav|contrase|creden|clav|senha|chave|segre|secreto|chiav|wachtw|omgeving|sleutel|hasł|klucz|zmienn|şifre|parola|anahtar|sandi|kunci|"
-        "парол|ключ|токен|секрет|переменн|密码|密钥|凭证|凭据|令牌|环境变量|密碼|金鑰|環境變數|パスワード|認証情報|秘密鍵|環境変数|トークン|비밀|환경|토큰|자격|인증|المرور|مفتاح|المفاتيح|متغيرات|बेट|पासवर्ड|कुंजी",
-        rf"(?:{_SHOWING})[^.。\n]{{0,60}}(?:{_SECRET})[^。\n]{{0,60}}(?:{_PLACE})|(?:{_SECRET})[^.。\n]{{0,60}}(?:{_PLACE})[^.。\n]{{0,40}}(?:{_SHOWING})"
-        rf"|\b(?:gib|geben)\b[^.\n]{{0,40}}(?:{_SECRET})[^.\n]{{0,60}}\baus\b",
-        "it puts secrets where others read them"),
-    row("run-fetched-foreign", Threat.CODE, MEDIUM, "curl|wget|iwr|powershell|python|node -e|bash -c|sh -c|eval|npx|install|npm i|base64|http",
-        rf"(?:{_RUNNING})[^。\n]{{0,80}}(?:{_FETCHED})|(?:{_FETCHED})[^。\n]{{0,120}}(?:{_RUNNING})",
-        "it runs what an address or a shell gives"),
-    row("hide-from-user-foreign", Threat.SOCIAL, HIGH,
-        "nutzer|anwender|user|ohne|utilisateur|usuari|usuári|utente|gebruiker|użytkownik|kullanıcı|пользовател|用户|使用者|用戶|ユーザ|사용자|المستخدم|उपयोगकर्ता",
-        rf"{_HIDING}", "it wants something kept from the person"),
+    *(rule for family in _FAMILIES for rule in _rows(family)),
+    row("drop-instructions-foreign", Threat.INSTRUCTION, HIGH,
+        "игнор|забуд|не обращай|не следуй|αγνο|ξεχασ|अनदेखा|अनदेखी|भूल|yok say|görmezden|unut|zignoruj|ignoruj|zapomnij|pomiń|negeer|vergeet|abaikan|lupakan|bỏ qua|ignorera|glöm|無視|忘れ|무시|잊|تجاهل|انس",
+        r"\b(?:игнориру(?:й|йте)|игнорировать|забудь(?:те)?|не (?:обращай|следуй)\w{0,2})\b[^.\n]{0,40}(?:инструкц|правил|указан|команд)|(?:αγνοήστε|αγνόησε|ξέχασε)[^.\n]{0,40}(?:οδηγί|εντολ|κανόν)|(?:निर्देश|नियम)[^।\n]{0,30}(?:अनदेखा|अनदेखी|भूल)|(?:talimat|kural|yönerge)\w{0,8} (?:yok say|görmezden gel|unut)"
+        r"|\b(?:zignoruj|ignoruj|zapomnij|pomiń)\b[^.\n]{0,40}\b(?:instrukcj|polece|zasad)|\b(?:negeer|vergeet)\b[^.\n]{0,40}\b(?:instructies|regels|opdrachten)|\b(?:abaikan|lupakan)\b[^.\n]{0,40}\b(?:instruksi|aturan|perintah)|bỏ qua[^.\n]{0,40}(?:hướng dẫn|chỉ dẫn|quy tắc)|\b(?:ignorera|glöm)\b[^.\n]{0,40}\b(?:instruktion|regler)"
+        r"|(?:指示|命令|ルール|プロンプト)[^。\n]{0,12}(?:無視|忘れ)|(?:지시|명령|규칙|지침|프롬프트)[^.\n]{0,12}(?:무시|잊)|(?:تجاهل|انس)[^.\n]{0,30}(?:التعليمات|الأوامر|القواعد)",
+        "it asks to drop instructions"),
 )  # fmt: skip

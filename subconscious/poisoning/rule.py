@@ -35,4 +35,16 @@ def _compiled(source: str) -> re.Pattern[str]:
 
 def row(name: str, threat: Threat, level: Level, cues: str, pattern: str, why: str, *, typed: bool = True) -> Rule:
     """Return a rule; its letters are folded as those of the texts that it is matched against."""
-    return Rule(name, threat, level, frozenset(fold(cues).split("|")), fold(pattern), why, typed)
+    folded = [cue for word in cues.split("|") for cue in {fold(word), fold(word[:1].upper() + word[1:]).lower()}]
+    return Rule(name, threat, level, frozenset(folded), _either(fold(pattern)), why, typed)
+
+
+_CAPITALS = {"в": "b", "к": "k", "м": "m", "н": "h", "т": "t", "β": "b", "ζ": "z", "η": "h", "μ": "m", "χ": "x"}
+"""Letters of which only the capital looks like a Latin one and is folded to it: the latter, in lower case."""
+
+_EITHER = str.maketrans({letter: f"[{letter}{latin}]" for letter, latin in _CAPITALS.items()})
+
+
+def _either(pattern: str) -> str:
+    """A pattern that matches a word of those alphabets also where it begins a sentence."""
+    return pattern if pattern.isascii() else pattern.translate(_EITHER)

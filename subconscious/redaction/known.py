@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from . import encoded
 from .plausible import is_distinct, is_repeatable
@@ -17,7 +17,7 @@ SHORTEST, LONGEST = 8, 200
 MOST_VALUES = 100
 """Different values of one text whose repetitions are looked for."""
 
-MOST_BOUNDS = 40
+MOST_BOUNDS = 16
 """Places at which a value may begin within one run of characters without blanks."""
 
 _RUN = re.compile(rf"\S{{{SHORTEST},400}}+")
@@ -76,7 +76,7 @@ class KnownSecrets:
 
     def find(self, text: str, digest: Callable[[str], str]) -> Iterator[Span]:
         """Every place of a known value, which white space, quotes or punctuation surround."""
-        lengths = sorted(length for length in list(self._by_length) if self._by_length[length])
+        lengths = {length for length in list(self._by_length) if self._by_length[length]}
         for run in _RUN.finditer(text) if lengths else ():
             for start, end in _pieces(run[0], lengths):
                 value = run[0][start:end]
@@ -84,10 +84,9 @@ class KnownSecrets:
                     yield Span(run.start() + start, run.start() + end, KIND)
 
 
-def _pieces(run: str, lengths: Iterable[int]) -> Iterator[tuple[int, int]]:
+def _pieces(run: str, lengths: Collection[int]) -> Iterator[tuple[int, int]]:
     """The pieces of a run, from bound to bound, that have one of the lengths."""
     bounds = [bound.span() for bound in _BOUND.finditer(run)][:MOST_BOUNDS]
     starts = {0, *(place for span in bounds for place in span)}
     ends = {len(run), *(place for span in bounds for place in span)}
-    for length in lengths:
-        yield from ((start, start + length) for start in starts if start + length in ends)
+    yield from ((start, end) for start in starts for end in ends if end - start in lengths)

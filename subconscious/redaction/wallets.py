@@ -34,7 +34,9 @@ def find(text: str) -> Iterator[Span]:
         # A run of twelve has one of every twelve words: the others are looked at only around a hit.
         if matches[at][0].lower() in listed:
             first, last = _run(text, matches, at)
-            if last - first >= FEWEST - 1 and len({match[0] for match in matches[first : last + 1]}) > 1:
+            words = [match[0].lower() for match in matches[first : last + 1]]
+            # Drawn words hardly repeat: "test test ... junk" is a public phrase of manuals, or filler.
+            if len(words) >= FEWEST and len(set(words)) > len(words) / 2:
                 yield Span(matches[first].start(), matches[last].end(), KIND)
             at = last
         at += FEWEST

@@ -158,7 +158,7 @@ def test_the_header_of_what_is_set_aside_is_cleaned_and_stays_a_header(running: 
     learned(running, speaker, DECISION)
     running.buried.mkdir(exist_ok=True)
     aside = running.buried / "01-1-aa.entry"
-    header = f"subconscious 1\tStop\t1700000000\t/work/api_key={SECRET}\t/home/kiln\t1\tnote=API_KEY={SECRET}"
+    header = f"subconscious 1\tStop\t1700000000000000000\t/work/api_key={SECRET}\t/home/kiln\t1\tnote=API_KEY={SECRET}"
     aside.write_text(f"{header}\n{json.dumps({'session_id': 'x'})}")
     assert person(running, "redact_stored")["files"] == 1
     assert knowing(running, SECRET) == []
