@@ -43,7 +43,7 @@ _PRESENTED = re.compile(
 """Leads into words that the person quotes and that are not theirs."""
 
 _CHANGE = re.compile(
-    r"\b(?:now|no longer|will|previously|used to|fix(?:e[sd]|ing)?|root cause|summary|proposed|already|the tests? verif\w+|was(?:n't)?|were(?:n't)?)\b"
+    r"\b(?:now|no longer|will|previously|used to|fix(?:e[sd]|ing)?|root cause|summary|proposed|already|the tests? verif\w+|comments?(?=:)|was(?:n't)?|were(?:n't)?)\b"
     r"|(?:\A|[.:;] |\W[-\u2013\u2014] )\W{0,3}(?:before|added|adds|removed|removes|replaced|renamed|moved|passed|extracted|updated|swapped"
     r"|split|introduced|changed|cleaned|refactored|simplified|surface|mark|propagate|re-?apply)\b",
     re.IGNORECASE,
@@ -65,6 +65,9 @@ _UNNAMED = re.compile(
 )
 """A finding points at code that stood beside it, or joins a leading line to what it did not lead to."""
 
+_UNSURE = re.compile(
+    r"\bor (?:maybe|perhaps|it(?:'s|\u2019s| is) not even|is it)\b|\bnot sure (?:if|whether|about)\b", re.IGNORECASE
+)
 _ADDED_NAMES = re.compile(r" \([\w., -]+\)\Z")
 _RIGHT_NOW = re.compile(r"\b(?:right now|at the moment|just now|this time)\b", re.IGNORECASE)
 
@@ -102,6 +105,8 @@ def passing(candidate: Candidate, session: Session) -> str:
         return "tells what was just done or seen"
     if _RIGHT_NOW.search(candidate.content):
         return "holds for the moment"
+    if _UNSURE.search(candidate.content):
+        return "is not sure of itself"
     if _is_carried_out(candidate, session):
         return "was carried out in its session"
     return ""

@@ -31,6 +31,7 @@ _CONVERSATION = re.compile(
     r"|\b(?:as|like|see|said|mentioned|described|listed) (?:above|below|before)\b|\b(?:option|variant) (?:[a-e]|\d)\b"
     r"|\bsame (?:for|as|with|goes for) (?:the other|that|this|it|here|there)\b"
     r"|\b(?:like|for|with) (?:that|this) (?:one|too|as well)\b"
+    r"|\b(?:in|at) (?:the )?other (?:places|cases|spots)\b"
     r"|\b(?:this|that) (?:one|way|change|branch|pr|session|conversation|chat)\b",
     re.IGNORECASE,
 )

@@ -67,6 +67,7 @@ def test_what_was_not_carried_out_or_holds_beyond_it_is_stored(turns: list[Turn]
         "I can't see any usage of the audit log in our code",
         "ok so I just pushed the new exporter to the test server",
         "the importer does not list the logs folder right now",
+        "the trailer is called Checkpoint, or it's not even a trailer but the message",
     ],
 )
 def test_a_report_of_the_moment_waits(text: str) -> None:
