@@ -66,7 +66,7 @@ _UNNAMED = re.compile(
 """A finding points at code that stood beside it, or joins a leading line to what it did not lead to."""
 
 _UNSURE = re.compile(
-    r"\bor (?:maybe|perhaps|it(?:'s|\u2019s| is) not even|is it)\b|\bnot sure (?:if|whether|about)\b", re.IGNORECASE
+    r"\bor (?:maybe|perhaps|it(?:'s|\u2019s| is) not even|is it)\b|\bi(?:'m|\u2019m| am) not sure\b", re.IGNORECASE
 )
 _ADDED_NAMES = re.compile(r" \([\w., -]+\)\Z")
 _RIGHT_NOW = re.compile(r"\b(?:right now|at the moment|just now|this time)\b", re.IGNORECASE)

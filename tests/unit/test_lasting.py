@@ -78,6 +78,7 @@ def test_a_report_of_the_moment_waits(text: str) -> None:
     "text",
     [
         "I always want dates in UTC in our reports",
+        "when you are not sure about a requirement, ask",
         "I just want short answers without a summary at the end",
         "I have been bitten by floats, so amounts are integers here",
         "I have decided that the exporter writes UTC dates",

@@ -14,6 +14,7 @@ from subconscious.text.standalone import unclear
     [
         "prod db is on 6543, don't touch 5432",
         "This project uses tabs",
+        "that's not our staging url, staging is stg.example",
         "there's no misc in this repo, helpers sit next to the feature",
         "option b, for all services (asked: give each service its own NATS stream)",
         "Should dates be local or UTC? Decided: UTC",
