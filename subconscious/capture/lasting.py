@@ -25,8 +25,11 @@ _STANDING = re.compile(
 """Words that make a statement hold beyond the edit that follows it."""
 
 _REPORT = re.compile(
-    r"\W*(?:(?:ok|so|and|now|but|btw|sorry)\W+)*(?:i(?:'ve| have| just| already| also)+ (?!decided|chosen|agreed|settled|always|never)\w+(?:ed|en|ne|t|n)\b"
-    r"|i (?:can(?:'t|not| not)? |do(?:n't| not) |still |now |also |just |\w+ly )*(?:see|saw|notice[d]?|ran|tried|pushed|committed|merged|checked|got|get)\b"
+    r"\W*(?:(?:ok|so|and|now|but|btw|sorry)\W+)*(?:"
+    r"i(?:'ve|\u2019ve| have)(?: just| already| also| now)* (?!been|decided|chosen|agreed|settled|always|never)"
+    r"(?:\w+ed|done|made|put|run|set|written|begun|seen|found)\b|i (?:just|already) \w+ed\b"
+    r"|i (?:can(?:'t|not| not)? |do(?:n't| not) |still |now |also |just |\w+ly )*"
+    r"(?:see|saw|noticed?|ran|tried|pushed|committed|merged|checked|got)\b"
     r"|looking at\b|it (?:seems|looks)\b|looks like\b)",
     re.IGNORECASE,
 )
@@ -40,7 +43,7 @@ _PRESENTED = re.compile(
 """Leads into words that the person quotes and that are not theirs."""
 
 _CHANGE = re.compile(
-    r"\b(?:now|no longer|will|previously|used to|fix(?:e[sd]|ing)?|root cause|summary|proposed|already|was(?:n't)?|were(?:n't)?)\b"
+    r"\b(?:now|no longer|will|previously|used to|fix(?:e[sd]|ing)?|root cause|summary|proposed|already|the tests? verif\w+|comments?(?=:)|was(?:n't)?|were(?:n't)?)\b"
     r"|(?:\A|[.:;] |\W[-\u2013\u2014] )\W{0,3}(?:before|added|adds|removed|removes|replaced|renamed|moved|passed|extracted|updated|swapped"
     r"|split|introduced|changed|cleaned|refactored|simplified|surface|mark|propagate|re-?apply)\b",
     re.IGNORECASE,
@@ -52,7 +55,8 @@ _DEFECT = re.compile(
     r"loses|lost|drops|dropped|destroys|silently|had|didn't|doesn't work|redundant|unnecessary)\b",
     re.IGNORECASE,
 )
-"""A finding speaks of a defect: it is out of date once the session mends it."""
+"""A finding speaks of a defect: it is out of date once that is mended, mostly in the same session but seldom in the
+same part of the transcript."""
 
 _UNNAMED = re.compile(
     r"\b(?:these|those) \w+|\b(?:this|that) (?:struct|function|code|file|fix|method|class|check|case|logic|value|test|field|type|section|call|path)\b"
@@ -61,6 +65,9 @@ _UNNAMED = re.compile(
 )
 """A finding points at code that stood beside it, or joins a leading line to what it did not lead to."""
 
+_UNSURE = re.compile(
+    r"\bor (?:maybe|perhaps|it(?:'s|\u2019s| is) not even|is it)\b|\bi(?:'m|\u2019m| am) not sure\b", re.IGNORECASE
+)
 _ADDED_NAMES = re.compile(r" \([\w., -]+\)\Z")
 _RIGHT_NOW = re.compile(r"\b(?:right now|at the moment|just now|this time)\b", re.IGNORECASE)
 
@@ -74,28 +81,18 @@ MOST_LEADS = 2
 """Colons that lead from one part of a finding to the next."""
 
 
-_EDITS = frozenset(("Edit", "Write", "MultiEdit"))
-
-
 @dataclass(frozen=True, slots=True)
 class Session:
     """The exchanges of the turns at hand, by the turns that they are made of, and the text of each turn."""
 
     of_turn: dict[str, Exchange] = field(default_factory=dict)
     text: dict[str, str] = field(default_factory=dict)
-    before_edit: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, turns: Sequence[Turn]) -> Session:
         """Sort turns into their exchanges."""
         placed = {turn.id: one for one in exchanges(turns) for turn in one.turns}
-        last = next((at for at in reversed(range(len(turns))) if _EDITS & set(turns[at].tools)), 0)
-        return cls(placed, {turn.id: turn.text for turn in turns}, frozenset(turn.id for turn in turns[:last]))
-
-    def edits_around(self, turn_id: str) -> bool:
-        """Whether the session edited files after a turn, or in its exchange."""
-        exchange = self.of_turn.get(turn_id)
-        return turn_id in self.before_edit or (exchange is not None and bool(exchange.files))
+        return cls(placed, {turn.id: turn.text for turn in turns})
 
 
 def passing(candidate: Candidate, session: Session) -> str:
@@ -108,6 +105,8 @@ def passing(candidate: Candidate, session: Session) -> str:
         return "tells what was just done or seen"
     if _RIGHT_NOW.search(candidate.content):
         return "holds for the moment"
+    if _UNSURE.search(candidate.content):
+        return "is not sure of itself"
     if _is_carried_out(candidate, session):
         return "was carried out in its session"
     return ""
@@ -137,9 +136,7 @@ def of_the_moment(candidate: Candidate, session: Session) -> str:
         return "speaks of a change"
     if _names_edited(candidate, session):
         return "is shown by the edits that its exchange made"
-    if _DEFECT.search(said) and session.edits_around(candidate.evidence.turn_id):
-        return "speaks of a defect, and its session went on to edit"
-    return ""
+    return "speaks of a defect" if _DEFECT.search(said) else ""
 
 
 def _names_edited(candidate: Candidate, session: Session) -> bool:

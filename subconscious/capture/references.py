@@ -64,13 +64,8 @@ def is_dependent(text: str) -> bool:
     return bool(_DEPENDENT.match(text)) or len(wording.content_words(text)) < _FEW_WORDS
 
 
-def refers_back(text: str) -> bool:
-    """Whether a sentence uses a pronoun for something that it may not name itself."""
-    return bool(_ANAPHOR.search(text))
-
-
 def begins_back(text: str) -> bool:
-    """Whether a sentence uses such a pronoun before it names anything that could be meant."""
+    """Whether a sentence uses a pronoun before it names anything that could be meant."""
     found = _ANAPHOR.search(text)
     return found is not None and len(wording.content_words(text[: found.start()])) < _FEWEST_NAMES
 
@@ -79,8 +74,16 @@ def replies(text: str, before: str) -> bool:
     """Whether a message's first sentence leaves out what the assistant had just asked or named."""
     said = _said(before)
     asked = bool(said) and said[-1].endswith(("?", "\uff1f"))
-    brief = len(text.split()) <= _BRIEF or bool(_SHORT_CLAUSE.match(text))
-    return refers_back(text) or (asked and brief)
+    return _refers_back(text) or (asked and (_is_brief(text) or bool(_ANAPHOR.search(text))))
+
+
+def _refers_back(text: str) -> bool:
+    """Whether a sentence uses a pronoun for something that it does not name itself; a long one may have named it."""
+    return begins_back(text) or (_is_brief(text) and bool(_ANAPHOR.search(text)))
+
+
+def _is_brief(text: str) -> bool:
+    return len(text.split()) <= _BRIEF or bool(_SHORT_CLAUSE.match(text))
 
 
 def answered(text: str, before: str, number: str = "") -> str:
@@ -92,7 +95,7 @@ def answered(text: str, before: str, number: str = "") -> str:
     if about:
         return f"{text} (asked: {about})"
     terse = len(text.split()) <= _TERSE
-    told = _stated(before) if terse or _REPLY.match(text) or refers_back(text) else ""
+    told = _stated(before) if terse or _REPLY.match(text) or _refers_back(text) else ""
     return f"{text} (replying to: {told})" if told else text
 
 

@@ -21,6 +21,9 @@ _BEGINS_ELSEWHERE = re.compile(
 )
 """A beginning that points at a sentence before it."""
 
+_CONTRAST = re.compile(r"[\W_]*(?:it|that|this)(?:'s|\u2019s| is) not [^,;:]{2,80}[,;:]\s+\w", re.IGNORECASE)
+"""Says what something is not, and then what it is: the contrast names it."""
+
 _CONVERSATION = re.compile(
     r"\b(?:the )?(?:first|second|third|last|other|latter|previous)"
     r" (?:part|one|point|option|approach|paragraph|question|variant)\b"
@@ -31,6 +34,7 @@ _CONVERSATION = re.compile(
     r"|\b(?:as|like|see|said|mentioned|described|listed) (?:above|below|before)\b|\b(?:option|variant) (?:[a-e]|\d)\b"
     r"|\bsame (?:for|as|with|goes for) (?:the other|that|this|it|here|there)\b"
     r"|\b(?:like|for|with) (?:that|this) (?:one|too|as well)\b"
+    r"|\b(?:in|at) (?:the )?other (?:places|cases|spots)\b"
     r"|\b(?:this|that) (?:one|way|change|branch|pr|session|conversation|chat)\b",
     re.IGNORECASE,
 )
@@ -47,7 +51,7 @@ def unclear(text: str) -> str:
         return ""
     if len(text.split()) < FEWEST_WORDS and text.isascii():  # other scripts put no space between words
         return "names something and says nothing of it"
-    if _BEGINS_ELSEWHERE.match(text):
+    if _BEGINS_ELSEWHERE.match(text) and not _CONTRAST.match(text):
         return "begins with what it does not name"
     if _CONVERSATION.search(text):
         return "speaks of a conversation that is over"

@@ -67,6 +67,7 @@ def test_what_was_not_carried_out_or_holds_beyond_it_is_stored(turns: list[Turn]
         "I can't see any usage of the audit log in our code",
         "ok so I just pushed the new exporter to the test server",
         "the importer does not list the logs folder right now",
+        "the trailer is called Checkpoint, or it's not even a trailer but the message",
     ],
 )
 def test_a_report_of_the_moment_waits(text: str) -> None:
@@ -77,6 +78,9 @@ def test_a_report_of_the_moment_waits(text: str) -> None:
     "text",
     [
         "I always want dates in UTC in our reports",
+        "when you are not sure about a requirement, ask",
+        "I just want short answers without a summary at the end",
+        "I have been bitten by floats, so amounts are integers here",
         "I have decided that the exporter writes UTC dates",
         "the staging server belongs to the platform team",
     ],
@@ -114,14 +118,6 @@ def test_what_the_edits_of_its_exchange_show_is_not_given() -> None:
     assert of_the_moment(statement(found), Session.of([turns[0], found, edited("src/other.py")])) == ""
 
 
-def test_a_defect_is_given_only_while_nobody_edits() -> None:
-    defect = said("The exporter loses the last line, since `Pool.acquire` returns a fresh connection.")
-    asked = typed("why is a line lost?")
-    assert of_the_moment(statement(defect), Session.of([asked, defect])) == ""
-    turns = [asked, defect, typed("mend it", "next"), edited("src/export.py")]
-    assert of_the_moment(statement(defect), Session.of(turns)) == "speaks of a defect, and its session went on to edit"
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -129,6 +125,7 @@ def test_a_defect_is_given_only_while_nobody_edits() -> None:
         ("Exporter: Swapped the two columns so that owners come first.", "speaks of a change"),
         ("The exporter reads its columns in export.py:120 and nowhere else.", "names lines by their number"),
         ("Reads a; writes b; closes c; opens d; and returns the exporter.", "is a list of notes"),
+        ("The exporter loses the last line, since `Pool.acquire` returns a fresh one.", "speaks of a defect"),
         ("The exporter calls these helpers whenever a report has an owner.", "points at what it does not name"),
     ],
 )

@@ -14,6 +14,7 @@ from subconscious.text.standalone import unclear
     [
         "prod db is on 6543, don't touch 5432",
         "This project uses tabs",
+        "that's not our staging url, staging is stg.example",
         "there's no misc in this repo, helpers sit next to the feature",
         "option b, for all services (asked: give each service its own NATS stream)",
         "Should dates be local or UTC? Decided: UTC",
@@ -31,6 +32,7 @@ def test_what_names_its_subject_is_clear(text: str) -> None:
         ("the other one stays as it is", "begins with what it does not name"),
         ("never undo your change to the mapper again", "speaks of a conversation that is over"),
         ("the mapper keeps the second approach for good", "speaks of a conversation that is over"),
+        ("we call the library directly in other places", "speaks of a conversation that is over"),
         ("we keep the old name, as described above", "speaks of a conversation that is over"),
         ("Acme Inc.", "names something and says nothing of it"),
         ("the exporter writes files to", "is cut short"),
