@@ -215,6 +215,7 @@ async def test_a_session_that_only_worked_off_a_plan_is_handed_over(database: Da
     async with database.write() as tx:
         story = Handover(asked='"Split the queue"', reported="The work of the plan is told here.").to_json()
         await sessions.note(tx, "planned", project.id, time() - HOUR, transcript="", cwd="/p")
+        await sessions.progress(tx, "planned", branch="main", prompts=[])
         await sessions.summarise(tx, "planned", sessions.Told("planned", "", (), "", "{}", story))
         await sessions.end(tx, "planned", time() - HOUR, "ended", "other")
     assert "The work of the plan is told here." in await told(database, project)
