@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 
 from subconscious.flow.handover import Left
 from subconscious.flow.mind import Mind
-from subconscious.model import Session
+from subconscious.model import Memory, Session
 from subconscious.store import handovers
 from subconscious.summaries import PLAN, Handover
 from subconscious.summaries.likeness import Likeness, gist, likest
@@ -28,8 +28,6 @@ A_SESSION = 3
 USEFUL = 0.3
 """Probability from which a story is told. Of the labelled pairs that reach it, six of ten are what the prompt needs."""
 
-OVERTAKEN = 2
-"""Later sessions that changed most of a story's files from which it tells a state that is gone."""
 
 WORTH_EMBEDDING = 0.05
 """Probability by words alone, at an ordinary cosine, below which a story is not compared by meaning."""
@@ -57,18 +55,18 @@ async def worked_on(mind: Mind, session_id: str, project_id: str, text: str) -> 
 
 
 def _current(known: Sequence[Told], told: Collection[str]) -> list[Told]:
-    """The stories, the latest first, that say something new and that later work has not overtaken."""
+    """The stories, the latest first, that say something new and that no later session has overtaken."""
     heard = {story.asked for session, story in known if session.id in told}
     return [
         (session, story)
         for place, (session, story) in enumerate(known)
         if story.asked not in {"", *heard} and (story.reported or story.done)
-        if sum(_overtakes(later, story) for _, later in known[:place]) < OVERTAKEN
+        if not any(_overtakes(later, story) for _, later in known[:place])
     ]
 
 
 def _overtakes(later: Handover, story: Handover) -> bool:
-    """Whether a later session changed most of the files that a story is about."""
+    """Whether a later session changed most of the files that a story is about: it tells a state that is gone."""
     return 2 * len({*later.files} & {*story.files}) > len(story.files) > 0
 
 
@@ -85,3 +83,13 @@ async def _best(mind: Mind, words: str, found: Sequence[Told], near: Sequence[Li
         if chance > likely:
             best, likely = one, chance
     return Left(*found[best.place]) if best is not None and likely >= USEFUL else None
+
+
+async def changed_since(mind: Mind, project_id: str, file: str, memories: Sequence[Memory]) -> dict[int, int]:
+    """In how many later sessions a file of this name was changed, by memory; the session that said it apart."""
+    known = await handovers.finished(mind.database, project_id, "", LOOKED_AT)
+    changed = [session for session in known if file in Handover.from_json(session.handover).files]
+    return {
+        memory.id: sum(one.last_event_at > memory.said_at and one.id != memory.session_id for one in changed)
+        for memory in memories
+    }

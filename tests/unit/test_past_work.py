@@ -91,9 +91,9 @@ async def test_a_prompt_that_resembles_none_is_given_no_story(database: Database
 
 async def test_a_story_that_later_work_has_overtaken_is_not_told(database: Database, project: Project) -> None:
     later = Handover(asked='"rename the fields"', done="changed files", files=("checkpoint.go", "committed.go"))
-    await over(database, project, {"branch": BRANCH, "once": later, "licence": LICENCE, "colours": COLOURS})
+    await over(database, project, {"branch": BRANCH, "licence": LICENCE, "colours": COLOURS})
     assert "Added Branch" in await given(minded(database), project)
-    await over(database, project, {"twice": later})
+    await over(database, project, {"later": later})
     assert "Added Branch" not in await given(minded(database), project, session="other")
 
 
