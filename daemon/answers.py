@@ -26,6 +26,7 @@ from subconscious.flow.unasked import (
 )
 from subconscious.model import Session
 from subconscious.projects import head, latest_commits, within
+from subconscious.quoting import CLOSING, OPENING
 from subconscious.repute import reputes
 from subconscious.search.rewriting import completed
 from subconscious.store import (
@@ -254,7 +255,7 @@ class Answers:
         told = [message, await self._remembered(entry, project, entry.payload.session_id)]
         if not text and self._core.mind(entry.options).settings.surface:
             greeting = await self._late_greeting(entry, project)
-            text = "\n".join(filter(None, (greeting.text, await self._fitting(entry, project))))
+            text = _in_one_frame(greeting.text, await self._fitting(entry, project))
             told.append(self._loaded(entry, greeting))
         return output("UserPromptSubmit", text, "\n".join(filter(None, told)))
 
@@ -387,6 +388,11 @@ def _failed(payload: Payload) -> FailedCall:
 async def _occasion(entry: Entry, project: Project, event: str) -> Occasion:
     branch, _ = await asyncio.to_thread(head, entry.payload.cwd or entry.folder)
     return Occasion(entry.payload.session_id, project.id, event, branch)
+
+
+def _in_one_frame(first: str, second: str) -> str:
+    """Two contexts as one; either may be ""."""
+    return first.removesuffix(CLOSING) + second.removeprefix(OPENING) if first and second else first or second
 
 
 def _news(folder: str) -> tuple[str, tuple[tuple[float, str], ...]]:

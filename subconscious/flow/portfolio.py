@@ -166,10 +166,12 @@ def _touches(hit: Hit, work: Work) -> bool:
 def _may_fit(hit: Hit, work: Work) -> bool:
     """Whether a memory may fit a start at all: what the assistant worded only fits on the branch of its task.
 
-    On a trunk, where tasks follow each other, it is left to the prompts and files that it is about.
+    On a trunk, where tasks follow each other, it is left to the prompts and files that it is about, unless several
+    sessions found it and the last requests are about it.
     """
     on_its_branch = work.branch not in MAIN_BRANCHES and hit.memory.branch == work.branch
-    return not is_finding(hit.memory) or on_its_branch
+    found_again = hit.memory.recurrence > 1 and hit.relevance >= TOUCHES
+    return not is_finding(hit.memory) or on_its_branch or found_again
 
 
 def _worth(mind: Mind, hit: Hit, branch: str) -> float:

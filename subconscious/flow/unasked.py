@@ -20,7 +20,7 @@ from subconscious.flow.handover import Left, lines_of
 from subconscious.flow.holding import holding_hits
 from subconscious.flow.mind import Mind
 from subconscious.flow.observing import known_ways_out
-from subconscious.flow.past_work import worked_on
+from subconscious.flow.past_work import changed_since, worked_on
 from subconscious.flow.recalling import fade, heeded, priorities, recall, superseded
 from subconscious.model import EngineHit, Hit, Memory
 from subconscious.quoting import CLOSING, OPENING
@@ -48,6 +48,9 @@ STORY, LEAST_STORY = 600, 300
 
 NEAR_WORK = 0.4
 """Cosine to the session's prompt from which a finding on a file is about the work: that of an ordinary search hit."""
+
+OVERTAKEN = 2
+"""Later sessions that changed a file from which a finding on it is likely to be outdated."""
 
 WORK_LETTERS = 400
 """Characters of a prompt that findings are compared with: what it asks for stands at its beginning."""
@@ -105,26 +108,37 @@ async def surface_file(mind: Mind, occasion: Occasion, touched: Touched) -> surf
         return surfacing.SILENCE
     found = await full_text.naming(mind.database, touched.name, projects_of(occasion.project_id), CANDIDATES)
     bound = [(memory, strength) for memory in found if (strength := bond(memory, touched))]
-    hits = await _ranked(mind, occasion, "file", await about_the_work(mind, bound, touched.work))
+    hits = await _ranked(mind, occasion, "file", await about_the_work(mind, occasion.project_id, bound, touched))
     hits += await unconfirmed.bound(mind, occasion.session_id, occasion.project_id, touched)
     return await _give(mind, replace(occasion, about=touched.path, asked="bound to the file"), hits, seen)
 
 
-async def about_the_work(mind: Mind, bound: Sequence[tuple[Memory, float]], work: str) -> list[tuple[Memory, float]]:
-    """Leave out findings on a file that the session's prompt is not about, and those that sessions leave unheeded.
+async def about_the_work(
+    mind: Mind, project_id: str, bound: Sequence[tuple[Memory, float]], touched: Touched
+) -> list[tuple[Memory, float]]:
+    """Leave out findings on a file that the session's prompt is not about, or that are likely to be outdated.
 
     Most findings name files that every other session reads. What a person stands for is given with the file anyway.
     """
-    findings = [memory.id for memory, _ in bound if is_finding(memory)]
+    findings = [memory for memory, _ in bound if is_finding(memory)]
     if not findings:
         return list(bound)
-    heard = await responses.of_memories(mind.database, findings) if mind.settings.feedback else {}
+    ids = [memory.id for memory in findings]
+    heard = await responses.of_memories(mind.database, ids) if mind.settings.feedback else {}
+    changed = await changed_since(mind, project_id, touched.name, findings)
     apart = {number for number, one in heard.items() if one.unheeded >= MOST_UNHEEDED}
-    asked = await mind.embed(work[:WORK_LETTERS]) if work and mind.index is not None else None
-    if asked is not None and mind.index is not None:
-        vectors = await mind.index.vectors(findings)
-        apart |= {number for number, vector in vectors.items() if float(vector @ asked) < NEAR_WORK}
+    apart |= {number for number, count in changed.items() if count >= OVERTAKEN}
+    apart |= await _far_from(mind, ids, touched.work)
     return [(memory, strength) for memory, strength in bound if memory.id not in apart]
+
+
+async def _far_from(mind: Mind, ids: Sequence[int], work: str) -> set[int]:
+    """The memories that are not about a prompt; none where either is not embedded."""
+    asked = await mind.embed(work[:WORK_LETTERS]) if work and mind.index is not None else None
+    if asked is None or mind.index is None:
+        return set()
+    vectors = await mind.index.vectors(ids)
+    return {number for number, vector in vectors.items() if float(vector @ asked) < NEAR_WORK}
 
 
 @dataclass(frozen=True, slots=True)

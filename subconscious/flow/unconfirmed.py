@@ -13,6 +13,7 @@ from subconscious.capture.origins import words
 from subconscious.capture.sentences import sentences
 from subconscious.errors import TranscriptError
 from subconscious.flow.mind import Mind
+from subconscious.flow.past_work import changed_since
 from subconscious.flow.recalling import fade, weighed
 from subconscious.flow.remembering import MOST_UNCONFIRMED, Provenance, hold_cap, memory_of
 from subconscious.model import Admission, Candidate, Decision, EngineHit, Hit, Memory, Role, Turn
@@ -47,6 +48,9 @@ BOND = 0.8
 
 NEAR_WORK = 0.4
 """Cosine to the session's prompt from which one that is bound to a file is about the work."""
+
+OVERTAKEN = 2
+"""Later sessions that changed its file from which one is likely to be outdated."""
 
 WORK_LETTERS = 400
 
@@ -174,11 +178,12 @@ async def bound(mind: Mind, session_id: str, project_id: str, touched: Touched) 
     named = await full_text.naming(mind.database, touched.name, projects_of(project_id), LOOKED_AT, which)
     strengths = [(memory, bond(memory, touched)) for memory in named]
     nearness = await _cosines(mind, touched.work[:WORK_LETTERS], [one.id for one in named]) if touched.work else {}
+    changed = await changed_since(mind, project_id, touched.name, named)
     now = time()
     hits = [
         Hit(memory, strength, fade(mind, memory, now), (EngineHit("file", 1, strength),), strength)
         for memory, strength in strengths
-        if strength >= BOND and nearness.get(memory.id, 1.0) >= NEAR_WORK
+        if strength >= BOND and changed[memory.id] < OVERTAKEN and nearness.get(memory.id, 1.0) >= NEAR_WORK
     ]
     return await _best(mind, hits)
 

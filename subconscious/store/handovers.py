@@ -24,10 +24,13 @@ class Given:
 
 
 async def finished(database: Database, project_id: str, session_id: str, limit: int) -> list[Session]:
-    """The latest other sessions of a project that are over and that a person spoke in; none that still runs."""
+    """The latest other sessions of a project that are over and worked on something; none that still runs.
+
+    Of a session that only worked off an approved plan, no prompt is on record.
+    """
     rows = await database.rows(
-        "SELECT * FROM sessions WHERE project_id = ? AND id <> ? AND status <> 'open' AND turns > 0"  # noqa: S608
-        f" ORDER BY {LATEST_FIRST} LIMIT ?",
+        "SELECT * FROM sessions WHERE project_id = ? AND id <> ? AND status <> 'open'"  # noqa: S608
+        f" AND (turns > 0 OR handover <> '') ORDER BY {LATEST_FIRST} LIMIT ?",
         (project_id, session_id, time() + AHEAD, limit),
     )
     return [session_from(row) for row in rows]

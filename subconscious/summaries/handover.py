@@ -100,6 +100,8 @@ _FRAGMENT = re.compile(
     r"[^\w`\"'(\[]*(?:[a-z]+(?:[ ,;:]|$)).*|.*[:,]$|.*\b(?:and|or|with|the|of|to|a|in|for|from)$", re.DOTALL
 )
 """What is no whole sentence: it goes on from a line before, or is gone on with in the next."""
+_HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*\n]{1,150}\*\*(?:\s*\([^)\n]{0,80}\))?:?\s*)", re.DOTALL)
+_IN_CODE = re.compile(r"`[^`]{0,200}`")
 _ENDS = re.compile(r"[.;!?](?= )")
 _HOST = re.compile(
     r"\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[\w-]{1,60}(?:\.[\w-]{1,60}){0,6}\.(?:com|org|net|io|dev|example|test|cloud|app|ai|co|eu|us|uk|de|fr"
@@ -277,7 +279,7 @@ def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str
         return
     for raw in SENTENCE.split(_CODE_BLOCK.sub("\n", answer))[:MOST_SENTENCES]:
         sentence = _ADDRESS.sub("[link]", wording.squeeze(MARKUP.sub("", raw)))
-        if _is_whole(sentence) and _is_own_work(sentence, written):
+        if not _HEADING.fullmatch(raw) and _is_whole(sentence) and _is_own_work(sentence, written):
             yield sentence
 
 
@@ -285,7 +287,8 @@ def _is_whole(sentence: str) -> bool:
     """Whether a sentence can be understood without the lines around it."""
     if EMPTY.fullmatch(sentence) or _ANNOUNCES.fullmatch(sentence) or _FRAGMENT.fullmatch(sentence):
         return False
-    return sentence.count("`") % 2 == 0 and sentence.count("(") == sentence.count(")")
+    in_words = any(letter.isalpha() for letter in _IN_CODE.sub("", sentence))
+    return in_words and sentence.count("`") % 2 == 0 and sentence.count("(") == sentence.count(")")
 
 
 def _is_own_work(sentence: str, written: Collection[str]) -> bool:

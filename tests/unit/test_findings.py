@@ -16,6 +16,7 @@ from subconscious.store import memories, sessions, vectors
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from subconscious.store.vectors import NumpyIndex, Row
+from subconscious.summaries import Handover
 from subconscious.surfacing.files import Touched
 from tests.support.minds import make_mind, store
 from tests.support.values import NOON, make_memory
@@ -87,6 +88,21 @@ async def test_a_finding_that_three_sessions_left_unheeded_is_not_given_with_its
         async with database.write() as tx:
             await sessions.end(tx, session, NOON, "ended", "other")
     assert await given(mind, project) == []
+
+
+async def test_a_finding_is_not_given_once_two_later_sessions_changed_its_file(
+    database: Database, project: Project
+) -> None:
+    number = await found(database, project)
+    mind = mind_asked(database, ABOUT)
+    for at, session in enumerate(("before", "one", "two"), start=1):
+        assert await given(mind, project, f"asks {at}") == [number]
+        story = Handover(asked='"Change uploads"', files=("worker.py",)).to_json()
+        async with database.write() as tx:
+            await sessions.note(tx, session, project.id, NOON + at, transcript="", cwd="/p")
+            await sessions.summarise(tx, session, sessions.Told("", "", (), "", "{}", story))
+            await sessions.end(tx, session, NOON + at, "ended", "other")
+    assert await given(mind, project, "asks again") == []
 
 
 @pytest.mark.parametrize(("branch", "is_given"), [("kiln", True), ("main", False), ("glaze", False)])

@@ -210,6 +210,17 @@ async def test_another_branch_is_handed_over_for_two_days(
     assert ("The work of before" in await told(database, project, branch="kiln")) is is_told
 
 
+async def test_a_session_that_only_worked_off_a_plan_is_handed_over(database: Database, project: Project) -> None:
+    await ended(database, project, "before", time() - 2 * HOUR)
+    async with database.write() as tx:
+        story = Handover(asked='"Split the queue"', reported="The work of the plan is told here.").to_json()
+        await sessions.note(tx, "planned", project.id, time() - HOUR, transcript="", cwd="/p")
+        await sessions.progress(tx, "planned", branch="main", prompts=[])
+        await sessions.summarise(tx, "planned", sessions.Told("planned", "", (), "", "{}", story))
+        await sessions.end(tx, "planned", time() - HOUR, "ended", "other")
+    assert "The work of the plan is told here." in await told(database, project)
+
+
 async def test_another_branch_is_handed_over_in_half_the_room(database: Database, project: Project) -> None:
     report = " ".join(f"Added step {number} to the worker." for number in range(60))
     await ended(database, project, "before", time() - HOUR, "glaze", reported=report)

@@ -89,6 +89,14 @@ async def test_a_prompt_that_resembles_none_is_given_no_story(database: Database
     assert await given(minded(database), project, text) == ""
 
 
+async def test_a_story_that_later_work_has_overtaken_is_not_told(database: Database, project: Project) -> None:
+    later = Handover(asked='"rename the fields"', done="changed files", files=("checkpoint.go", "committed.go"))
+    await over(database, project, {"branch": BRANCH, "licence": LICENCE, "colours": COLOURS})
+    assert "Added Branch" in await given(minded(database), project)
+    await over(database, project, {"later": later})
+    assert "Added Branch" not in await given(minded(database), project, session="other")
+
+
 async def test_words_alone_are_not_enough(database: Database, project: Project) -> None:
     await over(database, project, ALL)
     wordless = Mind(database, None, Settings(embedder="none"), nothing)
@@ -102,7 +110,8 @@ async def test_without_hand_overs_no_story_is_told(database: Database, project: 
 
 async def test_stories_share_the_budget_of_the_session(database: Database, project: Project) -> None:
     long = replace(BRANCH, reported=" ".join([BRANCH.reported] * 9))
-    stories = {f"branch {number}": long for number in range(5)} | {"licence": LICENCE, "colours": COLOURS}
+    several = {f"branch {number}": replace(long, asked=f"{long.asked}{number}", files=()) for number in range(5)}
+    stories = several | {"licence": LICENCE, "colours": COLOURS}
     await over(database, project, stories)
     mind = minded(database)
     told = [await given(mind, project) for _ in range(6)]
