@@ -253,3 +253,9 @@ def _upper() -> Any:
             return open_session(path)
     except Exception as error:  # a missing file, a broken one, the runtime's own types: words go on alone
         raise EmbedderError(f"the judge can't be loaded: {error}", "install Subconscious anew") from error
+
+
+def unload() -> None:
+    """Free the memory of both models; the next sentence loads them again."""
+    model.cache_clear()
+    _upper.cache_clear()
