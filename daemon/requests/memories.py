@@ -18,6 +18,7 @@ from subconscious.flow import unconfirmed
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import priorities, recall
 from subconscious.flow.remembering import Provenance, clean
+from subconscious.flow.spelling import corrections
 from subconscious.kinds import KINDS
 from subconscious.model import Hit, Memory, Origin
 from subconscious.projects import head
@@ -126,7 +127,10 @@ class Memories(Room):
         which = await self._which(args, everywhere=everywhere)
         await self.core.notes.refresh(self.core, which.project_id)
         meant = understand(args.query, which, datetime.now().astimezone())
-        meant = replace(meant, lent=await self.core.rewording.lend(meant.text, args.session_id or ""))
+        lent = await self.core.rewording.lend(meant.text, args.session_id or "")
+        # Added and not put in place of what was typed, which may be a word of another language.
+        meant_by = await corrections(mind.database, meant.text, which.project_id)
+        meant = replace(meant, lent=" ".join(filter(None, (lent, *meant_by.values()))))
         return await recall(mind, meant, which.project_id, args.limit, wanted)
 
     async def _unconfirmed(self, mind: Mind, args: Search, room: int) -> list[Hit]:

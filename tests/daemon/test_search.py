@@ -46,6 +46,14 @@ def put(home: Home, cwd: Path, text: str, **more: Any) -> int:
     return number
 
 
+def test_a_misspelled_word_finds_what_it_means(running: Home, speaker: Speaker, tmp_path: Path) -> None:
+    kafka = put(running, speaker.project, "Events go through Kafka.")
+    put(running, speaker.project, "Invoices are made at night.")
+    assert ids(running, speaker.project, "kafak") == [kafka]
+    assert ids(running, speaker.project, "terraform") == []
+    assert ids(running, tmp_path / "elsewhere", "kafak") == []  # a word of another project is none of this one's
+
+
 def test_a_search_is_narrowed(running: Home, speaker: Speaker) -> None:
     plain = put(running, speaker.project, "The retry queue is bounded.", kind="decision")
     lesson = put(running, speaker.project, "The retry queue needs a cap.", kind="lesson", tags=["ops"])
