@@ -24,6 +24,7 @@ from subconscious.model import Hit, Memory, Origin
 from subconscious.projects import head
 from subconscious.quoting import quote
 from subconscious.search.dates import moment
+from subconscious.search.floor import matches
 from subconscious.search.selection import Selection
 from subconscious.search.tiers import Tier, Tiers, Told, tell
 from subconscious.search.understanding import understand
@@ -90,7 +91,8 @@ class Memories(Room):
         """Answer a question with framed text, as the model is given it."""
         mind = chosen(self.core.mind(asked=True), args)
         wanted = mind.wanted(args.query)
-        hits = await self._found(mind, args, wanted, everywhere=False)
+        found = await self._found(mind, args, wanted, everywhere=False)
+        hits = found if args.nearest else matches(found)
         tokens = args.tokens if "tokens" in args.model_fields_set else wanted.tokens
         budget = surfacing.Budget(tokens, tokens * surfacing.CHARACTERS_A_TOKEN, args.limit)
         branch, _ = await asyncio.to_thread(head, args.cwd)
@@ -104,13 +106,16 @@ class Memories(Room):
         context = surfacing.compose(hits, budget, branch, marks=marks, tell=telling)
         async with mind.database.write() as tx:
             await memories.touch(tx, [hit.memory.id for hit in context.hits], time())
-        return {"text": context.text, "hits": told(context.hits), "mode": wanted.mode}
+        far = len(found) - len(hits)
+        return {"text": context.text, "hits": told(context.hits), "mode": wanted.mode, "far": far}
 
     async def cmd_search(self, args: Search) -> dict[str, Any]:
         """Rank memories for a person to look through; with a tier or a section, tell so much of each."""
         mind = chosen(self.core.mind(asked=True), args)
         wanted = mind.wanted(args.query)
-        hits = await self._found(mind, args, wanted, everywhere=args.everywhere)
+        found = await self._found(mind, args, wanted, everywhere=args.everywhere)
+        hits = found if args.nearest else matches(found)
+        far = len(found) - len(hits)
         hits += await self._unconfirmed(mind, args, args.limit - len(hits))
         branch, _ = await asyncio.to_thread(head, args.cwd) if args.cwd else ("", "")
         answers = [
@@ -120,7 +125,7 @@ class Memories(Room):
         if args.tier or args.section:
             for hit, answer in zip(hits, answers, strict=True):
                 answer["told"] = asdict(self._told(args, hit.memory))
-        return {"hits": answers, "mode": wanted.mode}
+        return {"hits": answers, "mode": wanted.mode, "far": far}
 
     async def _found(self, mind: Mind, args: Search, wanted: Selection, *, everywhere: bool) -> list[Hit]:
         AWAITED.set(True)  # of this connection's own task
