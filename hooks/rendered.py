@@ -24,7 +24,7 @@ def read(path: str, most: int = LARGEST) -> bytes:
     try:
         status = os.fstat(file)
         ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
-        return os.read(file, most) if ours and status.st_size < most else b""
+        return os.read(file, status.st_size) if ours and status.st_size < most else b""
     finally:
         os.close(file)
 
