@@ -78,12 +78,17 @@ def search(options: Namespace) -> None:
 
 
 def _manner(options: Namespace) -> dict[str, Any]:
-    return {name: getattr(options, name, None) for name in ("preset", "mode", "budget")} | {"session_id": session()}
+    return {name: getattr(options, name, None) for name in ("preset", "mode", "budget")} | {
+        "nearest": options.nearest or None,
+        "session_id": session(),
+    }
 
 
 def _surer(answer: dict[str, Any]) -> str:
-    """What to try where a mode wants hits that are surer than any is."""
-    mode = answer.get("mode", "any")  # a daemon of before knows none
+    """What to try where nothing is near enough, or where a mode wants hits that are surer than any is."""
+    if far := answer.get("far", 0):  # a daemon of before knows none
+        return f"\n  No match; to list the nearest {far}: --nearest"
+    mode = answer.get("mode", "any")
     return "" if mode == "any" else f"\n  Nothing is sure enough for {mode}; all that was found: --mode any"
 
 

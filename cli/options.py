@@ -94,6 +94,7 @@ def add_manner(verb: argparse.ArgumentParser) -> None:
     modes = ("any", "auto", "execution", "planning", "brainstorming")
     verb.add_argument("--mode", choices=modes, help="how many and how sure; `auto` reads it off the question")
     verb.add_argument("--budget", choices=("lean", "balanced", "deep"), help="how far to look, and how much to answer")
+    verb.add_argument("--nearest", action="store_true", help="list what is no match, too")
 
 
 def add_ids(verb: argparse.ArgumentParser) -> None:

@@ -105,8 +105,10 @@ def _live(home: Home, lock: Lock, *, handle_signals: bool) -> None:
 
     from subconscious.settings import load_settings, require_written
 
+    from .heap import return_large_blocks
     from .lifecycle import run
 
+    return_large_blocks()
     require_written(home.root)
     settings = load_settings(home.root)
     with asyncio.Runner() as runner:

@@ -115,6 +115,7 @@ class Answers:
 
     async def _start(self, entry: Entry, project: Project, doubt: str) -> bytes:
         del doubt
+        self._core.embedding.warm_up()
         session_id, source = entry.payload.session_id, entry.payload.source
         before = await sessions.get(self._core.database, session_id) if source == "resume" else None
         async with self._core.database.write() as tx:

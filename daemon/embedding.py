@@ -9,17 +9,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from subconscious.embeddings import NONE, Access
+from subconscious.capture import judge
+from subconscious.embeddings import NONE, Access, Embedder
 from subconscious.errors import EmbedderBusyError, EmbedderError, SubconsciousError
 from subconscious.store import embedding_queue
 from subconscious.store.connect import Database
+from subconscious.transcripts import spoken_words
 
+from . import heap
 from .batches import Batches, OutError
 from .chain import Chain, Opened
 from .sense import Manners, Sense
@@ -37,6 +40,9 @@ TROUBLES = 3
 
 LONGEST_REST = 300.0
 """Seconds after which it is looked whether an embedder may be tried again, whatever became of the clock."""
+
+IDLE_SECONDS = 600.0
+"""Seconds without use after which the local model is unloaded: it is most of what an idle daemon holds in memory."""
 
 OPENING = 60.0
 """Seconds in which an index should be open."""
@@ -65,6 +71,8 @@ class Embedding:
         self._wanted = asyncio.Event()
         # Set after each round, also one that had nothing to do: what was stored has its vector, or will have none soon.
         self.settled = asyncio.Event()
+        # Called after something was stored or changed.
+        self.on_change: Callable[[], None] = lambda: None
         self._payments: set[asyncio.Task[None]] = set()
 
     @property
@@ -123,8 +131,31 @@ class Embedding:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._loaded.wait(), OPENING)
 
+    async def for_captures(self) -> Embedder | None:
+        """Return the embedder that serves, once it is there: what is captured is not urgent and waits for it."""
+        if self.sense.embedder is None and self._loop is not None and self.name != NONE:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._loaded.wait(), OPENING)
+        return self.sense.embedder
+
+    def warm_up(self) -> None:
+        """Load the local model in the background, if it was unloaded: a session begins."""
+        self.sense.warm_up()
+
+    async def cool_down(self) -> None:
+        """Free what only makes questions quicker, where nobody has asked for a while: the local model above all."""
+        if not self.sense.cool_down(IDLE_SECONDS):
+            return
+        judge.unload()
+        spoken_words.forget()
+        if self.index is not None:
+            await self.index.shrink()
+        await self._database.shrink()
+        heap.trim()
+
     def wake(self) -> None:
         """Something was stored: look for work."""
+        self.on_change()
         self._wanted.set()
 
     def use_key(self, key: str) -> None:
@@ -146,6 +177,8 @@ class Embedding:
 
     async def refresh(self, ids: Sequence[int]) -> None:
         """Tell the indexes which memories have changed."""
+        if ids:
+            self.on_change()
         await self._serving.refresh(ids)
 
     async def rebuild(self) -> None:

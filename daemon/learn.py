@@ -302,11 +302,11 @@ def _read(path: str, place: sessions.Position, final: bool) -> Reading:
 
 
 async def opinions_of(core: Core, turns: Sequence[Turn]) -> Opinions:
-    """What the judge thinks of what was typed; where the local model is not at hand, it goes by the words."""
-    embedder = core.embedding.sense.embedder
+    """What the judge thinks of what was typed; where there is no local model, it goes by the words."""
+    said = dict.fromkeys(one for turn in turns for one in spoken(turn))
+    embedder = await core.embedding.for_captures() if said else None
     if not isinstance(embedder, LocalEmbedder):
         return {}
-    said = dict.fromkeys(one for turn in turns for one in spoken(turn))
     return await asyncio.to_thread(judged_with, list(said)[:MOST_SENTENCES], embedder)
 
 

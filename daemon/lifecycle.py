@@ -31,6 +31,7 @@ from .accepted import accepted, refused, with_tuples
 from .asking import Asking
 from .core import Core
 from .embedding import Embedding
+from .file_names import FileNames
 from .linking import Linking
 from .lock import Lock
 from .paying import Account
@@ -174,6 +175,7 @@ async def _run_parts(core: Core, spool: Spool, workers: Workers, server: Server,
         lambda: core.notes.run(core),
         lambda: maintenance.run(core),
         lambda: rendering.run(core),
+        FileNames(core).run,
         lambda: recovery.run(core, spool),
     )
     interruptible = [asyncio.create_task(_part(core, loop)) for loop in loops]

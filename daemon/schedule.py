@@ -64,6 +64,7 @@ class Schedule:
             self.redact,
             self.read_dates,
             self.settle,
+            self.rest,
         )
         for phase in phases:
             try:
@@ -72,6 +73,10 @@ class Schedule:
                 self._core.disk.note(error)
                 # Upkeep is not worth the daemon: whatever a phase meets, the next round tries it again.
                 log.exception("upkeep: %s failed", phase.__name__)
+
+    async def rest(self) -> None:
+        """Free the memory that nobody has needed for a while."""
+        await self._core.embedding.cool_down()
 
     async def close_silent(self) -> int:
         """Read to the end, and close, the sessions that fell silent without a word (SPEC B13)."""

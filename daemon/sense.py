@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from subconscious.embeddings import Embedder
+from subconscious.embeddings import Embedder, Unloadable
 from subconscious.errors import EmbedderError
 from subconscious.flow.remembering import clean
 from subconscious.search.found import Found
@@ -77,6 +77,7 @@ class Sense:
         self._ready = asyncio.Event()
         self._recent: OrderedDict[str, numpy.ndarray] = OrderedDict()
         self._under_way: set[asyncio.Task[numpy.ndarray | None]] = set()
+        self._loading: asyncio.Future[None] | None = None
 
     def awake(self, embedder: Embedder | None) -> None:
         """Questions are embedded by it from now on; None: by nothing, and words alone answer them."""
@@ -99,9 +100,35 @@ class Sense:
     async def at_hand(self, text: str) -> numpy.ndarray | None:
         """The vector of what is about to be stored; None where that takes a call, or a model still to be loaded."""
         embedder = self.embedder
-        return None if embedder is None or embedder.remote else await self._of(text, 0.0, sent=False)
+        return None if embedder is None or embedder.remote else await self._of(text, 0.0, sent=False, stored=True)
 
-    async def _of(self, text: str, seconds: float, *, sent: bool = True) -> numpy.ndarray | None:
+    def warm_up(self) -> bool:
+        """Load the model in the background if it was unloaded; whether it is still to be loaded."""
+        embedder = self.embedder
+        if not isinstance(embedder, Unloadable) or embedder.loaded:
+            return False
+        if self._loading is None or self._loading.done():
+            self._loading = in_thread(embedder.load)
+            self._loading.add_done_callback(self._loaded_again)
+        return True
+
+    def _loaded_again(self, loading: asyncio.Future[None]) -> None:
+        if not loading.cancelled() and (error := loading.exception()) is not None:
+            log.warning("the embedder can't be loaded again: %s", error)
+        self.found.clear()  # what words alone found meanwhile is not the answer any more
+
+    def cool_down(self, seconds: float) -> bool:
+        """Unload the model if nobody has used it for so long; whether nobody has."""
+        embedder = self.embedder
+        if not isinstance(embedder, Unloadable) or embedder.idle_seconds < seconds:
+            return False
+        if embedder.loaded:
+            embedder.unload()
+            log.info("the local embedder is unloaded until somebody needs it")
+        return True
+
+    async def _of(self, text: str, seconds: float, *, sent: bool = True, stored: bool = False) -> numpy.ndarray | None:
+        """The vector of a text; what is about to be ``stored`` waits until the model is loaded."""
         if not self._ready.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._ready.wait(), PATIENCE)
@@ -110,6 +137,8 @@ class Sense:
             return None
         if embedder.remote:  # looked at only now: while we waited, another may have been loaded
             return await self._from_afar(embedder, clean(text), seconds) if sent else None
+        if not stored and self.warm_up():
+            return None  # nobody waits for the model: words answer until it is loaded
         try:
             found: numpy.ndarray = (await asyncio.to_thread(embedder.embed, [text]))[0]
         except EmbedderError as error:

@@ -162,6 +162,15 @@ def _secrets() -> bytes:
     return ";".join(told).encode() or b"-"
 
 
+def _worth_asking(home: str, event: str, payload: bytes) -> bool:
+    """Whether the daemon may have an answer: it has none about a file that no memory names."""
+    if event != "PostToolUse":
+        return True
+    from hooks import known_files
+
+    return known_files.may_be_known(home, payload)
+
+
 def main(event: str) -> None:
     """Hand over, ask, print."""
     home = find_home()
@@ -173,7 +182,7 @@ def main(event: str) -> None:
         spooled = True
     except OSError:
         spooled = False
-    if spooled and len(entry) > LARGEST_QUESTION:
+    if spooled and (len(entry) > LARGEST_QUESTION or not _worth_asking(home, event, payload)):
         return
     try:
         said = answer(home, event, name, entry, spooled)

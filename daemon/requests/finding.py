@@ -19,6 +19,7 @@ class FindingArgs(Args):
     preset: Literal["relative", "rrf", "nexus"] | None = None
     mode: Literal["any", "auto", "execution", "planning", "brainstorming"] | None = None
     budget: Literal["lean", "balanced", "deep"] | None = None
+    nearest: bool | None = None
 
 
 def chosen(mind: Mind, args: FindingArgs) -> Mind:

@@ -18,11 +18,13 @@ from subconscious.flow import unconfirmed
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import priorities, recall
 from subconscious.flow.remembering import Provenance, clean
+from subconscious.flow.spelling import corrections
 from subconscious.kinds import KINDS
 from subconscious.model import Hit, Memory, Origin
 from subconscious.projects import head
 from subconscious.quoting import quote
 from subconscious.search.dates import moment
+from subconscious.search.floor import matches
 from subconscious.search.selection import Selection
 from subconscious.search.tiers import Tier, Tiers, Told, tell
 from subconscious.search.understanding import understand
@@ -97,7 +99,8 @@ class Memories(Room):
         """Answer a question with framed text, as the model is given it."""
         mind = chosen(self.core.mind(asked=True), args)
         wanted = mind.wanted(args.query)
-        hits = await self._found(mind, args, wanted, everywhere=False)
+        found = await self._found(mind, args, wanted, everywhere=False)
+        hits = found if args.nearest else matches(found)
         tokens = args.tokens if "tokens" in args.model_fields_set else wanted.tokens
         budget = surfacing.Budget(tokens, tokens * surfacing.CHARACTERS_A_TOKEN, args.limit)
         branch, _ = await asyncio.to_thread(head, args.cwd)
@@ -111,13 +114,16 @@ class Memories(Room):
         context = surfacing.compose(hits, budget, branch, marks=marks, tell=telling)
         async with mind.database.write() as tx:
             await memories.touch(tx, [hit.memory.id for hit in context.hits], time())
-        return {"text": context.text, "hits": told(context.hits), "mode": wanted.mode}
+        far = len(found) - len(hits)
+        return {"text": context.text, "hits": told(context.hits), "mode": wanted.mode, "far": far}
 
     async def cmd_search(self, args: Search) -> dict[str, Any]:
         """Rank memories for a person to look through; with a tier or a section, tell so much of each."""
         mind = chosen(self.core.mind(asked=True), args)
         wanted = mind.wanted(args.query)
-        hits = await self._found(mind, args, wanted, everywhere=args.everywhere)
+        found = await self._found(mind, args, wanted, everywhere=args.everywhere)
+        hits = found if args.nearest else matches(found)
+        far = len(found) - len(hits)
         hits += await self._unconfirmed(mind, args, args.limit - len(hits))
         branch, _ = await asyncio.to_thread(head, args.cwd) if args.cwd else ("", "")
         answers = [
@@ -127,14 +133,17 @@ class Memories(Room):
         if args.tier or args.section:
             for hit, answer in zip(hits, answers, strict=True):
                 answer["told"] = asdict(self._told(args, hit.memory))
-        return {"hits": answers, "mode": wanted.mode}
+        return {"hits": answers, "mode": wanted.mode, "far": far}
 
     async def _found(self, mind: Mind, args: Search, wanted: Selection, *, everywhere: bool) -> list[Hit]:
         AWAITED.set(True)  # of this connection's own task
         which = await self._which(args, everywhere=everywhere)
         await self.core.notes.refresh(self.core, which.project_id)
         meant = understand(args.query, which, datetime.now().astimezone())
-        meant = replace(meant, lent=await self.core.rewording.lend(meant.text, args.session_id or ""))
+        lent = await self.core.rewording.lend(meant.text, args.session_id or "")
+        # Added and not put in place of what was typed, which may be a word of another language.
+        meant_by = await corrections(mind.database, meant.text, which.project_id)
+        meant = replace(meant, lent=" ".join(filter(None, (lent, *meant_by.values()))))
         return await recall(mind, meant, which.project_id, args.limit, wanted)
 
     async def _unconfirmed(self, mind: Mind, args: Search, room: int) -> list[Hit]:

@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 
     from subconscious.embeddings.local import LocalEmbedder
 
+HOPELESS = -6.0
+"""Score by the words alone below which nothing else is asked.
+
+Of 10,000 written sentences 14 in 100 score less, of those typed in real sessions half; with the embedder's help none of
+them reaches a chance of .001.
+"""
+
 UNLIKELY = -4.0
 """Score of the linear model below which the other is not asked."""
 
@@ -177,8 +184,9 @@ class Model:
     def opinion(self, spoken: Spoken, embedder: LocalEmbedder | None = None) -> Opinion:
         """Judge a sentence; without an embedder by its words alone."""
         seen = features(spoken)
-        if embedder is None:
-            return self._opinion("words", seen, self._score("words", seen))
+        by_words = self._score("words", seen)
+        if embedder is None or by_words < HOPELESS:
+            return self._opinion("words", seen, by_words)
         meaning = embedder.embed([plain(spoken.text)])[0]
         linear = self._score("both", seen, meaning)
         if linear < UNLIKELY:
@@ -245,3 +253,9 @@ def _upper() -> Any:
             return open_session(path)
     except Exception as error:  # a missing file, a broken one, the runtime's own types: words go on alone
         raise EmbedderError(f"the judge can't be loaded: {error}", "install Subconscious anew") from error
+
+
+def unload() -> None:
+    """Free the memory of both models; the next sentence loads them again."""
+    model.cache_clear()
+    _upper.cache_clear()

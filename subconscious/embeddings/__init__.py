@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from subconscious.errors import EmbedderError
 
@@ -79,6 +79,32 @@ class Embedder(Protocol):
 
     def close(self) -> None:
         """Let the model go. May be called twice."""
+        ...
+
+
+@runtime_checkable
+class Unloadable(Protocol):
+    """An embedder whose model takes memory here, and can be unloaded while nobody needs it.
+
+    ``embed`` loads it again.
+    """
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the model is in memory."""
+        ...
+
+    @property
+    def idle_seconds(self) -> float:
+        """Seconds since somebody used the embedder."""
+        ...
+
+    def load(self) -> None:
+        """Load the model if it is not loaded. Takes a fraction of a second: call it in a thread."""
+        ...
+
+    def unload(self) -> None:
+        """Free the model's memory; who is embedding right now finishes first."""
         ...
 
 

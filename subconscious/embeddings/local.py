@@ -11,6 +11,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from subconscious.embeddings import Access
@@ -48,7 +50,41 @@ class LocalEmbedder:
     def __init__(self, access: Access | None = None, weights: Path | None = None) -> None:
         del access  # it needs nobody's leave
         self._tokens = bert_uncased()
-        self._session = _load(weights)
+        self._weights = weights
+        self._loading = Lock()
+        self._closed = False
+        self._used_at = monotonic()
+        self._session: Any = _load(weights)
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the model is in memory."""
+        return self._session is not None
+
+    @property
+    def idle_seconds(self) -> float:
+        """Seconds since somebody embedded something or had the model loaded."""
+        return monotonic() - self._used_at
+
+    def load(self) -> None:
+        """Load the model if it is not loaded. Raises EmbedderError after ``close``, or where it can't be loaded."""
+        self._ready()
+
+    def unload(self) -> None:
+        """Free the model's memory; what is being embedded is finished first, and the next call loads it again."""
+        self._session = None
+
+    def _ready(self) -> Any:
+        """Return the session, loaded by one caller while the others wait."""
+        self._used_at = monotonic()
+        session = self._session
+        if session is None and not self._closed:
+            with self._loading:
+                session = self._session = self._session or _load(self._weights)
+        if self._closed:  # perhaps while it was being loaded: nobody would let go of it again
+            self._session = None
+            raise EmbedderError("the embedder is closed", "open it anew")
+        return session
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed each text: shape (len(texts), 384), rows of unit length.
@@ -72,12 +108,11 @@ class LocalEmbedder:
     def _run(self, first: list[int], second: list[int]) -> list[Any]:
         import numpy as np
 
-        if self._session is None:
-            raise EmbedderError("the embedder is closed", "open it anew")
+        session = self._ready()
         ids = np.array([[*first, *second]], np.int64)
         types = np.array([[0] * len(first) + [1] * len(second)], np.int64)
         inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
-        results: list[Any] = self._session.run(None, inputs)
+        results: list[Any] = session.run(None, inputs)
         return results
 
     def middle(self, text: str, before: str = "") -> NDArray[np.float32]:
@@ -91,7 +126,8 @@ class LocalEmbedder:
         return found
 
     def close(self) -> None:
-        """Let the model go."""
+        """Let the model go for good."""
+        self._closed = True
         self._session = None
 
 

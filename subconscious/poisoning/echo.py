@@ -7,15 +7,15 @@ patterns are there for that.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 
 from subconscious.model import Candidate, Origin
 from subconscious.text.words import content_words, is_name
-from subconscious.transcripts.heard import Heard, heard
+from subconscious.transcripts.heard import Heard
+from subconscious.transcripts.spoken_words import Span, Words, root, spoken_words, words_of
 
 LOOKBACK = 2 << 20
 """Bytes of a transcript before a statement that are searched for who said it first."""
@@ -28,9 +28,6 @@ LONGEST_NAME = 8
 LONGEST = 4_000
 """Characters of a quote that are looked for."""
 
-WINDOW = 60
-"""Words of a tool in one place, about a paragraph, that a sentence may retell."""
-
 FEWEST = 4
 """Words of prose by which a sentence is recognised."""
 
@@ -39,9 +36,6 @@ SHORTEST_THING = 4
 
 LONGEST_COMMAND = 12
 
-Words = tuple[str, ...]
-
-_WORD = re.compile(r"\w+")
 _ADDRESS = re.compile(
     r"https?://[^\s\"'<>)\]]{4,200}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{2,40}|\b[\w-]{2,60}==\d[\w.]{0,20}"
 )
@@ -146,7 +140,7 @@ def _with_origin(candidate: Candidate, said: _First, confirmed: Collection[str])
 
 def _copied(text: str, said: _First, place: int) -> int:
     """Return how many words of prose, names apart, stand in a row in a text that a tool had said before."""
-    words, longest = _words(text[:LONGEST]), 0
+    words, longest = words_of(text[:LONGEST]), 0
     begin = end = 0
     for at, run in enumerate(_runs(text)):
         if not said.before(run, place, (Heard.TOOL,)):
@@ -179,23 +173,15 @@ class _First:
 
     @classmethod
     def of(cls, file: str, candidates: Sequence[Candidate]) -> _First:
-        """Look for the words of the candidates alone, so that a long transcript costs one pass and no memory."""
+        """Look up the words of the candidates in what their transcript said."""
         starts = [candidate.evidence.start for candidate in candidates]
+        span = Span(max(0, min(starts) - LOOKBACK), max(starts))
         wanted = {words for candidate in candidates for words in _wanted(candidate)}
         sentences = {sentence for candidate in candidates for sentence in _sentences_of(candidate)}
-        sizes = sorted({len(words) for words in wanted})
-        places: dict[tuple[Heard, Words], int] = {}
-        shares: defaultdict[frozenset[str], list[tuple[int, float]]] = defaultdict(list)
-        for saying in heard(Path(file), max(0, min(starts) - LOOKBACK), max(starts)):
-            words = _words(saying.text)
-            for size in sizes:
-                for run in zip(*(words[at:] for at in range(size)), strict=False):
-                    if run in wanted:
-                        places.setdefault((saying.by, run), saying.start)
-            if saying.by is Heard.TOOL:
-                for sentence, share in _shares(words, sentences):
-                    shares[sentence].append((saying.start, share))
-        return cls(places, {sentence: tuple(found) for sentence, found in shares.items()})
+        with spoken_words(Path(file), span) as said:
+            places = {(by, run): start for run in wanted for by, start in said.first(run, span).items()}
+            shares = {sentence: tuple(said.shares(sentence, span)) for sentence in sentences}
+        return cls(places, shares)
 
 
 def _wanted(candidate: Candidate) -> Iterator[Words]:
@@ -210,33 +196,10 @@ def _texts(candidate: Candidate) -> tuple[str, str]:
     return candidate.content, candidate.evidence.quote
 
 
-def _shares(words: Sequence[str], sentences: Collection[frozenset[str]]) -> Iterator[tuple[frozenset[str], float]]:
-    """Give the sentences of which a text has words, with the largest share that stands within one window."""
-    known = frozenset().union(*sentences)
-    said = [(at, root) for at, word in enumerate(words) if (root := _root(word)) in known]
-    for sentence in sentences:
-        if most := _most([(at, root) for at, root in said if root in sentence]):
-            yield sentence, most / len(sentence)
-
-
-def _most(said: Sequence[tuple[int, str]]) -> int:
-    """Return how many different words stand within one window at most."""
-    most, begin = 0, 0
-    counts: Counter[str] = Counter()
-    for at, root in said:
-        counts[root] += 1
-        while at - said[begin][0] >= WINDOW:
-            counts[said[begin][1]] -= 1
-            counts += Counter()
-            begin += 1
-        most = max(most, len(counts))
-    return most
-
-
 def _sentences_of(candidate: Candidate) -> Iterator[frozenset[str]]:
     """Give the prose words of each sentence that has enough of them to be recognised."""
     for sentence in _SENTENCE.split(candidate.content):
-        roots = frozenset(_root(word.lower()) for word in content_words(sentence) if not is_name(word))
+        roots = frozenset(root(word.lower()) for word in content_words(sentence) if not is_name(word))
         if len(roots) >= FEWEST:
             yield roots
 
@@ -244,7 +207,7 @@ def _sentences_of(candidate: Candidate) -> Iterator[frozenset[str]]:
 def _things(candidate: Candidate) -> Iterator[Words]:
     """Give the source files and symbols that a candidate's content names."""
     for match in _THING.finditer(candidate.content):
-        words = tuple(_words(match[0])[:LONGEST_NAME])
+        words = tuple(words_of(match[0])[:LONGEST_NAME])
         if sum(map(len, words)) >= SHORTEST_THING:
             yield words
 
@@ -252,7 +215,7 @@ def _things(candidate: Candidate) -> Iterator[Words]:
 def _commands(candidate: Candidate) -> Iterator[Words]:
     """Give what a candidate names that a shell could run."""
     for match in _COMMAND.finditer(candidate.content):
-        if words := tuple(_words(match["quoted"] or match["bare"])[:LONGEST_COMMAND]):
+        if words := tuple(words_of(match["quoted"] or match["bare"])[:LONGEST_COMMAND]):
             yield words
 
 
@@ -260,25 +223,14 @@ def _is_prose(word: str) -> bool:
     return len(word) > 2 and not is_name(word) and bool(content_words(word))
 
 
-@lru_cache(maxsize=20_000)
-def _root(word: str) -> str:
-    """Return a word without its commonest endings: enough to see that two texts share it."""
-    for ending in ("ing", "ed", "es", "s", "ly"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
-
-
 def _runs(quote: str) -> list[Words]:
     """The runs of words of a quote; a short one is one run."""
-    words = _words(quote[:LONGEST])
+    words = words_of(quote[:LONGEST])
     return [tuple(words[at : at + RUN]) for at in range(max(1, len(words) - RUN + 1))] if words else []
 
 
 def _names(quote: str) -> list[Words]:
     """The addresses and packages that a quote names."""
-    return [words for match in _ADDRESS.finditer(quote[:LONGEST]) if (words := tuple(_words(match[0])[:LONGEST_NAME]))]
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+    return [
+        words for match in _ADDRESS.finditer(quote[:LONGEST]) if (words := tuple(words_of(match[0])[:LONGEST_NAME]))
+    ]

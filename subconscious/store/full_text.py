@@ -100,6 +100,29 @@ async def naming(
     return [memory_from(row) for row in rows]
 
 
+async def unknown(database: Database, words: Sequence[str], projects: Sequence[str]) -> list[str]:
+    """Those of ``words`` that no active memory of ``projects`` (empty: all) and of the user has."""
+    scope = " OR ".join(f'"{project}"' for project in (*projects, USER_WIDE))
+    within = f"project : ({scope}) AND " if projects else ""
+    found = []
+    for word in words:
+        match = f'{within}{{summary content rationale tags files}} : "{word}"'
+        rows = await database.rows("SELECT 1 FROM memories_fts WHERE memories_fts MATCH ? LIMIT 1", (match,))
+        found += [] if rows else [word]
+    return found
+
+
+async def texts(database: Database, project_id: str | None) -> list[str]:
+    """What the active memories of a project and of the user say; those of all projects where none is named."""
+    rows = await database.rows(
+        "SELECT content || ' ' || tags FROM memories"
+        " WHERE archived_at IS NULL AND (?1 IS NULL OR project_id IS NULL OR project_id = ?1)",
+        (project_id,),
+        long=True,
+    )
+    return [row[0] for row in rows]
+
+
 async def rare(database: Database, words: Sequence[str], projects: Sequence[str], most: int) -> set[str]:
     """Those of ``words`` that at most ``most`` memories of ``projects`` and of the user have, and one at least."""
     scope = " OR ".join(f'"{project}"' for project in (*projects, USER_WIDE))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 from subconscious.safe_files import open_regular
 from subconscious.transcripts import speech
@@ -46,36 +46,51 @@ def heard(path: Path, begin: int, end: int) -> list[Saying]:
     """Return what tools and people said in the lines that start in a span; nothing of a file that can't be read."""
     try:
         with open_regular(path) as file:
-            if begin > 0:
-                file.seek(begin - 1)
-                begin = skip_line(file, begin - 1)
-            return list(_sayings(file, begin, end))
+            return list(Listener.behind(file, begin).listen(file, end))
     except OSError:
         return []
 
 
-def _sayings(file: Any, begin: int, end: int) -> Iterator[Saying]:
-    names: dict[str, str] = {}
-    # What came before the span may have been a tool's.
-    tool_seen = begin > 0
-    for line in whole_lines(file, begin, final=True):
-        if line.start >= end:
-            return
-        record = parse(line.raw) if line.raw is not None else None
-        if record is None:
-            continue
+class Listener:
+    """Reads a transcript's sayings line by line, and can go on later where it stopped."""
+
+    def __init__(self, begin: int) -> None:
+        self.position = begin
+        self._names: dict[str, str] = {}
+        # What came before the first line that is read may have been a tool's.
+        self._tool_seen = begin > 0
+
+    @classmethod
+    def behind(cls, file: BinaryIO, begin: int) -> Listener:
+        """Return a listener that begins with the first line that starts at an offset or behind it."""
+        if begin <= 0:
+            return cls(0)
+        file.seek(begin - 1)
+        return cls(skip_line(file, begin - 1))
+
+    def listen(self, file: BinaryIO, end: int) -> Iterator[Saying]:
+        """Give what the next lines say, up to the one that starts at ``end`` or behind it."""
+        for line in whole_lines(file, self.position, final=True):
+            if line.start >= end:
+                return
+            record = parse(line.raw) if line.raw is not None else None
+            if record is not None:
+                yield from self._hear(record, line.start)
+            self.position = line.end
+
+    def _hear(self, record: Record, start: int) -> Iterator[Saying]:
         sort = string(record, "type")
         if sort == "assistant":
-            names |= {string(use, "id"): string(use, "name") for use in message_blocks(record)}
-            yield from _ran(record, line.start)
-            if tool_seen or record.get("isSidechain"):
-                yield Saying(Heard.RETOLD, joined_text(message_blocks(record))[:LONGEST], line.start)
+            self._names |= {string(use, "id"): string(use, "name") for use in message_blocks(record)}
+            yield from _ran(record, start)
+            if self._tool_seen or record.get("isSidechain"):
+                yield Saying(Heard.RETOLD, joined_text(message_blocks(record))[:LONGEST], start)
         elif sort == "attachment":
-            yield Saying(Heard.TOOL, _strings(record.get("attachment"))[:LONGEST], line.start)
+            yield Saying(Heard.TOOL, _strings(record.get("attachment"))[:LONGEST], start)
         elif sort == "user":
             results = [block for block in message_blocks(record) if block.get("type") == "tool_result"]
-            tool_seen = bool(results) or speech.is_compaction(record, joined_text(message_blocks(record)))
-            yield from _of_user(record, results, names, line.start)
+            self._tool_seen = bool(results) or speech.is_compaction(record, joined_text(message_blocks(record)))
+            yield from _of_user(record, results, self._names, start)
 
 
 def _ran(record: Record, start: int) -> Iterator[Saying]:

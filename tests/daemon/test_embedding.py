@@ -13,13 +13,15 @@ from typing import Any
 
 import pytest
 
-from daemon import batches, chain, sense, serving
+from daemon import batches, chain, embedding, sense, serving
 from daemon.batches import text_of
 from daemon.embedding import Embedding
 from daemon.sense import Manners, Purse
 from subconscious import client
+from subconscious.capture import judge
 from subconscious.embeddings import Access
 from subconscious.embeddings.local import LocalEmbedder
+from subconscious.errors import EmbedderError
 from subconscious.home import Home
 from subconscious.store import embedding_queue, memories, models
 from subconscious.store.connect import Database, open_database
@@ -499,3 +501,63 @@ async def test_a_prompt_that_waited_for_an_embedder_is_not_sent_to_a_remote_one(
         index.awake(loop.sense.embedder)
         assert await asked is None
         assert server.texts == []
+
+
+async def test_an_idle_model_is_unloaded_and_loaded_in_the_background(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "IDLE_SECONDS", 0.0)
+    async with embedded_by(database, "local") as loop:
+        await settled(loop, LOCAL)
+        found = loop.sense.found
+        model = loop.sense.embedder
+        assert isinstance(model, LocalEmbedder)
+        await loop.cool_down()
+        assert not model.loaded
+        found.put("the same question", found.moment(1), [])
+        assert await loop.sense.asked("retries") is None  # words answer, and nobody waits
+        await until(lambda: _is_loaded(model))
+        assert await loop.sense.asked("retries") is not None
+        assert found.get("the same question", found.moment(1)) is None
+
+
+async def _is_loaded(model: LocalEmbedder) -> bool:
+    return model.loaded
+
+
+async def test_a_model_in_use_stays_loaded(database: Database) -> None:
+    async with embedded_by(database, "local") as loop:
+        await settled(loop, LOCAL)
+        await loop.cool_down()
+        assert await loop.sense.asked("retries") is not None
+
+
+async def test_what_is_stored_waits_for_an_unloaded_model(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "IDLE_SECONDS", 0.0)
+    async with embedded_by(database, "local") as loop:
+        await settled(loop, LOCAL)
+        await loop.cool_down()
+        assert await loop.sense.at_hand("retries") is not None
+        await loop.cool_down()
+        said = judge.Spoken("all money is in cents, as integers")
+        model = await loop.for_captures()
+        assert isinstance(model, LocalEmbedder)
+        assert not model.loaded
+        assert judge.opinions([said], model)[said] == judge.model().opinion(said, model)
+
+
+async def test_captures_wait_while_the_daemon_loads_its_first_model(database: Database) -> None:
+    async with embedded_by(database, "local") as loop:
+        await asyncio.sleep(0)  # its loop has begun
+        assert loop.sense.embedder is None
+        assert isinstance(await loop.for_captures(), LocalEmbedder)
+
+
+async def test_a_closed_model_is_not_loaded_again() -> None:
+    model = LocalEmbedder()
+    model.unload()
+    assert model.embed(["retries"]).shape == (1, model.dim)
+    model.close()
+    with pytest.raises(EmbedderError, match="closed"):
+        model.load()
+    assert not model.loaded

@@ -57,6 +57,19 @@ def test_a_file_is_given_what_is_bound_to_it_once(running: Home, speaker: Speake
     assert surface["limits"]["file"] == "0 of 2"
 
 
+def test_the_names_of_known_files_are_published_while_a_daemon_runs(running: Home, speaker: Speaker) -> None:
+    names = running.run / "file-names"
+    begun(running, speaker.project)
+    assert eventually(lambda: names.exists(), 20)
+    assert (names.stat().st_mode & 0o777, b"worker.py" in names.read_bytes()) == (0o600, False)
+    remember(running, speaker, WORKER)
+    assert not names.exists() or b"worker.py" in names.read_bytes()  # no hook goes by what was right before
+    assert eventually(lambda: names.exists() and b"\nworker.py\n" in names.read_bytes(), 20)
+    client.call(running, "stop")
+    client.await_absence(running, 20)
+    assert not names.exists()
+
+
 def test_a_file_is_given_two_and_a_session_so_many(stopped: Home, tmp_path: Path) -> None:
     configure(stopped, session_surfaces=3)
     client.ensure_daemon(stopped)

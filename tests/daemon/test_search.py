@@ -13,7 +13,7 @@ from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
 from tests.support import terminal
-from tests.support.daemons import configure, drained
+from tests.support.daemons import configure, drained, new_session
 from tests.support.fake_openai import FakeOpenAI
 from tests.support.surfacing import begun, given, remember
 
@@ -44,6 +44,30 @@ def put(home: Home, cwd: Path, text: str, **more: Any) -> int:
     answer = terminal.ask(home, "remember", text=text, cwd=str(cwd), **more)
     number: int = answer["result"]["memory"]["id"]
     return number
+
+
+def test_a_misspelled_word_finds_what_it_means(running: Home, speaker: Speaker, tmp_path: Path) -> None:
+    kafka = put(running, speaker.project, "Events go through Kafka.")
+    put(running, speaker.project, "Invoices are made at night.")
+    assert ids(running, speaker.project, "kafak") == [kafka]
+    assert ids(running, speaker.project, "terraform") == []
+    assert ids(running, tmp_path / "elsewhere", "kafak") == []  # a word of another project is none of this one's
+
+
+def test_what_is_no_match_is_listed_only_on_request(stopped: Home, tmp_path: Path) -> None:
+    configure(stopped, embedder='"local"')
+    client.ensure_daemon(stopped)
+    project = new_session(stopped, tmp_path / "project").project
+    queue = put(stopped, project, "The upload worker retries three times.")
+    drained(stopped)
+    asked: dict[str, Any] = {"query": "penguins in antarctica", "cwd": str(project)}
+    found = client.call(stopped, "search", asked)
+    everything = client.call(stopped, "search", asked | {"nearest": True})
+    assert [hit["memory"]["id"] for hit in everything["hits"]] == [queue]
+    assert (found["hits"], found["far"], everything["far"]) == ([], 1, 0)
+    recalled = client.call(stopped, "recall", asked)
+    assert (recalled["hits"], recalled["far"]) == ([], 1)
+    assert ids(stopped, project, "how often does it try again to send a file?") == [queue]  # no word is shared
 
 
 def test_a_search_is_narrowed(running: Home, speaker: Speaker) -> None:

@@ -278,3 +278,15 @@ def test_a_wedged_daemon_costs_a_drop_hook_its_second_at_most(hooks: Hooks) -> N
     unwritable(hooks)
     with listening(hooks.home), within(1.0):
         assert hooks.call("drop", "Stop", b"x" * 900_000).stdout == b""
+
+
+@pytest.mark.parametrize(("file", "asked"), [("/repo/other.py", 0), ("/repo/queue.py", 1)])
+def test_the_daemon_is_not_asked_about_a_file_that_no_memory_names(hooks: Hooks, file: str, asked: int) -> None:
+    payload = json.dumps({"tool_name": "Read", "tool_input": {"file_path": file}}).encode()
+    with daemon(hooks.home, lambda _: framed(CONTEXT)) as questions:
+        names = hooks.home / "run" / "file-names"
+        names.touch(0o600)
+        names.write_bytes(b"subconscious-files 1\nqueue.py\nend\n")
+        done = hooks.call("ask", "PostToolUse", payload)
+    assert (len(questions), done.stdout) == (asked, CONTEXT if asked else b"")
+    assert len(hooks.entries) == 1

@@ -202,3 +202,11 @@ def test_the_shape_of_any_sentence_has_as_many_numbers(text: str) -> None:
     assert len(found.structure) == len(judge.structure(judge.Spoken("")))
     assert all(0 <= place < judge.GRAMS + judge.WORDS for place in found.places)
     assert numpy.isfinite(found.values).all()
+
+
+def test_a_sentence_that_its_words_rule_out_is_not_embedded() -> None:
+    closed = LocalEmbedder()
+    closed.close()  # whoever asks it for a vector fails
+    task = judge.Spoken("can you run the tests again please?", count=2)
+    assert judge.model().opinion(task, closed).chance < typed.OBJECTION
+    assert judge.opinions([judge.Spoken("all money is in cents, as integers")], closed) == {}

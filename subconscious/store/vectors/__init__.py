@@ -66,6 +66,10 @@ class VectorIndex(Protocol):
         """Take over what the table says of these memories. Call it when the change has committed."""
         ...
 
+    async def shrink(self) -> None:
+        """Let go of memory that only makes the next question quicker."""
+        ...
+
     async def close(self) -> None:
         """Let go of files and memory."""
         ...

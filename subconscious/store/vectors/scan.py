@@ -53,6 +53,10 @@ class NumpyIndex:
         for project, shelf in self._shelves.items():
             self._shelves[project] = shelf.without(ids).plus([row for row in rows if row.project == project])
 
+    async def shrink(self) -> None:
+        """Let go of the vectors that are kept; they are read again when they are needed (see VectorIndex)."""
+        self._shelves.clear()
+
     async def close(self) -> None:
         """Let go of memory."""
         self._shelves.clear()

@@ -13,7 +13,7 @@ from typing import Any, Self
 import aiosqlite
 
 from subconscious.safe_files import NotRegularError, require_regular
-from subconscious.store.connect import Database
+from subconscious.store.connect import SHRINK, Database
 from subconscious.store.vectors.shelf import SPARE, STORED, Row, Scored, Shelf, Vector
 from subconscious.store.vectors.table import Table
 
@@ -108,6 +108,10 @@ class SqliteVecIndex:
             for start in range(0, len(ids), PORTION):
                 portion = ids[start : start + PORTION]
                 await self._replace(portion, await self._table.rows(portion))
+
+    async def shrink(self) -> None:
+        """Free the pages that are kept for the next question (see VectorIndex)."""
+        await self._connection.execute(SHRINK)
 
     async def close(self) -> None:
         """Close the file."""

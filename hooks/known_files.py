@@ -1,0 +1,74 @@
+"""Whether any memory names the file that a tool was used on, by the file that the daemon publishes (docs/protocol.md).
+
+Imported after a tool was used on a file. Whatever is unclear counts as known: then the daemon is asked.
+"""
+
+import os
+import time
+
+from hooks.rendered import read
+
+HEADER, END = b"subconscious-files 1\n", b"\nend\n"
+LARGEST = (1 << 20) + 1
+FRESH_SECONDS = 90.0
+KEYS = (b'"file_path"', b'"notebook_path"')
+SIGNS = "_.@+-"
+
+
+def may_be_known(home: str, payload: bytes) -> bool:
+    """Whether the daemon must be asked: False only where no memory can be bound to a file of this payload."""
+    if b'"error"' in payload:
+        return True
+    paths = _paths(payload)
+    names = [_name(path) for path in paths]
+    if not names or not all(names):
+        return True
+    published = _published(home)
+    return not published or any(_has_line(published, name) for name in names)
+
+
+def _has_line(content: bytes, line: bytes) -> bool:
+    """Whether a text has a line. Searched without its line feeds: bytes as frequent slow the search down."""
+    at = content.find(line)
+    while at >= 0:
+        end = at + len(line)
+        if content[at - 1 : at] == content[end : end + 1] == b"\n":
+            return True
+        at = content.find(line, end)
+    return False
+
+
+def _published(home: str) -> bytes:
+    """Return the published names, each in a line, or nothing where there are none, or none to rely on."""
+    path = os.path.join(home, "run", "file-names")
+    content = read(path, LARGEST)
+    if not content.startswith(HEADER) or not content.endswith(END):
+        return b""
+    try:
+        fresh = abs(time.time() - os.stat(path).st_mtime) < FRESH_SECONDS
+    except OSError:
+        return b""
+    return content if fresh else b""
+
+
+def _paths(payload: bytes) -> "list[bytes]":
+    """Return the values of the payload's path keys, as they stand there; b"" for one that is no plain string.
+
+    A key within a text has a backslash before its second quotation mark, so that none of these is part of a text.
+    """
+    found = []
+    for key in KEYS:
+        _, *rest = payload.split(key)
+        for after in rest:
+            colon, quote, value = after[:4096].partition(b'"')
+            found.append(value.partition(b'"')[0] if quote and colon.strip() == b":" else b"")
+    return found
+
+
+def _name(path: bytes) -> bytes:
+    """Return the file's own name behind links; b"" for one that the daemon does not publish."""
+    if b"\\" in path or not path.startswith(b"/"):
+        return b""
+    name = os.path.basename(os.path.realpath(path))
+    plain = all(letter.isalnum() or letter in SIGNS for letter in name.decode("latin-1")) and name.isascii()
+    return name if plain and b"." in name else b""
