@@ -40,7 +40,7 @@ FOLLOWS = {
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A new statement and an old one. ``mark`` is that of the written line; empty where the pair follows from others."""
+    """A new statement and an old one. ``mark`` is the written line's; empty where the pair follows."""
 
     new: str
     old: str
