@@ -18,7 +18,7 @@ from subconscious.capture.ended import keys
 from subconscious.capture.judge import plain
 from subconscious.errors import EmbedderError
 from subconscious.text.claims import replaces, tells_of_a_change
-from subconscious.text.same_statement import differences, same_statement
+from subconscious.text.same_statement import differences, same_statement, turned
 from subconscious.text.statement import Statement, parse
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 LETTERS = 300
 """Characters of a statement that are compared."""
 
-SAME, REPLACES = -0.2, 0.6
-"""Scores from which two statements say the same, and from which the later replaces the earlier."""
+SAME, SAME_WORDS, REPLACES = -0.7, 0.0, 0.6
+"""Scores from which two statements say the same, in other words or in words they share, or the later replaces the earlier."""
 
 MOST_SHARED, SHARE = 3, 0.8
-"""Words in common up to which the model may say that two say the same, and their share of the shorter statement's."""
+"""Words in common up to which the model is asked, and the share of the shorter statement's from which it sees too little."""
 
 FEWEST = 2
 """Words in common from which one that is exchanged for another makes two statements say different things."""
@@ -69,11 +69,16 @@ class Compared:
     share: float
     exchanged: bool
     """Whether one word of each stands where the other has another."""
+    adds: bool
+    """Whether one says more than the other."""
+    turned: bool
+    """Whether they name their words in another order, or differ in what must be done."""
 
     def may_be_same(self) -> bool:
         """Whether their words leave it open that they say the same."""
-        few = self.shared <= MOST_SHARED and self.share < SHARE
-        return few and not self.exchanged and not self.differences & VETOES
+        if self.exchanged or self.shared > MOST_SHARED or self.differences & VETOES:
+            return False
+        return self.share < SHARE or not (self.differences or self.turned or self.adds)
 
 
 def compared(new: str, old: str, cosine: float) -> Compared:
@@ -96,7 +101,14 @@ def compared(new: str, old: str, cosine: float) -> Compared:
         len(old) / 100,
     ]
     lacking = len(one.heavy - other.keys), len(other.heavy - one.keys)
-    return Compared(numbers, apart, shared, share, shared >= FEWEST and lacking == (1, 1))
+    exchanged = shared >= FEWEST and lacking == (1, 1)
+    return Compared(
+        numbers, apart, shared, share, exchanged, any(lacking), turned(one, other) or _modality(one) != _modality(other)
+    )
+
+
+def _modality(side: Statement) -> set[tuple[str, str]]:
+    return {mark for mark in side.marks if mark[0] == "modality"}
 
 
 def _overlap(one: Statement, other: Statement) -> list[float]:
@@ -136,7 +148,7 @@ def _relation(new: str, old: str, mine: numpy.ndarray, embedder: LocalEmbedder) 
     cosine = float(mine @ embedder.embed([plain(old)])[0])
     seen = compared(new, old, cosine)
     same, replacing = scores(seen, read(embedder.middle(plain(new), plain(old))))
-    if same >= SAME and same >= replacing and seen.may_be_same():
+    if same >= (SAME if seen.share < SHARE else SAME_WORDS) and same >= replacing and seen.may_be_same():
         return Relation.SAME
     if replacing >= REPLACES and replacing > same and not seen.differences & ELSEWHERE:
         return Relation.REPLACES
@@ -176,3 +188,9 @@ def _upper() -> Any:
             return open_session(path)
     except Exception as error:  # a missing file, a broken one, the runtime's own types: rules go on alone
         raise EmbedderError(f"the model of relations can't be loaded: {error}", "install Subconscious anew") from error
+
+
+def clear() -> None:
+    """Forget the models that are loaded: others were written in their place."""
+    _weights.cache_clear()
+    _upper.cache_clear()
