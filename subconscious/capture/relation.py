@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 LETTERS = 300
 """Characters of a statement that are compared."""
 
-SAME, SAME_WORDS, REPLACES = -0.7, 0.0, 0.6
+SAME, SAME_WORDS, REPLACES = -0.7, 0.0, 1.5
 """Scores from which two statements say the same, in other words or in words they share, or the later replaces the earlier."""
 
 MOST_SHARED, SHARE = 3, 0.8
-"""Words in common up to which the model is asked, and the share of the shorter statement's from which it sees too little."""
+"""Words in common up to which the model is asked, and the share of the shorter statement from which it sees too little."""
 
 FEWEST = 2
 """Words in common from which one that is exchanged for another makes two statements say different things."""

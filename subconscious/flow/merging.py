@@ -79,8 +79,10 @@ async def repeated(mind: Mind, judged: Sequence[tuple[Candidate, Admission]], pr
         if (admission.decision in KEPT or may_be_certain(candidate, admission)) and candidate.kind != "meta"
     ]
     for candidate, admission in judged:
-        if (admission.decision is Decision.AUTO or may_be_certain(candidate, admission)) and not is_flagged(admission):
-            found.replaced[candidate.content] = await succession.replaced_by(mind, candidate, project_id)
+        sure = admission.decision is Decision.AUTO
+        if (sure or may_be_certain(candidate, admission)) and not is_flagged(admission):
+            replaced = await succession.replaced_by(mind, candidate, project_id, sure=sure)
+            found.replaced[candidate.content] = replaced
     if not (mind.settings.dedupe and kept):
         return found
     queue = await waiting.latest(mind.database, project_id, COMPARED)

@@ -38,8 +38,11 @@ SUPERSEDES = "SUPERSEDES"
 FOUND_BY = "rules"
 
 
-async def replaced_by(mind: Mind, candidate: Candidate, project_id: str) -> tuple[int, ...]:
-    """Return the memories in use that say otherwise of what a typed statement is about; none where it is doubtful."""
+async def replaced_by(mind: Mind, candidate: Candidate, project_id: str, *, sure: bool = True) -> tuple[int, ...]:
+    """Return the memories in use that say otherwise of what a typed statement is about; none where it is doubtful.
+
+    Of what is not ``sure`` to be a statement, a word of change and a cosine alone tell nothing.
+    """
     if candidate.origin is not Origin.USER or not mind.settings.links:
         return ()
     changed = tells_of_a_change(candidate.content)
@@ -50,7 +53,7 @@ async def replaced_by(mind: Mind, candidate: Candidate, project_id: str) -> tupl
     known = await memories.get_many(mind.database, [number for number, _ in near]) if near else {}
     in_use = [memory for memory in known.values() if memory.archived_at is None]
     found = await asyncio.to_thread(_replaced, candidate.content, in_use)
-    if not found and changed:
+    if not found and changed and sure:
         found = await _changed(mind, candidate.content, [one for one in in_use if one.origin is Origin.USER])
     return tuple(memory.id for memory in found)
 
