@@ -1,7 +1,7 @@
 """How well the rule for "says the same" does on pairs made by hand: `python -m bench.same_statement`.
 
-For each set: how many paraphrases are joined with the local embedder's cosine, how many of them are near enough to be
-joined at all, and how many look-alikes are joined, with that cosine and whatever it is.
+For each set: how many paraphrases and look-alikes are joined by the rule with the local embedder's cosine, by the rule
+or the trained model (capture/relation.py), and by the rule whatever the cosine; and how many are near enough at all.
 """
 
 from __future__ import annotations
@@ -9,27 +9,28 @@ from __future__ import annotations
 from pathlib import Path
 from time import perf_counter
 
-from subconscious.embeddings import open_embedder
+from subconscious.capture.relation import Relation, relations
+from subconscious.embeddings.local import LocalEmbedder
 from subconscious.text.same_statement import NEAR, same_statement
 
 DATA = Path(__file__).parents[1] / "tests" / "unit" / "data"
 
 
 def measure(path: Path) -> None:
-    embedder = open_embedder("local")
-    if embedder is None:
-        raise SystemExit("there is no local model")
+    embedder = LocalEmbedder()
     rows = [line.split("\t") for line in path.read_text().splitlines() if not line.startswith("#")]
     vectors = embedder.embed([text for row in rows for text in row[2:]])
     near = [float(vectors[2 * at] @ vectors[2 * at + 1]) for at in range(len(rows))]
     begun = perf_counter()
     joined = [same_statement(row[2], row[3], cosine) for row, cosine in zip(rows, near, strict=True)]
     took = (perf_counter() - begun) / len(rows)
+    model = [relations(row[3], [row[2]], embedder)[0] is Relation.SAME for row in rows]
     anyway = [same_statement(row[2], row[3], 1.0) for row in rows]
     for label in sorted({row[0] for row in rows}):
         ours = [at for at, row in enumerate(rows) if row[0] == label]
         print(
             f"{path.stem} {label}: {sum(joined[at] for at in ours)} of {len(ours)} joined,"
+            f" {sum(joined[at] or model[at] for at in ours)} with the model,"
             f" {sum(anyway[at] for at in ours)} by their words,"
             f" {sum(near[at] >= NEAR for at in ours)} with a cosine of {NEAR} or more"
         )

@@ -137,7 +137,17 @@ class Core:
         sense = self.embedding.sense
         embed = sense.prompted if not asked else sense.asked_hurriedly if hurried else sense.asked
         known = self.standings.known
-        return Mind(self.database, sense.index, settings, embed, self.calibration, known, sense.at_hand, sense.found)
+        return Mind(
+            self.database,
+            sense.index,
+            settings,
+            embed,
+            self.calibration,
+            known,
+            sense.at_hand,
+            sense.found,
+            relate=sense.relate,
+        )
 
     def in_force(self, settings: Settings, options: Mapping[str, str] | None = None) -> Settings:
         """These settings, but for what needs a person's word and has not got it.

@@ -9,12 +9,14 @@ import asyncio
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from subconscious.capture.relation import Relation, relations
 from subconscious.embeddings import Embedder, Unloadable
+from subconscious.embeddings.local import LocalEmbedder
 from subconscious.errors import EmbedderError
 from subconscious.flow.remembering import clean
 from subconscious.search.found import Found
@@ -126,6 +128,18 @@ class Sense:
             embedder.unload()
             log.info("the local embedder is unloaded until somebody needs it")
         return True
+
+    async def relate(self, new: str, olds: Sequence[str]) -> list[Relation]:
+        """What a statement does to each of some earlier ones; nothing where the local model is not at hand."""
+        embedder = self.embedder
+        if not olds or not isinstance(embedder, LocalEmbedder):
+            return []
+        try:
+            return await asyncio.to_thread(relations, new, olds, embedder)
+        except EmbedderError as error:
+            # It was closed for another a moment ago, or its upper layers can't be loaded.
+            log.info("statements are compared by rules alone: %s", error)
+            return []
 
     async def _of(self, text: str, seconds: float, *, sent: bool = True, stored: bool = False) -> numpy.ndarray | None:
         """The vector of a text; what is about to be ``stored`` waits until the model is loaded."""

@@ -225,7 +225,7 @@ class Admission:
     """The gate's answer: an expected outcome, so a value. ``verdict`` is None while nothing was checked yet.
 
     ``reservation`` says why it may not be given before it is confirmed: "" if nothing speaks against it, None if that
-    was not looked at.
+    was not looked at. ``doubtful``: nobody vouches that a person typed it.
     """
 
     decision: Decision
@@ -233,6 +233,7 @@ class Admission:
     reason: str
     verdict: Verdict | None = None
     reservation: str | None = None
+    doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)

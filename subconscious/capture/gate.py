@@ -12,6 +12,9 @@ _PERSONAL = frozenset({"preference", "lesson"})
 
 _ROUNDING = 1e-9
 
+_UNSURE = "confidence "
+"""How the reason begins where only the confidence decided."""
+
 
 class Thresholds(Protocol):
     """The part of the settings that the gate reads."""
@@ -37,15 +40,20 @@ def admit(
     if refusal := _refusal(candidate, heard):
         return Admission(Decision.DISCARD, confidence, refusal)
     if not confidence >= thresholds.review_threshold - _ROUNDING:
-        reason = f"confidence {confidence:.2f} is below {thresholds.review_threshold:.2f}"
+        reason = f"{_UNSURE}{confidence:.2f} is below {thresholds.review_threshold:.2f}"
         return Admission(Decision.DISCARD, confidence, _explained(reason, candidate))
     if reservation := _reservation(candidate):
         return Admission(Decision.REVIEW, confidence, reservation)
     if confidence >= thresholds.auto_threshold - _ROUNDING:
         reason = f"confidence {confidence:.2f} reaches {thresholds.auto_threshold:.2f}"
         return Admission(Decision.AUTO, confidence, _explained(reason, candidate))
-    reason = f"confidence {confidence:.2f} is below {thresholds.auto_threshold:.2f}"
+    reason = f"{_UNSURE}{confidence:.2f} is below {thresholds.auto_threshold:.2f}"
     return Admission(Decision.REVIEW, confidence, _explained(reason, candidate))
+
+
+def is_unsure(admission: Admission) -> bool:
+    """Whether something is not stored at once for its confidence alone."""
+    return admission.decision in (Decision.REVIEW, Decision.DISCARD) and admission.reason.startswith(_UNSURE)
 
 
 def _refusal(candidate: Candidate, heard: str | None) -> str:

@@ -124,7 +124,7 @@ async def explain_sentence(mind: Mind, turn: Turn, where: Provenance) -> list[Ex
 async def _last_word(mind: Mind, judged: Judged, where: Provenance, repeats: merging.Repeats) -> Admission:
     """The gate's decision, with what the store has already."""
     candidate, _ = judged
-    admission = await last_word(mind, judged, where)
+    admission = merging.made_certain(candidate, await last_word(mind, judged, where), repeats)
     if admission.decision not in merging.KEPT:
         return admission
     if candidate.content in repeats.memories:

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 
 import aiosqlite
 
-from subconscious.flow import confirming, succession
+from subconscious.capture.gate import is_unsure
+from subconscious.flow import confirming, relating, succession
 from subconscious.flow.mind import Mind
 from subconscious.model import Admission, Candidate, Decision, Level, Memory, Origin, Scope
 from subconscious.search.words import terms
@@ -35,6 +36,9 @@ ECHO = "repeats a memory that was given to this session"
 
 KEPT = (Decision.AUTO, Decision.REVIEW)
 
+LIKELY = 0.5
+"""Confidence from which a typed statement that bears on what is stored is stored too."""
+
 Said = TypeVar("Said")
 Known = TypeVar("Known")
 
@@ -45,7 +49,8 @@ class Repeats:
 
     ``changed`` are the memories whose place was taken, or that were confirmed: the index has to learn of them when that
     is committed. ``replaced`` are the memories that say otherwise of what a candidate is about, by its content.
-    ``made`` are those that were stored since.
+    ``made`` are those that were stored since. ``paraphrased`` are contents of which the model said so, and no rule;
+    ``displaced`` are captures that wait and that a candidate replaces.
     """
 
     memories: dict[str, tuple[int, float]] = field(default_factory=dict)
@@ -53,6 +58,8 @@ class Repeats:
     changed: list[int] = field(default_factory=list)
     replaced: dict[str, tuple[int, ...]] = field(default_factory=dict)
     made: list[Memory] = field(default_factory=list)
+    paraphrased: set[str] = field(default_factory=set)
+    displaced: dict[str, int] = field(default_factory=dict)
 
     def __contains__(self, candidate: Candidate) -> bool:
         return candidate.content in self.memories or candidate.content in self.captures
@@ -66,10 +73,16 @@ def text_of(said: Candidate | Memory | Waiting) -> str:
 async def repeated(mind: Mind, judged: Sequence[tuple[Candidate, Admission]], project_id: str) -> Repeats:
     """Look for what each candidate says again. No model that is elsewhere is asked, and none is waited for."""
     found = Repeats()
-    kept = [candidate for candidate, admission in judged if admission.decision in KEPT and candidate.kind != "meta"]
+    kept = [
+        candidate
+        for candidate, admission in judged
+        if (admission.decision in KEPT or may_be_certain(candidate, admission)) and candidate.kind != "meta"
+    ]
     for candidate, admission in judged:
-        if admission.decision is Decision.AUTO and not is_flagged(admission):
-            found.replaced[candidate.content] = await succession.replaced_by(mind, candidate, project_id)
+        sure = admission.decision is Decision.AUTO
+        if (sure or may_be_certain(candidate, admission)) and not is_flagged(admission):
+            replaced = await succession.replaced_by(mind, candidate, project_id, sure=sure)
+            found.replaced[candidate.content] = replaced
     if not (mind.settings.dedupe and kept):
         return found
     queue = await waiting.latest(mind.database, project_id, COMPARED)
@@ -78,7 +91,41 @@ async def repeated(mind: Mind, judged: Sequence[tuple[Candidate, Admission]], pr
             found.memories[candidate.content] = memory
         if (capture := await _capture(mind, candidate, queue)) is not None:
             found.captures[candidate.content] = capture
+        if candidate not in found:
+            _add(found, candidate, await relating.related(mind, candidate, project_id, queue))
     return found
+
+
+def _add(found: Repeats, candidate: Candidate, related: relating.Related) -> None:
+    """Add what the model says of a candidate."""
+    content = candidate.content
+    if related.memory is not None and not found.replaced.get(content):
+        found.memories[content] = related.memory
+        found.paraphrased.add(content)
+    elif related.capture is not None:
+        found.captures[content] = related.capture
+        found.paraphrased.add(content)
+    if related.replaced is not None:
+        found.replaced[content] = (*found.replaced.get(content, ()), related.replaced)
+    if related.replaced_capture is not None:
+        found.displaced[content] = related.replaced_capture
+
+
+def may_be_certain(candidate: Candidate, admission: Admission) -> bool:
+    """Whether a typed statement is not stored only because it was not sure enough that it is one."""
+    typed = candidate.origin is Origin.USER and not admission.doubtful
+    return typed and is_unsure(admission) and admission.confidence >= LIKELY and not is_flagged(admission)
+
+
+def made_certain(candidate: Candidate, admission: Admission, found: Repeats) -> Admission:
+    """Admit what was not sure enough but bears on what is stored: it is a statement then.
+
+    A slip of the tongue rarely says what is stored, or otherwise of the same thing.
+    """
+    bears_on = candidate.content in found.memories or bool(found.replaced.get(candidate.content))
+    if not bears_on or not may_be_certain(candidate, admission):
+        return admission
+    return replace(admission, decision=Decision.AUTO, reason=f"{admission.reason}; bears on what is stored")
 
 
 async def _memory(mind: Mind, candidate: Candidate, project_id: str) -> tuple[int, float] | None:
@@ -215,14 +262,18 @@ async def _known(tx: aiosqlite.Connection, candidate: Candidate, found: Repeats)
     """The memory that a candidate says again, if it still does, and may be merged."""
     number = found.memories.get(candidate.content, (0, 0.0))[0]
     memory = (await merges.free(tx, [number])).get(number) if number else None
-    return memory if memory is not None and is_twin(candidate, memory) else None
+    if memory is None or not (candidate.content in found.paraphrased or is_twin(candidate, memory)):
+        return None
+    return memory
 
 
 async def _waiting(tx: aiosqlite.Connection, candidate: Candidate, found: Repeats) -> dict[str, Any] | None:
     """The capture that a candidate says again, if it still does: it may have been worded anew, or decided on."""
     number = found.captures.get(candidate.content)
     capture = await waiting.held(tx, number) if number else None
-    return capture if capture is not None and _waits_too(candidate, candidate_of(capture)) else None
+    if capture is None or not (candidate.content in found.paraphrased or _waits_too(candidate, candidate_of(capture))):
+        return None
+    return capture
 
 
 async def known_as(
@@ -230,6 +281,8 @@ async def known_as(
 ) -> Memory | None:
     """The memory that a new one need not be stored beside: it keeps its words, for they weigh more."""
     known = None if is_flagged(admission) else await _known(tx, candidate, found)
+    if known is not None and candidate.content in found.paraphrased:
+        return known  # the first wording stays: one that only repeats it may say less
     if known is None or staying(known, memory, await merges.chosen(tx, [known.id])) is not known:
         return None
     return known

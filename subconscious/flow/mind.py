@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from subconscious.capture.calibration import Calibration
+from subconscious.capture.relation import Relation
 from subconscious.claude_files.told import NOTHING, Told
 from subconscious.search.context import Around
 from subconscious.search.depths import DEPTHS, Depth
@@ -33,6 +34,16 @@ async def nothing_at_hand(text: str) -> None:
     del text
 
 
+Relate = Callable[[str, Sequence[str]], Awaitable[list[Relation]]]
+"""What a statement does to each of some earlier ones; nothing while there is no local embedder."""
+
+
+async def nothing_related(new: str, olds: Sequence[str]) -> list[Relation]:
+    """Where there is no embedder."""
+    del new, olds
+    return []
+
+
 UNCALIBRATED = Calibration()
 """Before any decision: every extractor is taken at its word."""
 
@@ -43,7 +54,8 @@ class Mind:
 
     ``standing`` is what is known at the moment of the files and branches that memories are bound to. ``at_hand`` embeds
     what is about to be stored, if it takes no call and no waiting. ``found`` is what the index's engines answered last.
-    ``elsewhere`` is what the client itself tells the session that this is about.
+    ``elsewhere`` is what the client itself tells the session that this is about. ``relate`` compares statements by the
+    local model.
     """
 
     database: Database
@@ -55,6 +67,7 @@ class Mind:
     at_hand: Embed = nothing_at_hand
     found: Found = field(default_factory=Found)
     elsewhere: Told = NOTHING
+    relate: Relate = nothing_related
 
     @property
     def around(self) -> Around:

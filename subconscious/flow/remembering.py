@@ -213,6 +213,7 @@ async def keep(
         if candidate.content in told and candidate.content not in found.memories:
             reason = f"{told[candidate.content]} says it already"
             admission = replace(admission, decision=Decision.DISCARD, reason=reason)
+        admission = merging.made_certain(candidate, admission, found)
         if candidate in found and not await captures.is_known(tx, candidate):
             given = await _given(mind, where)
             said_in = where.place.session_id
@@ -345,6 +346,8 @@ async def _succeed(tx: aiosqlite.Connection, memory: Memory, origin: Origin, fou
         return
     meanwhile = [one for one in found.made if one.id != memory.id and replaces(memory.content, one.content)]
     await succession.take_over(tx, memory, [*found.replaced.get(memory.content, ()), *meanwhile])
+    if (capture := found.displaced.get(memory.content)) is not None:
+        await decisions.displace(tx, capture, f"memory {memory.id} says otherwise since")
     found.made.append(memory)
 
 

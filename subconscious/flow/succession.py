@@ -7,7 +7,6 @@ when the newer one is taken back.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
@@ -20,7 +19,7 @@ from subconscious.search.words import terms
 from subconscious.store import full_text, links, memories
 from subconscious.store.connect import Database
 from subconscious.text.alternatives import FAMILIES
-from subconscious.text.claims import claim, key_of, replaces
+from subconscious.text.claims import claim, key_of, replaces, tells_of_a_change
 from subconscious.text.same_statement import differences, same_statement
 
 NEIGHBOURS = 50
@@ -35,23 +34,15 @@ LIKENESS, MARGIN = 0.5, 0.08
 ELSEWHERE = frozenset(("environment", "place", "system"))
 """Differences that make two statements be of two things."""
 
-_CHANGE = re.compile(
-    r"\b(?:now|moved|moves|moving|switch(?:ed|ing)?|migrat(?:ed|ing)|changed|instead|no longer|any ?more|ran out|left|"
-    r"gone|replac(?:ed|es)|dropped|settled on|renamed|back to|overkill|yesterday|last (?:night|week|month)|as of|"
-    r"from now on|used to|took over|takes over|turns out|actually|correction|scratch that|not .{1,40} after all|"
-    r"since (?:\w+day|yesterday|last|this|january|february|march|april|may|june|july|august|september|october|"
-    r"november|december)|jetzt|inzwischen|umgezogen|gewechselt|ab sofort|stattdessen|nicht mehr|maintenant|désormais|"
-    r"ahora|ya no|agora|já não)\b|\bthen\W",
-    re.IGNORECASE,
-)
-"""Words that tell of a change: alone they replace nothing."""
-
 SUPERSEDES = "SUPERSEDES"
 FOUND_BY = "rules"
 
 
-async def replaced_by(mind: Mind, candidate: Candidate, project_id: str) -> tuple[int, ...]:
-    """Return the memories in use that say otherwise of what a typed statement is about; none where it is doubtful."""
+async def replaced_by(mind: Mind, candidate: Candidate, project_id: str, *, sure: bool = True) -> tuple[int, ...]:
+    """Return the memories in use that say otherwise of what a typed statement is about; none where it is doubtful.
+
+    Of what is not ``sure`` to be a statement, a word of change and a cosine alone tell nothing.
+    """
     if candidate.origin is not Origin.USER or not mind.settings.links:
         return ()
     changed = tells_of_a_change(candidate.content)
@@ -62,14 +53,9 @@ async def replaced_by(mind: Mind, candidate: Candidate, project_id: str) -> tupl
     known = await memories.get_many(mind.database, [number for number, _ in near]) if near else {}
     in_use = [memory for memory in known.values() if memory.archived_at is None]
     found = await asyncio.to_thread(_replaced, candidate.content, in_use)
-    if not found and changed:
+    if not found and changed and sure:
         found = await _changed(mind, candidate.content, [one for one in in_use if one.origin is Origin.USER])
     return tuple(memory.id for memory in found)
-
-
-def tells_of_a_change(content: str) -> bool:
-    """Whether a statement says that something is otherwise than it was."""
-    return bool(_CHANGE.search(content))
 
 
 async def _changed(mind: Mind, content: str, known: Sequence[Memory]) -> list[Memory]:

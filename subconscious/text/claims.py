@@ -67,6 +67,23 @@ def gives_another_value(new: str, old: str) -> bool:
     return pair is not None and not _denies(*pair) and (_renames(*pair) or _revalues(*pair))
 
 
+def tells_of_a_change(content: str) -> bool:
+    """Whether a statement says that something is otherwise than it was."""
+    return bool(_TOLD_CHANGE.search(content))
+
+
+_TOLD_CHANGE = re.compile(
+    r"\b(?:now|moved|moves|moving|switch(?:ed|ing)?|migrat(?:ed|ing)|changed|instead|no longer|any ?more|ran out|left|"
+    r"gone|replac(?:ed|es)|dropped|settled on|renamed|back to|overkill|yesterday|last (?:night|week|month)|as of|"
+    r"from now on|used to|took over|takes over|turns out|actually|correction|scratch that|not .{1,40} after all|"
+    r"since (?:\w+day|yesterday|last|this|january|february|march|april|may|june|july|august|september|october|"
+    r"november|december)|jetzt|inzwischen|umgezogen|gewechselt|ab sofort|stattdessen|nicht mehr|maintenant|désormais|"
+    r"ahora|ya no|agora|já não)\b|\bthen\W",
+    re.IGNORECASE,
+)
+"""Words that tell of a change: alone they replace nothing."""
+
+
 def _comparable(new: str, old: str) -> tuple[Claim, Claim] | None:
     """What two statements claim, where they say different things of the same place."""
     if same_statement(new, old, cosine=1.0):

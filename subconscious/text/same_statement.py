@@ -90,14 +90,14 @@ def _alike(one: Statement, other: Statement, cosine: float, *, may_add: bool, on
         return not all(lacking)
     short = max(len(one.by_key), len(other.by_key)) <= LONGEST
     left, right = _unmatched(one, other)
-    if any(lacking) and not _turned(one, other):
+    if any(lacking) and not turned(one, other):
         left, right = _without_near(left, right, framed=_frame(one) == _frame(other))
     if any(lacking) and cosine >= NEAR:
         left, right = _without_weak(left, right, one, other)
     return short and not any(map(weighs, (*left, *right))) and _light_alike(left, right)
 
 
-def _turned(one: Statement, other: Statement) -> bool:
+def turned(one: Statement, other: Statement) -> bool:
     """Whether two statements of who does what begin with another of their common words."""
     if one.passives or other.passives or one.imperative or other.imperative:
         return False

@@ -1,0 +1,218 @@
+"""Train the model of what a statement does to an earlier one: `python -m bench.relation_train [--scores FILE]`.
+
+Fits ``subconscious/capture/relation.py`` to the written pairs (bench/data/relations), to sentences of bench/data/speech
+beside statements that are about something else, and to the development sets of tests/unit/data. The encoder learns from
+three blocks in four; the linear model, and what is printed, from the fourth, which the encoder has not seen,
+cross-fitted by block. Writes ``relation.onnx`` and ``relation.npz`` beside the module. The encoder takes ten minutes;
+``--scores`` keeps what it says of the fourth. Needs scikit-learn, torch and onnx, which are not in the lock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from bench import relations
+from bench.relations import APART, NEITHER, REPLACES, SAME, Pair
+from bench.speech import FOLDER, sentences
+from subconscious.capture import relation
+from subconscious.capture.judge import plain
+from subconscious.embeddings.local import LocalEmbedder
+
+SETS = Path(__file__).parents[1] / "tests" / "unit" / "data"
+DEVELOPMENT = ("development", "development_2", "development_3", "development_4", "swaps")
+WEIGHTS = Path(relation.__file__).with_name("relation.npz")
+ACROSS, SPOKEN = 1500, 2500
+NEAREST, TWIN = 2, 0.7
+"""Statements of other blocks that one is paired with, and the cosine from which they may say the same."""
+
+NEAR, FAR = 0.6, 0.25
+"""Cosines between which a spoken sentence is paired with the nearest statement."""
+
+HELD = 4
+"""One block in so many is held back from the encoder."""
+
+TIMES = {"=": 3.0, ">": 3.0, "!": 3.0, "~": 3.0, "x": 5.0, "set": 1.0, "near": 0.5, "spoken": 0.5}
+"""How often a pair is seen in a round, by its mark; what follows from others once, of what is neither a quarter."""
+
+ROUNDS, RATE, CERTAINTY = 3, 2e-4, 0.96
+STRENGTH = 0.1
+"""How little the linear model's weights are held back: the inverse of the ridge."""
+
+FOLDS = 5
+PASSING = (0.01, 0.02, 0.05)
+
+
+def pairs(embedder: LocalEmbedder) -> list[Pair]:
+    """Return all pairs, each once."""
+    written = [*relations.written(), *relations.implied(), *relations.across(ACROSS)]
+    everything = [*written, *_near(embedder), *_spoken(embedder), *_sets()]
+    return list({(one.new, one.old): one for one in reversed(everything)}.values())[::-1]
+
+
+def _near(embedder: LocalEmbedder) -> Iterator[Pair]:
+    """Give statements beside the nearest of other blocks."""
+    said = [(name, text) for name, lines in relations.blocks() for _, text in lines]
+    vectors = embedder.embed([text for _, text in said])
+    for at, (name, text) in enumerate(said):
+        near = numpy.argsort(-(vectors @ vectors[at]))
+        others = [row for row in near if said[row][0] != name and vectors[row] @ vectors[at] < TWIN]
+        yield from (Pair(text, said[row][1], NEITHER, name, "near") for row in others[:NEAREST])
+
+
+def _spoken(embedder: LocalEmbedder) -> Iterator[Pair]:
+    """Give what people type, tasks and questions above all, beside the nearest statement."""
+    said = [(name, text) for name, lines in relations.blocks() for _, text in lines]
+    vectors = embedder.embed([text for _, text in said])
+    chosen = [one.text for one in sentences(FOLDER)]
+    random.Random(1).shuffle(chosen)
+    for text in chosen[:SPOKEN]:
+        near = vectors @ embedder.embed([text])[0]
+        row = int(numpy.where(near < NEAR, near, -1).argmax())
+        if near[row] > FAR:
+            yield Pair(text, said[row][1], NEITHER, said[row][0], "spoken")
+
+
+def _sets() -> Iterator[Pair]:
+    """Give the pairs of the development sets, both ways."""
+    for name in DEVELOPMENT:
+        for at, line in enumerate((SETS / f"same_statement_{name}.tsv").read_text().splitlines()):
+            if not line.startswith("#"):
+                label, _, one, other = line.split("\t")
+                sort = SAME if label == "same" else APART
+                yield Pair(one, other, sort, f"{name}{at // 5}", "set")
+                yield Pair(other, one, sort, f"{name}{at // 5}", "set")
+
+
+def is_held(one: Pair) -> bool:
+    """Whether the encoder does not learn from a pair."""
+    return zlib.crc32(one.block.encode()) % HELD == 0
+
+
+def rows_of(said: Sequence[Pair]) -> list[int]:
+    """Return the places of the pairs to learn from, as often as they count."""
+    chance = random.Random(0)
+    rows = []
+    for at, one in enumerate(said):
+        times = TIMES.get(one.mark, 0.25 if one.sort == NEITHER else 1.0)
+        rows += [] if is_held(one) else [at] * (int(times) + (chance.random() < times % 1))
+    return rows
+
+
+def trained(said: Sequence[Pair], middle: Sequence[numpy.ndarray]) -> Any:
+    """Train the upper layers with two scores: the same, and a replacement."""
+    import torch
+    from torch import nn
+    from torch.nn import functional
+
+    from bench import judge_encoder
+
+    torch.manual_seed(0)
+    random.seed(0)
+    upper = judge_encoder.Upper(judge_encoder.released_weights())
+    upper.head = nn.Linear(2 * judge_encoder.WIDTH, 2)
+    upper.head.weight.data *= 0.1
+    rows = rows_of(said)
+    truth = torch.tensor([[one.sort == SAME, one.sort == REPLACES] for one in said], dtype=torch.float32)
+    wanted = truth * CERTAINTY + (1 - CERTAINTY) / 2
+    known = torch.tensor([[1.0, float(one.sort != APART)] for one in said])
+    fresh = [*upper.head.parameters(), upper.query]
+    groups = [{"params": list(upper.layers.parameters()), "lr": RATE}, {"params": fresh, "lr": 7.5 * RATE}]
+    solver = torch.optim.AdamW(groups, weight_decay=0.01)
+    steps = ROUNDS * math.ceil(len(rows) / judge_encoder.BATCH)
+    pace = torch.optim.lr_scheduler.LambdaLR(solver, lambda step: min(1, 10 * (step + 1) / steps) * (1 - step / steps))
+    upper.train()
+    for _ in range(ROUNDS):
+        for group, values, real in judge_encoder.batches(middle, rows, mixed=True):
+            lost = functional.binary_cross_entropy_with_logits(upper(values, real), wanted[group], reduction="none")
+            solver.zero_grad()
+            (lost * known[group]).mean().backward()
+            nn.utils.clip_grad_norm_(upper.parameters(), 1.0)
+            solver.step()
+            pace.step()
+    upper.eval()
+    return upper
+
+
+def encoded(said: Sequence[Pair], embedder: LocalEmbedder, kept: Path | None) -> list[list[float]]:
+    """Write the encoder; return its scores of the pairs that it has not seen."""
+    if kept and kept.exists():
+        return [list(map(float, row)) for row in json.loads(kept.read_text())]
+    from bench import judge_encoder
+
+    middle = [embedder.middle(plain(one.new), plain(one.old)).astype(numpy.float16) for one in said]
+    judge_encoder.export(trained(said, middle), WEIGHTS.with_suffix(".onnx"))
+    relation.clear()
+    found = [
+        relation.read(values.astype(numpy.float32)) for values, one in zip(middle, said, strict=True) if is_held(one)
+    ]
+    if kept:
+        kept.write_text(json.dumps(found))
+    return found
+
+
+def table(said: Sequence[Pair], embedder: LocalEmbedder, scores: Sequence[Sequence[float]]) -> numpy.ndarray:
+    """Return what the linear model reads of each pair."""
+    found = []
+    for one, score in zip(said, scores, strict=True):
+        vectors = embedder.embed([plain(one.new), plain(one.old)])
+        found.append([*score, *relation.compared(one.new, one.old, float(vectors[0] @ vectors[1])).numbers])
+    return numpy.array(found)
+
+
+def fitted(values: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray) -> numpy.ndarray:
+    """Return a linear model's weights for values as they come, the last one being the bias."""
+    from sklearn.linear_model import LogisticRegression
+
+    mean, deviation = values.mean(0), values.std(0) + 1e-6
+    model = LogisticRegression(C=STRENGTH, max_iter=2000).fit((values - mean) / deviation, truth, sample_weight=weights)
+    slopes = model.coef_[0] / deviation
+    return numpy.array([*slopes, model.intercept_[0] - slopes @ mean], numpy.float32)
+
+
+def report(name: str, said: Sequence[Pair], scores: numpy.ndarray) -> None:
+    """Print how many of each mark pass while so many of the other written pairs do."""
+    others = numpy.array([one.mark in relations.MARKS[1:] and one.sort != name for one in said])
+    for share in PASSING:
+        bar = float(numpy.quantile(scores[others], 1 - share))
+        marks = {mark: numpy.array([one.mark == mark for one in said]) for mark in relations.MARKS[1:]}
+        passed = ", ".join(f"{mark} {(scores[rows] > bar).mean():.2f}" for mark, rows in marks.items())
+        print(f"{name}, {share:.0%} of the others pass: {passed}")
+
+
+def main() -> None:
+    """Train, report, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scores", type=Path, help="a file that keeps the encoder's scores")
+    options = parser.parse_args()
+    embedder = LocalEmbedder()
+    said = pairs(embedder)
+    scores = encoded(said, embedder, options.scores)
+    held = [one for one in said if is_held(one)]
+    values = table(held, embedder, scores)
+    fold = numpy.array([zlib.crc32(f"{one.block}x".encode()) % FOLDS for one in held])
+    weights = numpy.array([2.0 if one.mark in relations.MARKS[1:] and one.mark else 1.0 for one in held])
+    written = []
+    for name in (SAME, REPLACES):
+        truth = numpy.array([one.sort == name for one in held])
+        known = numpy.array([name == SAME or one.sort != APART for one in held])
+        crossed = numpy.zeros(len(held))
+        for at in range(FOLDS):
+            rows = known & (fold != at)
+            model = fitted(values[rows], truth[rows], weights[rows])
+            crossed[fold == at] = values[fold == at] @ model[:-1] + model[-1]
+        report(name, held, crossed)
+        written.append(fitted(values[known], truth[known], weights[known]))
+    numpy.savez(WEIGHTS, weights=numpy.array(written))
+
+
+if __name__ == "__main__":
+    main()
