@@ -223,7 +223,7 @@ class Admission:
     """The gate's answer: an expected outcome, so a value. ``verdict`` is None while nothing was checked yet.
 
     ``reservation`` says why it may not be given before it is confirmed: "" if nothing speaks against it, None if that
-    was not looked at.
+    was not looked at. ``weak``: nothing but its confidence spoke against it.
     """
 
     decision: Decision
@@ -231,6 +231,7 @@ class Admission:
     reason: str
     verdict: Verdict | None = None
     reservation: str | None = None
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import time
+from typing import Any
 
+import aiosqlite
+
+from subconscious.capture.gate import is_below
 from subconscious.errors import TranscriptError
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import fade, weighed
@@ -20,7 +24,8 @@ from subconscious.poisoning.reservations import reservation
 from subconscious.search.engines import projects_of
 from subconscious.search.relevance import Asked
 from subconscious.search.words import terms
-from subconscious.store import full_text, memories, poison, sessions, unconfirmed
+from subconscious.settings import Settings
+from subconscious.store import decisions, full_text, memories, poison, sessions, unconfirmed
 from subconscious.store.capture_rows import Place, candidate_of
 from subconscious.store.filters import Filter
 from subconscious.surfacing.files import Touched, bond
@@ -59,7 +64,7 @@ async def settle_session(mind: Mind, session_id: str) -> list[int]:
             if capture["id"] not in still:
                 continue
             if why := against[capture["id"]]:
-                await unconfirmed.note(tx, capture["id"], why)
+                await _hold_back(tx, capture, why, mind.settings)
                 continue
             place = Place(capture["project_id"], session_id)
             where = Provenance(place, intent=session.first_prompt if session else "")
@@ -67,6 +72,13 @@ async def settle_session(mind: Mind, session_id: str) -> list[int]:
             memory = memory_of(candidate_of(capture), admission, where)
             made.append((await unconfirmed.make(tx, capture["id"], memory)).id)
     return made
+
+
+async def _hold_back(tx: aiosqlite.Connection, capture: dict[str, Any], why: str, settings: Settings) -> None:
+    """Leave a capture to a person, or discard it where it is not worth a person's look."""
+    await unconfirmed.note(tx, capture["id"], why)
+    if is_below(capture["confidence"], settings.review_threshold):
+        await decisions.displace(tx, capture["id"], why)
 
 
 async def _contradicted(mind: Mind, candidate: Candidate, project_id: str) -> str:
@@ -172,7 +184,12 @@ async def _may_be_given(mind: Mind, session_id: str) -> bool:
 
 
 async def _best(mind: Mind, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the best hit as a list, leaving out what a later check has flagged."""
+    """Return the best hit as a list, leaving out what a later check has flagged.
+
+    What was not worth a person's look is left out too until another session finds it: replayed sessions gain nothing
+    by it.
+    """
     flagged = await poison.levels(mind.database, [hit.memory.id for hit in hits])
-    fine = [hit for hit in hits if hit.memory.id not in flagged]
+    sure = [hit for hit in hits if not is_below(hit.memory.confidence, mind.settings.review_threshold)]
+    fine = [hit for hit in sure if hit.memory.id not in flagged]
     return sorted(fine, key=lambda hit: (-hit.score, -hit.memory.id))[:1]

@@ -7,13 +7,17 @@ patterns are there for that.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import takewhile
+from operator import itemgetter
 from pathlib import Path
 
 from subconscious.model import Candidate, Origin
+from subconscious.text.code_prose import has_sentences, worded
 from subconscious.text.words import content_words, is_name
 from subconscious.transcripts.heard import Heard, heard
 
@@ -28,6 +32,9 @@ LONGEST_NAME = 8
 LONGEST = 4_000
 """Characters of a quote that are looked for."""
 
+CLAIM = 30
+"""Words of prose in one place, about a comment, that a claim may come from."""
+
 WINDOW = 60
 """Words of a tool in one place, about a paragraph, that a sentence may retell."""
 
@@ -39,19 +46,28 @@ SHORTEST_THING = 4
 
 LONGEST_COMMAND = 12
 
+COMMON = 10
+"""How often a session's prose has a word that counts half as a sign of where a claim came from."""
+
 Words = tuple[str, ...]
+Claimed = Mapping[frozenset[str], tuple[tuple[int, float], ...]]
+"""Where prose had said words of a claim, and what share of it."""
 
 _WORD = re.compile(r"\w+")
 _ADDRESS = re.compile(
     r"https?://[^\s\"'<>)\]]{4,200}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{2,40}|\b[\w-]{2,60}==\d[\w.]{0,20}"
 )
 _THING = re.compile(
-    r"(?<![\w./-])(?:[\w@-]{1,60}/){0,12}[\w@.-]{1,80}\.(?:py|pyi|jsx?|tsx?|mjs|cjs|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php"
-    r"|sql|html|css|scss|vue|svelte|proto|ex|exs|scala|clj|dart|lua|zig)\b"
+    r"(?<![\w./-])(?:[\w@-]{1,60}/){0,12}[\w@.-]{1,80}\.(?:py|pyi|jsx?|tsx?|mjs|cjs|go|rs|rb|java|kts?|swift|c|h|cc|cpp|hpp|cs|php"
+    r"|sql|html|css|scss|vue|svelte|proto|exs?|scala|clj|dart|lua|zig|sh|ya?ml|toml|json|avsc|graphql|tf|gradle|cmake|conf|ini)\b"
     r"|(?<![\w./-])(?:\w{1,60}(?:\.|::|->)){0,4}(?:[A-Za-z]\w{0,60}_\w{1,60}|[a-z]{1,40}[A-Z]\w{0,60}|[A-Z][a-z]{1,40}[A-Z]\w{0,60}"
     r"|\w{2,60}(?=\(\)))"
 )
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+")
+_EXTENSION = re.compile(r"\.\w{1,8}\Z")
+_LABEL = re.compile(r"[^:?\n]{3,150}(?::|\?) ")
+"""What stands before a statement: the request that it answers, or a heading."""
+
 _PROGRAMS = (
     "apt|apt-get|bash|brew|bun|bundle|bunx|cargo|chmod|chown|composer|curl|deno|docker|docker-compose|export|gem|gh|git|"
     "go|gradle|helm|kubectl|make|mise|mvn|nc|node|npm|npx|nvm|openssl|pip|pip3|pipx|pnpm|poetry|python|python3|rake|rm|rsync|"
@@ -76,7 +92,11 @@ class Traced:
 
     ``copied`` is the longest run of prose words that a tool had said before, ``retold`` the largest share of one of its
     sentences that a tool had said in one place. ``grounded``: a tool named something that it names. ``foreign`` are its
-    commands that the session had not run by itself.
+    commands that the session had not run by itself. ``anchored``: it names something that stands in code which the
+    session had read or written, comments apart. ``prosaic`` is the largest share of one of its sentences, names
+    included, that a tool had said in one place of prose: the less of it, the less it can be somebody's claim.
+    ``label`` is the person's request where the content begins with it. ``quiet``: it names nothing, and since the
+    person last spoke tools answered with code, names and values alone, and no sentence that could have made the claim.
     """
 
     candidate: Candidate
@@ -84,6 +104,10 @@ class Traced:
     retold: float = 0.0
     grounded: bool = False
     foreign: tuple[str, ...] = ()
+    anchored: bool = False
+    prosaic: float = 0.0
+    label: str = ""
+    quiet: bool = False
 
 
 def traced(candidates: Iterable[Candidate], confirmed: Collection[str] = ()) -> list[Candidate]:
@@ -126,6 +150,10 @@ def _traced(candidate: Candidate, said: _First | None, confirmed: Collection[str
         retold=max((said.share(sentence, place) for sentence in _sentences_of(candidate)), default=0.0),
         grounded=any(said.before(name, place, (Heard.TOOL, Heard.RAN)) for name in _things(candidate)),
         foreign=tuple(" ".join(command) for command in _commands(candidate) if not said.own(command, place)),
+        anchored=any(said.before(name, place, (Heard.CODE,)) for name in _things(candidate)),
+        label=_label(candidate) if _is_typed(candidate, said) else "",
+        quiet=not any(_things(candidate)) and said.quiet(place),
+        prosaic=max((said.claimed(claim, place) for claim in _claims_of(candidate)), default=0.0),
     )
 
 
@@ -142,6 +170,17 @@ def _with_origin(candidate: Candidate, said: _First, confirmed: Collection[str])
         return candidate
     reason = "; ".join(filter(None, (candidate.reason, "a tool's output said so before")))
     return replace(candidate, origin=Origin.least_trusted(candidate.origin, Origin.TOOL), reason=reason)
+
+
+def _label(candidate: Candidate) -> str:
+    match = _LABEL.match(candidate.content)
+    return match[0] if match else ""
+
+
+def _is_typed(candidate: Candidate, said: _First) -> bool:
+    """Whether a person typed what a content begins with."""
+    runs, place = _runs(_label(candidate)), candidate.evidence.start
+    return bool(runs) and all(said.before(run, place, (Heard.PERSON,)) for run in runs)
 
 
 def _copied(text: str, said: _First, place: int) -> int:
@@ -163,6 +202,15 @@ class _First:
 
     places: Mapping[tuple[Heard, Words], int]
     shares: Mapping[frozenset[str], tuple[tuple[int, float], ...]]
+    claims: Claimed
+    spoke: Sequence[tuple[int, bool | None]]
+    """Where a person spoke (None), or a tool, and whether that said a sentence; in their order."""
+
+    def quiet(self, place: int) -> bool:
+        """Whether tools, but no sentence of theirs, were heard between the last prompt before a place and it."""
+        before = [said for at, said in self.spoke[: bisect_left(self.spoke, place, key=itemgetter(0))]]
+        since = list(takewhile(lambda said: said is not None, reversed(before)))
+        return bool(since) and not any(since)
 
     def before(self, words: Words, place: int, sorts: Iterable[Heard]) -> bool:
         """Whether one of these said so before a place in the transcript."""
@@ -177,30 +225,51 @@ class _First:
         """Return the largest share of a sentence's words that a tool had said in one place before."""
         return max((share for at, share in self.shares.get(sentence, ()) if at < place), default=0.0)
 
+    def claimed(self, claim: frozenset[str], place: int) -> float:
+        """Return the largest share of a claim that a tool had made in one place of prose before."""
+        return max((share for at, share in self.claims.get(claim, ()) if at < place), default=0.0)
+
     @classmethod
     def of(cls, file: str, candidates: Sequence[Candidate]) -> _First:
         """Look for the words of the candidates alone, so that a long transcript costs one pass and no memory."""
         starts = [candidate.evidence.start for candidate in candidates]
         wanted = {words for candidate in candidates for words in _wanted(candidate)}
         sentences = {sentence for candidate in candidates for sentence in _sentences_of(candidate)}
+        claims = {claim for candidate in candidates for claim in _claims_of(candidate)}
         sizes = sorted({len(words) for words in wanted})
+        named = sorted({len(words) for candidate in candidates for words in _things(candidate)})
         places: dict[tuple[Heard, Words], int] = {}
         shares: defaultdict[frozenset[str], list[tuple[int, float]]] = defaultdict(list)
+        known = frozenset().union(*claims)
+        prose: list[tuple[int, Places]] = []
+        spoke: list[tuple[int, bool | None]] = []
         for saying in heard(Path(file), max(0, min(starts) - LOOKBACK), max(starts)):
             words = _words(saying.text)
-            for size in sizes:
+            if saying.by is Heard.PERSON:
+                spoke.append((saying.start, None))
+            if saying.by is Heard.PROSE:
+                spoke.append((saying.start, has_sentences(saying.text)))
+                prose.append((saying.start, _roots_at(_words(worded(saying.text)), known)))
+                continue
+            for size in named if saying.by is Heard.CODE else sizes:
                 for run in zip(*(words[at:] for at in range(size)), strict=False):
                     if run in wanted:
                         places.setdefault((saying.by, run), saying.start)
             if saying.by is Heard.TOOL:
                 for sentence, share in _shares(words, sentences):
                     shares[sentence].append((saying.start, share))
-        return cls(places, {sentence: tuple(found) for sentence, found in shares.items()})
+        return cls(
+            places,
+            {sentence: tuple(found) for sentence, found in shares.items()},
+            _claimed(prose, claims),
+            spoke,
+        )
 
 
 def _wanted(candidate: Candidate) -> Iterator[Words]:
     for text in _texts(candidate):
         yield from _runs(text)
+    yield from _runs(_label(candidate))
     yield from _names(candidate.evidence.quote)
     yield from _things(candidate)
     yield from _commands(candidate)
@@ -208,6 +277,43 @@ def _wanted(candidate: Candidate) -> Iterator[Words]:
 
 def _texts(candidate: Candidate) -> tuple[str, str]:
     return candidate.content, candidate.evidence.quote
+
+
+Places = list[tuple[int, str]]
+"""Where the words that matter stand in a text."""
+
+
+def _roots_at(words: Sequence[str], known: Collection[str]) -> Places:
+    return [(at, root) for at, word in enumerate(words) if (root := _root(word)) in known]
+
+
+def _claimed(prose: Sequence[tuple[int, Places]], claims: Collection[frozenset[str]]) -> Claimed:
+    """Return how much of each claim stood in one place of each prose, common words of the session counting little."""
+    counts = Counter(root for _, places in prose for _, root in places)
+    found: defaultdict[frozenset[str], list[tuple[int, float]]] = defaultdict(list)
+    for claim in claims:
+        weights = {root: 1 / (1 + counts[root] / COMMON) for root in claim}
+        whole = sum(weights.values())
+        for start, places in prose:
+            if most := _heaviest([(at, root) for at, root in places if root in claim], weights):
+                found[claim].append((start, most / whole))
+    return {claim: tuple(shares) for claim, shares in found.items()}
+
+
+def _heaviest(places: Places, weights: Mapping[str, float]) -> float:
+    """Return how much the different words weigh at most that stand within one claim's length."""
+    most, weight, begin = 0.0, 0.0, 0
+    counts: Counter[str] = Counter()
+    for at, root in places:
+        weight += 0.0 if counts[root] else weights[root]
+        counts[root] += 1
+        while at - places[begin][0] >= CLAIM:
+            gone = places[begin][1]
+            counts[gone] -= 1
+            weight -= 0.0 if counts[gone] else weights[gone]
+            begin += 1
+        most = max(most, weight)
+    return most
 
 
 def _shares(words: Sequence[str], sentences: Collection[frozenset[str]]) -> Iterator[tuple[frozenset[str], float]]:
@@ -241,6 +347,14 @@ def _sentences_of(candidate: Candidate) -> Iterator[frozenset[str]]:
             yield roots
 
 
+def _claims_of(candidate: Candidate) -> Iterator[frozenset[str]]:
+    """Give what each sentence says: its words, and of a path the name of its file."""
+    for sentence in _SENTENCE.split(candidate.content):
+        words = (_EXTENSION.sub("", word.rpartition("/")[2]) for word in content_words(sentence))
+        if claim := frozenset(_root(part) for word in words for part in _words(word)):
+            yield claim
+
+
 def _things(candidate: Candidate) -> Iterator[Words]:
     """Give the source files and symbols that a candidate's content names."""
     for match in _THING.finditer(candidate.content):
@@ -265,8 +379,9 @@ def _root(word: str) -> str:
     """Return a word without its commonest endings: enough to see that two texts share it."""
     for ending in ("ing", "ed", "es", "s", "ly"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
+            word = word[: -len(ending)]
+            break
+    return word.removesuffix("e")
 
 
 def _runs(quote: str) -> list[Words]:
