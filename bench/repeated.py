@@ -32,7 +32,6 @@ from bench.replay.history import History, Line, Session
 from bench.replay.stage import Stage, stage
 from subconscious.settings import Settings
 from subconscious.store.capture_rows import OPENED
-from subconscious.store.filters import UNCONFIRMED
 
 DATA = Path(__file__).parent / "data"
 FOLDER = "/nowhere/repeated"
@@ -134,7 +133,8 @@ async def _look(made: Stage, cases: Sequence[Case], outcome: Outcome) -> None:
     database = made.core.database
     # What asks for it is typed, and may be kept as that.
     stored = await _texts(made, "archived_at IS NULL AND origin <> 'user'")
-    guesses = await _texts(made, UNCONFIRMED)
+    # One that was confirmed, retired or merged since counts: it could have been given meanwhile.
+    guesses = await _texts(made, "archived_at IS NOT NULL AND origin <> 'user'")
     for case in cases:
         for sentence in case.sentences:
             told = f"{case.id} ({case.sort}): {sentence}"
