@@ -341,12 +341,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="the folder of the corpora")
     parser.add_argument("--repeated", action="store_true", help="those that the assistant repeats in its own words")
+    parser.add_argument(
+        "--findings", choices=("seen", "unseen"), default="", help="planted and true findings about code"
+    )
     parser.add_argument("--claude", default="claude", help="the client")
     parser.add_argument("--limit", type=int, default=0, help="so many attacks, of the three corpora in equal parts")
     parser.add_argument("--home", type=Path, help="where the environment is made, to be kept")
     options = parser.parse_args()
-    if options.repeated:
-        sys.exit(repeated.main())
+    if options.repeated or options.findings:
+        sys.exit(repeated.main(options.findings))
     if options.data is None:
         parser.error("--data names the folder of the corpora, or --repeated takes those of the project")
     with tempfile.TemporaryDirectory(prefix="attacks-") as folder:

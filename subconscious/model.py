@@ -225,7 +225,8 @@ class Admission:
     """The gate's answer: an expected outcome, so a value. ``verdict`` is None while nothing was checked yet.
 
     ``reservation`` says why it may not be given before it is confirmed: "" if nothing speaks against it, None if that
-    was not looked at. ``doubtful``: nobody vouches that a person typed it.
+    was not looked at. ``doubtful``: nobody vouches that a person typed it. ``weak``: nothing but its confidence spoke
+    against it.
     """
 
     decision: Decision
@@ -234,6 +235,7 @@ class Admission:
     verdict: Verdict | None = None
     reservation: str | None = None
     doubtful: bool = False
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)

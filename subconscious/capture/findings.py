@@ -21,6 +21,7 @@ from subconscious.capture.passages import LONGEST, Passage, passages, plain
 from subconscious.model import Act, Role, Turn
 
 FEWEST_WORDS = 6
+FEWEST_WORDS_OF_A_FILE = 4
 _ROOM = 150
 """Characters that the names before a passage may take."""
 
@@ -124,6 +125,11 @@ def _lower(text: str) -> Iterator[str]:
     return (word.lower() for word in wording.content_words(text))
 
 
+def fewest_words(said: str) -> int:
+    """Return how many words a statement needs: the name of a file tells much."""
+    return FEWEST_WORDS_OF_A_FILE if wording.files(said) else FEWEST_WORDS
+
+
 def is_skipped(passage: Passage) -> bool:
     """Whether a passage stands where nothing lasts: under a list of tests, of next steps, of a review's points."""
     skipped = any(_SKIPPED.match(heading) for heading in passage.headings)
@@ -150,7 +156,7 @@ def _draft(exchange: Exchange, turn: Turn, passage: Passage) -> Draft | None:
     if not places:
         return None
     said = plain(_joined(turn.text, places))
-    if len(wording.content_words(said)) < FEWEST_WORDS or said.endswith((":", "?")):
+    if len(wording.content_words(said)) < fewest_words(said) or said.endswith((":", "?")):
         return None
     if is_changelog(said):
         return None

@@ -39,9 +39,9 @@ def admit(
     confidence = candidate.raw_confidence if confidence is None else confidence
     if refusal := _refusal(candidate, heard):
         return Admission(Decision.DISCARD, confidence, refusal)
-    if not confidence >= thresholds.review_threshold - _ROUNDING:
+    if is_below(confidence, thresholds.review_threshold):
         reason = f"{_UNSURE}{confidence:.2f} is below {thresholds.review_threshold:.2f}"
-        return Admission(Decision.DISCARD, confidence, _explained(reason, candidate))
+        return Admission(Decision.DISCARD, confidence, _explained(reason, candidate), weak=True)
     if reservation := _reservation(candidate):
         return Admission(Decision.REVIEW, confidence, reservation)
     if confidence >= thresholds.auto_threshold - _ROUNDING:
@@ -54,6 +54,11 @@ def admit(
 def is_unsure(admission: Admission) -> bool:
     """Whether something is not stored at once for its confidence alone."""
     return admission.decision in (Decision.REVIEW, Decision.DISCARD) and admission.reason.startswith(_UNSURE)
+
+
+def is_below(confidence: float, threshold: float) -> bool:
+    """Whether a confidence, which may be no number, misses a threshold."""
+    return not confidence >= threshold - _ROUNDING
 
 
 def _refusal(candidate: Candidate, heard: str | None) -> str:

@@ -13,7 +13,7 @@ import aiosqlite
 from subconscious.capture.budget import Entry, distinct, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.decided import weight_against
-from subconscious.capture.gate import admit
+from subconscious.capture.gate import admit, is_below
 from subconscious.capture.lasting import Session, of_the_moment, passing
 from subconscious.capture.offline import extract
 from subconscious.capture.typed import NO_OPINIONS, Opinions
@@ -71,6 +71,12 @@ TO_A_PERSON = 2
 """Captures of one session that wait for a person, the user's own words apart."""
 
 TOO_MANY = f"more than {TO_A_PERSON} of its session would wait for a person"
+
+WORTH_A_TRY = 0.38
+"""Confidence from which what the session's own evidence speaks for may become an unconfirmed memory."""
+
+UNCLAIMED = 0.2
+"""Share of a sentence that prose may have said in one place, at most, if nobody is to look at it."""
 
 DAY = 86_400.0
 NEIGHBOURS = 5
@@ -130,6 +136,7 @@ def weigh(
             admission = _unasked(candidate, admission)
         admission = _worth_keeping(candidate, admission, session)
         admission = _reserved(withhold(admission, verdict), one, checked=settings.poisoning)
+        admission = _attested(admission, one, verdict, settings)
         judged.append((candidate, _lasting(candidate, admission, session)))
     return judged
 
@@ -165,6 +172,20 @@ def _reserved(admission: Admission, traced: Traced, *, checked: bool) -> Admissi
         return admission
     why = reservation(traced, admission.verdict or Verdict()) if checked else UNCHECKED
     return replace(admission, reservation=why)
+
+
+def _attested(admission: Admission, traced: Traced, verdict: Verdict, settings: Settings) -> Admission:
+    """Let what is not worth a person's look be given unconfirmed where the session's own evidence speaks for it.
+
+    What is too weak to wait for a person needs more than the absence of a reservation: prose must not have claimed it.
+    """
+    weak = admission.decision is Decision.DISCARD and admission.weak
+    if not (weak and settings.unconfirmed and settings.poisoning) or admission.confidence < WORTH_A_TRY:
+        return admission
+    if traced.prosaic >= UNCLAIMED or reservation(traced, verdict):
+        return admission
+    reason = f"the session's own evidence speaks for it: {admission.reason}"
+    return replace(admission, decision=Decision.REVIEW, reason=reason, reservation="")
 
 
 async def calibrate(database: Database, settings: Settings) -> Calibration:
@@ -300,18 +321,20 @@ async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings
     ]
     out = {int(str(number)): why for number, why in settle(entries, settings.session_captures).items()}
     left = [row for number, row in rows.items() if number not in out and row["status"] == "review"]
-    out |= dict.fromkeys(_too_many(left, MOST_UNCONFIRMED if settings.unconfirmed else 0), TOO_MANY)
+    most = MOST_UNCONFIRMED if settings.unconfirmed else 0
+    out |= dict.fromkeys(_too_many(left, most, settings.review_threshold), TOO_MANY)
     for capture_id, reason in out.items():
         await decisions.displace(tx, capture_id, reason)
 
 
-def _too_many(waiting: Iterable[dict[str, Any]], may_be_given: int) -> list[int]:
-    """Return what finds no place among what waits of a session, the weakest."""
+def _too_many(waiting: Iterable[dict[str, Any]], may_be_given: int, threshold: float) -> list[int]:
+    """Return what finds no place among what waits of a session: the weakest, and what is not worth a person's look."""
     ranked = sorted(waiting, key=lambda row: (row["memory_id"] is None, -row["confidence"], row["id"]))
     fit = [row for row in ranked if row["reservation"] == "" and row["level"] == Level.NONE]
     free = [fit[place]["id"] for place in distinct([row["content"] for row in fit], may_be_given)]
-    others = [row["id"] for row in ranked if row["id"] not in free and row["origin"] != Origin.USER]
-    return others[TO_A_PERSON:]
+    others = [row for row in ranked if row["id"] not in free and row["origin"] != Origin.USER]
+    weak = [row["id"] for row in others if is_below(row["confidence"], threshold)]
+    return weak + [row["id"] for row in others if row["id"] not in weak][TO_A_PERSON:]
 
 
 async def admit_memory(

@@ -9,6 +9,9 @@ from pathlib import Path
 from time import time
 from typing import Any
 
+import aiosqlite
+
+from subconscious.capture.gate import is_below
 from subconscious.capture.origins import words
 from subconscious.capture.sentences import sentences
 from subconscious.errors import TranscriptError
@@ -24,7 +27,8 @@ from subconscious.poisoning.reservations import reservation
 from subconscious.search.engines import projects_of
 from subconscious.search.relevance import Asked
 from subconscious.search.words import terms
-from subconscious.store import full_text, memories, poison, sessions, unconfirmed
+from subconscious.settings import Settings
+from subconscious.store import decisions, full_text, memories, poison, sessions, unconfirmed
 from subconscious.store.capture_rows import Place, candidate_of
 from subconscious.store.filters import Filter
 from subconscious.surfacing.files import Touched, bond
@@ -75,7 +79,7 @@ async def settle_session(mind: Mind, session_id: str) -> list[int]:
             if capture["id"] not in still:
                 continue
             if why := against[capture["id"]]:
-                await unconfirmed.note(tx, capture["id"], why)
+                await _hold_back(tx, capture, why, mind.settings)
                 continue
             place = Place(capture["project_id"], session_id)
             where = Provenance(place, intent=session.first_prompt if session else "")
@@ -114,6 +118,13 @@ def _says(typed: str, content: str) -> bool:
     if len(added) > 1 or any(is_name(word) for word in added):
         return False
     return bool(words(content)) and not differences(content, typed)
+
+
+async def _hold_back(tx: aiosqlite.Connection, capture: dict[str, Any], why: str, settings: Settings) -> None:
+    """Leave a capture to a person, or discard it where it is not worth a person's look."""
+    await unconfirmed.note(tx, capture["id"], why)
+    if is_below(capture["confidence"], settings.review_threshold):
+        await decisions.displace(tx, capture["id"], why)
 
 
 async def _contradicted(mind: Mind, candidate: Candidate, project_id: str) -> str:
@@ -221,7 +232,12 @@ async def _may_be_given(mind: Mind, session_id: str) -> bool:
 
 
 async def _best(mind: Mind, hits: Sequence[Hit]) -> list[Hit]:
-    """Return the best hit as a list, leaving out what a later check has flagged."""
+    """Return the best hit as a list, leaving out what a later check has flagged.
+
+    What was not worth a person's look is left out too until another session finds it: replayed sessions gain nothing
+    by it.
+    """
     flagged = await poison.levels(mind.database, [hit.memory.id for hit in hits])
-    fine = [hit for hit in hits if hit.memory.id not in flagged]
+    sure = [hit for hit in hits if not is_below(hit.memory.confidence, mind.settings.review_threshold)]
+    fine = [hit for hit in sure if hit.memory.id not in flagged]
     return sorted(fine, key=lambda hit: (-hit.score, -hit.memory.id))[:1]

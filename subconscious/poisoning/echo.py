@@ -7,9 +7,12 @@ patterns are there for that.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
+from operator import itemgetter
 from pathlib import Path
 
 from subconscious.model import Candidate, Origin
@@ -40,12 +43,16 @@ _ADDRESS = re.compile(
     r"https?://[^\s\"'<>)\]]{4,200}|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{2,40}|\b[\w-]{2,60}==\d[\w.]{0,20}"
 )
 _THING = re.compile(
-    r"(?<![\w./-])(?:[\w@-]{1,60}/){0,12}[\w@.-]{1,80}\.(?:py|pyi|jsx?|tsx?|mjs|cjs|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php"
-    r"|sql|html|css|scss|vue|svelte|proto|ex|exs|scala|clj|dart|lua|zig)\b"
+    r"(?<![\w./-])(?:[\w@-]{1,60}/){0,12}[\w@.-]{1,80}\.(?:py|pyi|jsx?|tsx?|mjs|cjs|go|rs|rb|java|kts?|swift|c|h|cc|cpp|hpp|cs|php"
+    r"|sql|html|css|scss|vue|svelte|proto|exs?|scala|clj|dart|lua|zig|sh|ya?ml|toml|json|avsc|graphql|tf|gradle|cmake|conf|ini)\b"
     r"|(?<![\w./-])(?:\w{1,60}(?:\.|::|->)){0,4}(?:[A-Za-z]\w{0,60}_\w{1,60}|[a-z]{1,40}[A-Z]\w{0,60}|[A-Z][a-z]{1,40}[A-Z]\w{0,60}"
     r"|\w{2,60}(?=\(\)))"
 )
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+")
+_EXTENSION = re.compile(r"\.\w{1,8}\Z")
+_LABEL = re.compile(r"[^:?\n]{3,150}(?::|\?) ")
+"""What stands before a statement: the request that it answers, or a heading."""
+
 _PROGRAMS = (
     "apt|apt-get|bash|brew|bun|bundle|bunx|cargo|chmod|chown|composer|curl|deno|docker|docker-compose|export|gem|gh|git|"
     "go|gradle|helm|kubectl|make|mise|mvn|nc|node|npm|npx|nvm|openssl|pip|pip3|pipx|pnpm|poetry|python|python3|rake|rm|rsync|"
@@ -70,7 +77,11 @@ class Traced:
 
     ``copied`` is the longest run of prose words that a tool had said before, ``retold`` the largest share of one of its
     sentences that a tool had said in one place. ``grounded``: a tool named something that it names. ``foreign`` are its
-    commands that the session had not run by itself.
+    commands that the session had not run by itself. ``anchored``: it names something that stands in code which the
+    session had read or written, comments apart. ``prosaic`` is the largest share of one of its sentences, names
+    included, that a tool had said in one place of prose: the less of it, the less it can be somebody's claim.
+    ``label`` is the person's request where the content begins with it. ``quiet``: it names nothing, and since the
+    person last spoke tools answered with code, names and values alone, and no sentence that could have made the claim.
     """
 
     candidate: Candidate
@@ -78,6 +89,10 @@ class Traced:
     retold: float = 0.0
     grounded: bool = False
     foreign: tuple[str, ...] = ()
+    anchored: bool = False
+    prosaic: float = 0.0
+    label: str = ""
+    quiet: bool = False
 
 
 def traced(candidates: Iterable[Candidate], confirmed: Collection[str] = ()) -> list[Candidate]:
@@ -120,6 +135,10 @@ def _traced(candidate: Candidate, said: _First | None, confirmed: Collection[str
         retold=max((said.share(sentence, place) for sentence in _sentences_of(candidate)), default=0.0),
         grounded=any(said.before(name, place, (Heard.TOOL, Heard.RAN)) for name in _things(candidate)),
         foreign=tuple(" ".join(command) for command in _commands(candidate) if not said.own(command, place)),
+        anchored=any(said.before(name, place, (Heard.CODE,)) for name in _things(candidate)),
+        label=_label(candidate) if _is_typed(candidate, said) else "",
+        quiet=not any(_things(candidate)) and said.quiet(place),
+        prosaic=max((said.claimed(claim, place) for claim in _claims_of(candidate)), default=0.0),
     )
 
 
@@ -136,6 +155,17 @@ def _with_origin(candidate: Candidate, said: _First, confirmed: Collection[str])
         return candidate
     reason = "; ".join(filter(None, (candidate.reason, "a tool's output said so before")))
     return replace(candidate, origin=Origin.least_trusted(candidate.origin, Origin.TOOL), reason=reason)
+
+
+def _label(candidate: Candidate) -> str:
+    match = _LABEL.match(candidate.content)
+    return match[0] if match else ""
+
+
+def _is_typed(candidate: Candidate, said: _First) -> bool:
+    """Whether a person typed what a content begins with."""
+    runs, place = _runs(_label(candidate)), candidate.evidence.start
+    return bool(runs) and all(said.before(run, place, (Heard.PERSON,)) for run in runs)
 
 
 def _copied(text: str, said: _First, place: int) -> int:
@@ -157,6 +187,15 @@ class _First:
 
     places: Mapping[tuple[Heard, Words], int]
     shares: Mapping[frozenset[str], tuple[tuple[int, float], ...]]
+    claims: Mapping[frozenset[str], tuple[tuple[int, float], ...]]
+    spoke: Sequence[tuple[int, bool | None]]
+    """Where a person spoke (None), or a tool, and whether that said a sentence; in their order."""
+
+    def quiet(self, place: int) -> bool:
+        """Whether tools, but no sentence of theirs, were heard between the last prompt before a place and it."""
+        before = [said for at, said in self.spoke[: bisect_left(self.spoke, place, key=itemgetter(0))]]
+        since = list(takewhile(lambda said: said is not None, reversed(before)))
+        return bool(since) and not any(since)
 
     def before(self, words: Words, place: int, sorts: Iterable[Heard]) -> bool:
         """Whether one of these said so before a place in the transcript."""
@@ -171,6 +210,10 @@ class _First:
         """Return the largest share of a sentence's words that a tool had said in one place before."""
         return max((share for at, share in self.shares.get(sentence, ()) if at < place), default=0.0)
 
+    def claimed(self, claim: frozenset[str], place: int) -> float:
+        """Return the largest share of a claim that a tool had made in one place of prose before."""
+        return max((share for at, share in self.claims.get(claim, ()) if at < place), default=0.0)
+
     @classmethod
     def of(cls, file: str, candidates: Sequence[Candidate]) -> _First:
         """Look up the words of the candidates in what their transcript said."""
@@ -178,15 +221,19 @@ class _First:
         span = Span(max(0, min(starts) - LOOKBACK), max(starts))
         wanted = {words for candidate in candidates for words in _wanted(candidate)}
         sentences = {sentence for candidate in candidates for sentence in _sentences_of(candidate)}
+        claims = {claim for candidate in candidates for claim in _claims_of(candidate)}
         with spoken_words(Path(file), span) as said:
             places = {(by, run): start for run in wanted for by, start in said.first(run, span).items()}
             shares = {sentence: tuple(said.shares(sentence, span)) for sentence in sentences}
-        return cls(places, shares)
+            claimed = {claim: tuple(said.claims(claim, span)) for claim in claims}
+            spoke = said.spoke(span)
+        return cls(places, shares, claimed, spoke)
 
 
 def _wanted(candidate: Candidate) -> Iterator[Words]:
     for text in _texts(candidate):
         yield from _runs(text)
+    yield from _runs(_label(candidate))
     yield from _names(candidate.evidence.quote)
     yield from _things(candidate)
     yield from _commands(candidate)
@@ -202,6 +249,14 @@ def _sentences_of(candidate: Candidate) -> Iterator[frozenset[str]]:
         roots = frozenset(root(word.lower()) for word in content_words(sentence) if not is_name(word))
         if len(roots) >= FEWEST:
             yield roots
+
+
+def _claims_of(candidate: Candidate) -> Iterator[frozenset[str]]:
+    """Give what each sentence says: its words, and of a path the name of its file."""
+    for sentence in _SENTENCE.split(candidate.content):
+        words = (_EXTENSION.sub("", word.rpartition("/")[2]) for word in content_words(sentence))
+        if claim := frozenset(root(part) for word in words for part in words_of(word)):
+            yield claim
 
 
 def _things(candidate: Candidate) -> Iterator[Words]:

@@ -3,12 +3,17 @@
 An assistant tells what it found, and some of what it found was planted. Its own words for a planted sentence can't be
 told from an honest finding by style, so the topics that an attacker needs are refused whole: commands, addresses,
 credentials, permissions, checks, policies. What is left describes how the code at hand behaves.
+
+Evidence by structure narrows what is refused. A statement is attested if it names something that stands in code which
+its session read or wrote, comments apart, and if no page, document, message or comment of the session claims what it
+claims. What planted it would have to be the code itself. An attested statement may use words that are innocent about
+code ("off", "host", "upload"); the rest of each topic stays refused.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from subconscious.model import Candidate, Level, Origin, Scope, Verdict
@@ -31,6 +36,7 @@ EDITED = 4
 """Sentences to one that tells of an edit, at most, where the whole is no list of edits."""
 
 _CODE = re.compile(r"`[^`\n]{1,200}`")
+_PATH = re.compile(r"(?<![\w./~-])(?:[\w-]{1,60}/){1,12}[\w-]{1,60}\.\w{1,8}\b(?![/.]\w)")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+|\s[-\u2013\u2014]+\s|\s\u2192\s")
 
 
@@ -40,6 +46,16 @@ class Topic:
 
     why: str
     pattern: re.Pattern[str]
+
+
+CLAIMED = 0.2
+"""Share of a sentence that prose may have said in one place before the sentence counts as a claim of that prose."""
+
+CLAIMED_IN_QUIET = 0.2
+"""The same for a statement that names nothing, made where tools said no sentence since the person had spoken."""
+
+FEWEST_ATTESTED = 2
+"""Words of prose by which an attested statement is understood: the names say the rest."""
 
 
 def _topic(why: str, *words: str) -> Topic:
@@ -172,12 +188,116 @@ TOPICS = (
     ),
 )
 
+ATTESTED_TOPICS = (
+    _topic(
+        "names an address",
+        r"\b\w{2,12}://",
+        r"[\w.+-]@[\w-]",
+        r"\bwww\.",
+        r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}\b",
+        r"(?<![\w./-])[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|app|ai|co|cloud|internal|local|lan|corp|example|invalid"
+        r"|info|xyz|site|online|tech|edu|gov|de|uk|eu|ru|cn|me|biz)(?![\w(.])",
+        r":\d{4,5}\b",
+        r"\b(?:webhook|mirror|registry|registries|proxy|proxies|dns|ip address|vpn|telemetry|analytics|beacon|collector"
+        r"|bastion|relay|endpoint url)s?\b",
+        r"\b(?:all interfaces|public(?:ly)? reachable|exposed to)\b",
+    ),
+    TOPICS[1],
+    _topic(
+        "is about permissions or trust",
+        r"\b(?:permission|privilege|sudo|root user|superuser|chmod|chown|world-writ\w+|writable (?:for|by) (?:all|every\w+)"
+        r"|allow-?list\w*|white-?list\w*|deny-?list\w*|acl|rbac|iam|grant(?:s|ed)?|revoke[sd]?)s?\b",
+        r"(?<![\w./-])(?:admin|administrator)s?(?![\w./-]| (?:server|page|panel|list|view|screen|menu|form)s?\b)"
+        r"|\b(?:sandbox\w*|break-glass)\b",
+        r"\b(?:un)?trusted\b|\btrusts?\b|\bvetted\b|\bverified by\b|\bsigned off\b|\bendorsed\b|\bofficial(?:ly)?\b"
+        r"|\bcertified\b|\bauthoritative\b|\bsafe(?:ly)? to\b|\b(?:is|are) safe\b|\bharmless(?:ly)?\b|\bbenign\b"
+        r"|\bfalse positives?\b",
+        r"\b(?:auto|pre)-?(?:approv|accept|merg|confirm)\w*|\bapprov(?:e|es|ed|al|als|ing)\b|\b(?:without|no) (?:\w+ ){0,2}"
+        r"(?:asking|prompt(?:ing)?|confirm\w*|consent|approval|permission)\b",
+    ),
+    _topic(
+        "is about checks or reviews",
+        r"\b(?:skip|bypass|disabl|suppress|silenc|mut|circumvent|exempt|waiv|overrid|weaken|relax|loosen|ignor)(?:e|es|ed|ing"
+        r"|ped|ping|ment|s)?\b(?:\W+\w+){0,12}?\W+(?:tests?|checks?|lint\w*|reviews?|scans?|scanner\w*|audits?|gates?|ci"
+        r"|pipelines?|approvals?|coverage|security|signatures?|firewall|csp|cors|csrf|policy|policies|protection|safeguards?)\b",
+        r"\b(?:tests?|checks?|lint\w*|reviews?|scans?|scanner\w*|audits?|gates?|ci|pipelines?|validation|verification"
+        r"|coverage|security|signatures?|alerts?|protection|locks?)\b(?:\W+\w+){0,12}?\W+(?:skip|bypass|disabl|suppress|silenc"
+        r"|circumvent|exempt|waiv|weaken|relax|loosen|optional|unnecessary|redundant|advisory|informational|turned off"
+        r"|switched off|obsolete|stale|meaningless|no (?:role|effect|meaning)|not (?:needed|required|necessary|enforced))\w*",
+        r"--?no-?\w+|--(?:force|insecure|skip|allow|trust|yes|dangerously)[\w-]*\b|\bforce[ -]push\w*|\bverify ?= ?false\b"
+        r"|\bnosec\b|\bnoqa\b|\bnolint\b|\beslint-disable\b|\btype: ?ignore\b|\bstrict-ssl\b|\breject_?unauthorized\b",
+        r"\b(?:code|peer|pull request|pr|security|human|manual|legal) reviews?\b|\breviewers?\b|\bbranch protection\b"
+        r"|\bsign-?off\b|\bquality gates?\b|\bvulnerabilit\w+|\bcve\b|\bsecurity\b|\bmalware\b|\bfirewall\b|\btls\b|\bssl\b"
+        r"|\bInsecure\w*|\bcertificate\w*|\bxss\b|\bsql injection\b|\bsaniti[sz]\w+|\bDOMPurify\b|\bcsrf\b|\bcors\b"
+        r"|\baudit\w*|\bcomplian\w+|\bhandshake\w*",
+    ),
+    _topic(
+        "is about packages or what is fetched and run",
+        r"\b(?:install(?:s|ed|ing|er|ation)?|uninstall\w*|packages? (?:called|from|index|manager|named|registry|source)"
+        r"|(?:new|extra|additional|missing) dependenc(?:y|ies)|post-?install|pypi|npmjs|crates\.io|fetch(?:es|ed|ing)? and"
+        r"|bootstrap script|setup script|container image|base image|docker image|drop-in|abandoned|unmaintained|hijacked"
+        r"|maintained fork|fork of|compromised)\b",
+        r"\b(?:push(?:es|ed|ing)?|publish\w*|deploy\w*|releas(?:e|es|ed|ing)|merge[sd]? (?:to|into)|ship(?:s|ped|ping)?)\b"
+        r"(?:\W+\w+){0,8}?\W+(?:main|master|prod\w*|staging|live|trunk|remote|origin|friday|direct\w*|without|automatic\w*)\b",
+    ),
+    _topic(
+        "says what people want or agreed",
+        r"\b(?:maintainers?|teams?|owners?|developers?|company|organi[sz]ation|management|customers?|boss|leads?|ops|sre"
+        r"|devops|compliance|legal|support|marketing|finance|partners?|infosec|auditors?) (?:\w+ ){0,3}"
+        r"(?:agree|approv|confirm|decid|prefer|want|ask|said|says|insist|allow|accept|recommend|advis|mandat|polic|request)\w*",
+        r"\b(?:convention|policy|policies|guideline|procedure|etiquette|house rule|agreement|norm|best practice|runbook|handbook"
+        r"|directive)s?\b",
+        r"\b(?:by|per) (?:design|convention|policy|agreement|contract|intent)\b|\bon purpose\b|\bas (?:documented|agreed"
+        r"|instructed|requested|intended)\b|\b(?:is|are|was|were|be) (?:fine|ok|okay|acceptable|intended|intentional|deliberate"
+        r"|encouraged|discouraged|recommended|preferred|advised|forbidden|prohibited|mandatory)\b|\basks? for\b|\basked for\b",
+        r"\b(?:according to|documents that|(?:readme|changelog|docs?|documentation|comments?|wiki|issue|ticket|instructions?"
+        r"|guide|review) (?:also |now |explicitly |itself )?(?:say|state|recommend|suggest|ask|tell|advise|instruct|request|demand"
+        r"|point|mention|note|describe|explain|declare|warn|announce|indicate)\w*)\b",
+    ),
+    _topic(
+        "is about what is public, shared or deleted",
+        r"\b(?:gists?|paste ?bins?|publicly|third[- ]part(?:y|ies)|opt(?:s|ed|ing)?[- ]?(?:out|in)|user tracking|dumps? of"
+        r"|backups?|disk quota)\b",
+        r"\b(?:remov(?:e|es|ed|ing)|delet(?:e|es|ed|ing)|drop(?:s|ped|ping)?|wip(?:e|es|ed|ing)|purg(?:e|es|ed|ing))\b"
+        r"(?:\W+\w+){0,6}?\W+(?:tests?\b|\w*_tests?\b|test_\w+|history|databases?|volumes?|buckets?|~/)",
+        r"\b(?:with force|forced? push\w*|push -f|non-?fast-?forwards?|hooks ?path|/dev/null|\[skip)\b",
+        r"\b(?:un)?signed (?:commits?|releases?|builds?|artifacts?|images?|by)\b|\bunsigned\b|\bchecksums?\b|\bintegrity\b"
+        r"|\bprivileged\b|\bdocker\.sock\b|\bNOPASSWD\b|\b0?7[0-7][0-7]\b|\bas root\b|\bunsafe\b|\bCSP\b"
+        r"|\bprepared statements?\b|\bplaceholders?\b|\bconcatenat\w+|\bbypass\w*|\bAlways\b|\beval\b|\bflushall\b",
+    ),
+    _topic(
+        "states a rule of the place",
+        r"\b(?:our|every|the whole) (?:project|repo|repository|codebase|code base|pipeline|team|group|organi[sz]ation|company"
+        r"|workspace|monorepo)\b|\bin-house\b",
+        r"\b(?:maintainers?|legal|ciso|dbas?|auditors?|the assistant|staff|colleagues?|employees?|contributors?|nobody|anybody"
+        r"|whoever)\b|\b(?:pull|merge) requests?\b|\bPRs?\b|\bfour-eyes\b|\bconsent\b|\bwaive\w*|\bcleared by\b"
+        r"|\binformational\b|\bdecorat\w+|\bvestigial\b|\bleftovers?\b|\blegally\b",
+        r"\b(?:does|do|did|need|is|are)(?: not|n't) (?:matter|need\w*|requir\w*|enforce\w*)\b",
+        r"\b(?:go(?:es)? away|vanish(?:es)? when|is the (?:recovery|remedy|cure)|is cured|unblocks?)\b",
+    ),
+    _topic(
+        "vouches for input or for repeating something",
+        r"\b(?:stays?|stayed|remains?) (?:inside|within)\b|\bnever (?:leaves?|escapes?|reach(?:es)?)\b|\b(?:pre-?)?validated\b"
+        r"|\barrives? (?:pre-?)?(?:encoded|escaped|clean\w*|checked)\b|\bidempotent\b|\bunguessable\b|\bcan be repeated\b"
+        r"|\b(?:twice|again) (?:is|are) harmless\b|\bno effect\b|\bdoes nothing\b|\bguards? nothing\b",
+    ),
+    TOPICS[8],
+)
+"""What is left of each topic for an attested statement: what an attacker can't do without."""
+
 _ADVICE = re.compile(
     r"\b(?:should|must|shall|ought|needs?|wants?|has to|have to|had to|ensure|make sure|be sure|remember"
     r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?<!\bwould )(?:always|never)(?! \w+(?:s|ed)\b)|prefer|preferabl[ey]"
     r"|recommend\w*|advis\w+|suggest(?:s|ed)?|mandatory|only way|the way to|(?:best|safest|easiest|simplest|right|proper"
     r"|correct|standard|usual) (?:way|approach|fix|solution|practice)|can be (?:run|used|skipped|ignored|fixed)|is to (?:\w+)"
     r"|you|your|yours|we|our|ours|us|let's|please|don't|do not|avoid|instead,? use)\b",
+    re.IGNORECASE,
+)
+_ATTESTED_ADVICE = re.compile(
+    r"\b(?:should|must|shall|ought|ensure|make sure|be sure|remember|prefer|preferabl[ey]|recommend\w*|advis\w+"
+    r"|suggest(?:s|ed)?|mandatory|(?:best|safest|easiest|simplest|right|proper|standard|usual) (?:way|approach|fix|solution"
+    r"|practice)|is right|can be (?:skipped|ignored)|you|your|yours|our|ours|let's|please|avoid|instead,? use)\b"
+    r"|(?:\A|[,;:.] )(?:don't|do not|never|always)\b",
     re.IGNORECASE,
 )
 _ORDER = re.compile(
@@ -187,13 +307,18 @@ _ORDER = re.compile(
     r"|fetch|find|fix|follow|force|format|get|give|go|grant|handle|ignore|implement|import|include|insert|install|invoke|keep|leave"
     r"|let|log|look|make|merge|modify|move|note|omit|open|pass|paste|pin|point|post|prefer|publish|pull|push|put|read|refactor"
     r"|remember|remove|rename|render|replace|reset|restart|restore|return|revert|rewrite|run|save|send|set|show|skip|specify|start"
-    r"|stop|store|switch|take|tell|treat|trust|try|turn|unset|update|upgrade|upload|use|validate|verify|wait|wire|wrap|write)\b"
-    r"(?!\s*(?:is|are|was|were|has|had|does|did|fails?|failed|returns?|throws?|\()\b)",
+    r"|stop|store|switch|take|tell|treat|trust|try|turn|unset|update|upgrade|upload|use|validate|verify|wait|wire|wrap|write)\b(?![./-]\w)"
+    r"(?!\s*(?:\(|(?:is|are|was|were|has|had|does|did|fails?|failed|returns?|throws?)\b))",
     re.IGNORECASE,
 )
 _GUESS = re.compile(
     r"\b(?:might|maybe|perhaps|probabl[ey]|possibl[ey]|likely|unlikely|seems?|seemed|appears?|apparently|presumably|suspect\w*"
     r"|guess\w*|assum\w+|hypothes\w+|could be|may be|unclear|unsure|not sure|i think|i believe|would be|if so)\b|\?",
+    re.IGNORECASE,
+)
+_ATTESTED_GUESS = re.compile(
+    r"\b(?:might|maybe|perhaps|probabl[ey]|possibl[ey]|(?:un)?likely|seem(?:s|ed)?|appear(?:s|ed)? to|apparently|presumably"
+    r"|suspect\w*|guess\w*|assum\w+|hypothes\w+|could be|may be|unclear|unsure|not sure|i think|i believe|if so)\b|\?",
     re.IGNORECASE,
 )
 _PASSING = re.compile(
@@ -226,17 +351,43 @@ _ENGLISH = re.compile(
 _SPEAKER = re.compile(r"\b(?:I|I'm|I've|I'll|I'd|me|my|let me)\b")
 
 
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What is refused of a statement, by how well it is attested."""
+
+    topics: tuple[Topic, ...]
+    advice: re.Pattern[str]
+    guess: re.Pattern[str]
+    fewest: int
+    capitals: bool = False
+    """Whether a capitalised word counts as one of prose: at the start of a sentence any word is."""
+    paths: bool = False
+    """Whether the paths of source files are left out where topics are looked for."""
+
+
+STRICT = Screen(TOPICS, _ADVICE, _GUESS, COPIED)
+QUIET = Screen(TOPICS, _ADVICE, _GUESS, COPIED, capitals=True)
+ATTESTED = Screen(ATTESTED_TOPICS, _ATTESTED_ADVICE, _ATTESTED_GUESS, FEWEST_ATTESTED, capitals=True, paths=True)
+
+
+def is_attested(traced: Traced) -> bool:
+    """Whether a statement is about code that its session read or wrote, and no prose of the session made its claim."""
+    return traced.anchored and traced.prosaic < CLAIMED and traced.copied < COPIED
+
+
 def reservation(traced: Traced, verdict: Verdict) -> str:
     """Return why a candidate may not be given before it is confirmed, or ""."""
     candidate = traced.candidate
+    screen = ATTESTED if is_attested(traced) else QUIET if traced.quiet else STRICT
+    stated = candidate.content.removeprefix(traced.label)
     return (
         _by_source(candidate, verdict)
-        or _by_topic(candidate)
+        or _by_topic(candidate, screen)
         or _by_language(candidate)
-        or _by_news(candidate)
-        or _by_beginning(candidate)
-        or next((why for sentence in sentences(candidate) if (why := _by_form(sentence))), "")
-        or _by_evidence(traced)
+        or _by_news(stated)
+        or _by_beginning(stated)
+        or next((why for sentence in sentences(stated) if (why := _by_form(sentence, screen))), "")
+        or _by_evidence(traced, screen)
     )
 
 
@@ -252,19 +403,24 @@ def _by_source(candidate: Candidate, verdict: Verdict) -> str:
 
 def reserved(text: str) -> str:
     """Say why the assistant's words about a topic are given to no session unasked, or ""."""
-    return next((topic.why for topic in TOPICS if topic.pattern.search(text[:LETTERS])), "")
+    return _topic_of(text, TOPICS)
 
 
-def _by_topic(candidate: Candidate) -> str:
+def _topic_of(text: str, topics: Sequence[Topic]) -> str:
+    return next((topic.why for topic in topics if topic.pattern.search(text[:LETTERS])), "")
+
+
+def _by_topic(candidate: Candidate, screen: Screen) -> str:
     """Refuse a topic wherever it stands: a harmless wording of dangerous evidence is not harmless."""
     texts = (candidate.content, candidate.evidence.quote, candidate.rationale, candidate.summary)
-    found = next(filter(None, map(reserved, texts)), "")
+    said = (_PATH.sub("it", text[:LETTERS]) if screen.paths else text for text in texts)
+    found = next(filter(None, (_topic_of(text, screen.topics) for text in said)), "")
     return f"it {found}" if found else ""
 
 
-def sentences(candidate: Candidate) -> Iterator[str]:
+def sentences(stated: str) -> Iterator[str]:
     """Give the sentences that would be given, names in backticks left out: code has no mood."""
-    for sentence in _SENTENCE.split(_CODE.sub("it", candidate.content)):
+    for sentence in _SENTENCE.split(_CODE.sub("it", stated)):
         if len(content_words(sentence)) > 1:
             yield sentence
 
@@ -278,9 +434,9 @@ def _by_language(candidate: Candidate) -> str:
     return ""
 
 
-def _by_news(candidate: Candidate) -> str:
+def _by_news(stated: str) -> str:
     """Refuse a list of edits: the history of the code has it, and it says nothing about next month."""
-    found = list(sentences(candidate))
+    found = list(sentences(stated))
     done = sum(bool(_DONE.match(sentence)) for sentence in found)
     edited = sum(bool(_EDITED.match(sentence)) for sentence in found)
     if (edited and EDITED * edited >= len(found)) or (done and 2 * done >= len(found)):
@@ -288,16 +444,16 @@ def _by_news(candidate: Candidate) -> str:
     return ""
 
 
-def _by_beginning(candidate: Candidate) -> str:
-    if _POINTING.match(candidate.content):
+def _by_beginning(stated: str) -> str:
+    if _POINTING.match(stated):
         return "it leans on what stood before it"
     return ""
 
 
-def _by_form(sentence: str) -> str:
-    if _ADVICE.search(sentence) or _ORDER.match(sentence):
+def _by_form(sentence: str, screen: Screen) -> str:
+    if screen.advice.search(sentence) or _ORDER.match(sentence):
         return "it advises instead of telling how something is"
-    if _GUESS.search(sentence):
+    if screen.guess.search(sentence):
         return "it is a guess"
     if _PASSING.search(sentence):
         return "it holds for the moment only"
@@ -306,13 +462,19 @@ def _by_form(sentence: str) -> str:
     return ""
 
 
-def _by_evidence(traced: Traced) -> str:
+def _by_evidence(traced: Traced, screen: Screen) -> str:
     if traced.foreign:
         return f"its session did not run {traced.foreign[0]!r} by itself"
     if traced.copied >= COPIED or traced.retold >= RETOLD:
         return "a file, a page or a command's output worded it"
-    if not traced.grounded:
+    if not (traced.grounded or traced.anchored or (traced.quiet and traced.prosaic < CLAIMED_IN_QUIET)):
         return "it names nothing that its session looked at"
-    if sum(not is_name(word) for word in content_words(traced.candidate.content)) < COPIED:
+    if _plain_words(traced.candidate.content, screen) < screen.fewest:
         return "it says too little to be understood alone"
     return ""
+
+
+def _plain_words(text: str, screen: Screen) -> int:
+    """Count the words that are no names; where names are known to be of code, a capital letter alone makes none."""
+    words = content_words(text)
+    return sum(not is_name(word) or (screen.capitals and word.isalpha() and word[1:].islower()) for word in words)

@@ -11,7 +11,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import groupby
@@ -20,11 +20,18 @@ from threading import Lock
 from typing import BinaryIO, NamedTuple
 
 from subconscious.safe_files import open_regular
+from subconscious.text.code_prose import has_sentences, worded
 from subconscious.transcripts.heard import Heard, Listener, Saying
 from subconscious.transcripts.lines import Head, read_head
 
 WINDOW = 60
 """Words of a tool in one place, about a paragraph, that a sentence may retell."""
+
+CLAIM = 30
+"""Words of prose in one place, about a comment, that a claim may come from."""
+
+COMMON = 10
+"""How often a session's prose has a word that counts half as a sign of where a claim came from."""
 
 KEPT = 2
 """Transcripts whose index is kept: about as many sessions as one person runs at a time."""
@@ -60,6 +67,7 @@ class SpokenWords:
         self._first_words: list[int] = []
         self._starts: list[int] = []
         self._by: list[Heard] = []
+        self._has_sentences: list[bool] = []
 
     @property
     def end(self) -> int:
@@ -76,7 +84,10 @@ class SpokenWords:
         self._first_words.append(len(self._words))
         self._starts.append(saying.start)
         self._by.append(saying.by)
-        for at, word in enumerate(words_of(saying.text), start=len(self._words)):
+        is_prose = saying.by is Heard.PROSE
+        self._has_sentences.append(is_prose and has_sentences(saying.text))
+        text = worded(saying.text) if is_prose else saying.text
+        for at, word in enumerate(words_of(text), start=len(self._words)):
             positions = self._positions.get(word)
             if positions is None:
                 positions = self._positions[word] = array("I")
@@ -122,6 +133,35 @@ class SpokenWords:
             if self._by[number] is Heard.TOOL
         ]
 
+    def claims(self, claim: frozenset[str], span: Span) -> list[tuple[int, float]]:
+        """Return, for each prose saying with words of a claim, its line's start and its share in one place.
+
+        ``claim`` holds the roots of its words. A word that the prose has often counts little.
+        """
+        said = sorted(
+            (at, number, one)
+            for one in claim
+            for word in self._by_root.get(one, ())
+            for at in self._within(self._positions[word], span)
+            if self._by[number := self._saying_at(at)] is Heard.PROSE
+        )
+        counts = Counter(one for _, _, one in said)
+        weights = {one: 1 / (1 + counts[one] / COMMON) for one in claim}
+        whole = sum(weights.values())
+        return [
+            (self._starts[number], _heaviest([(at, one) for at, _, one in places], weights) / whole)
+            for number, places in groupby(said, lambda place: place[1])
+        ]
+
+    def spoke(self, span: Span) -> list[tuple[int, bool | None]]:
+        """Return where a person spoke (None), or a tool, and whether that said a sentence; in their order."""
+        first, last = bisect_left(self._starts, span.begin), bisect_left(self._starts, span.end)
+        return [
+            (self._starts[number], None if self._by[number] is Heard.PERSON else self._has_sentences[number])
+            for number in range(first, last)
+            if self._by[number] in (Heard.PERSON, Heard.PROSE)
+        ]
+
     def _within(self, positions: array[int], span: Span) -> Iterable[int]:
         return positions[
             bisect_left(positions, self._limit(span.begin)) : bisect_left(positions, self._limit(span.end))
@@ -149,6 +189,22 @@ def _most(said: Sequence[tuple[int, str]]) -> int:
                 del counts[left]
             begin += 1
         most = max(most, len(counts))
+    return most
+
+
+def _heaviest(said: Sequence[tuple[int, str]], weights: Mapping[str, float]) -> float:
+    """Return how much the different words weigh at most that stand within one claim's length."""
+    most, weight, begin = 0.0, 0.0, 0
+    counts: Counter[str] = Counter()
+    for at, one in said:
+        weight += 0.0 if counts[one] else weights[one]
+        counts[one] += 1
+        while at - said[begin][0] >= CLAIM:
+            left = said[begin][1]
+            counts[left] -= 1
+            weight -= 0.0 if counts[left] else weights[left]
+            begin += 1
+        most = max(most, weight)
     return most
 
 
@@ -210,8 +266,9 @@ def root(word: str) -> str:
     """Return a word without its commonest endings: enough to see that two texts share it."""
     for ending in ("ing", "ed", "es", "s", "ly"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
+            word = word[: -len(ending)]
+            break
+    return word.removesuffix("e")
 
 
 def words_of(text: str) -> list[str]:

@@ -131,6 +131,33 @@ async def ended(core: Core, session: str, *, used: bool | None) -> None:
     await unconfirmed.conclude(core, core.mind(), session)
 
 
+async def test_what_is_too_weak_for_a_person_never_waits(core: Core, project: Project) -> None:
+    await said(core, project, FOUND, *OTHERS[:4], confidence=[0.42, 0.6, 0.5, 0.55, 0.45])
+    kept = {one.content for one in await known(core, unconfirmed=True)}
+    assert kept == set(OTHERS[:3])
+    assert [one for one in await captures.listing(core.database, status="review") if one["memory_id"] is None] == []
+
+
+async def test_what_is_too_weak_for_a_person_is_given_once_another_session_has_found_it(
+    core: Core, project: Project
+) -> None:
+    await said(core, project, FOUND, confidence=[0.5])
+    assert await prompted(core, project, "s2") == ""
+    await said(core, project, AGAIN, session="s3", confidence=[0.5])
+    (memory,) = await known(core)
+    assert (memory.content, memory.unconfirmed) == (FOUND, False)
+
+
+@pytest.mark.parametrize(("confidence", "status"), [(0.5, "discarded"), (0.8, "review")])
+async def test_what_contradicts_a_memory_waits_only_if_it_is_worth_a_look(
+    core: Core, project: Project, confidence: float, status: str
+) -> None:
+    await said(core, project, CONTRARY, decision=Decision.AUTO, origin=Origin.USER)
+    (number,) = await said(core, project, FOUND, session="s2", confidence=[confidence])
+    assert await known(core, unconfirmed=True) == []
+    assert (await captures.get(core.database, number))["status"] == status
+
+
 async def test_nothing_takes_it_for_a_memory_in_force(core: Core, project: Project) -> None:
     await said(core, project, FOUND)
     memory = await the_one(core)
