@@ -302,22 +302,27 @@ def statuses(machine: Machine) -> list[str]:
 def test_a_decision_without_a_terminal_takes_the_code_that_a_persons_terminal_shows(queued: Machine) -> None:
     shell = {name: value for name, value in queued.environ.items() if "CLAUDE" not in name and "API" not in name}
     outside = terminal.Terminal(["/bin/sh"], {**shell, "TERM": "xterm"}, queued.project)
-    with outside as screen, queued.session() as session:
-        say_until(session, "/subconscious:review approve 1", lambda: "this session has no terminal" in refusals(queued))
-        session.say("/subconscious:review code AAAA-AAAA")
-        assert [row["status"] for row in captures(queued)] == ["review"]
-        screen.press(f"{queued.state}/env/current/bin/subconscious review code\n")
-        screen.await_text("/subconscious:review code ")
-        screen.await_text("\n")
-        shown = screen.shown
-        assert SOFT in shown.replace("\n", " ")
-        code = re.findall(r"review code ([A-Z0-9]{4}-[A-Z0-9]{4})", shown)[-1]
-        approved = ["approved"]
-        say_until(session, f"/subconscious:review code {code}", lambda: statuses(queued) == approved)
-        session.say("/subconscious:review undo 1")
-        session.say(f"/subconscious:review code {code}")  # a code counts once
-        assert [row["status"] for row in captures(queued)] == ["approved"]
-        session.end()
+    with outside as screen:
+        screen.press("echo re''ady\n")
+        screen.await_text("\nready")  # open before the session
+        with queued.session() as session:
+            say_until(
+                session, "/subconscious:review approve 1", lambda: "this session has no terminal" in refusals(queued)
+            )
+            session.say("/subconscious:review code AAAA-AAAA")
+            assert [row["status"] for row in captures(queued)] == ["review"]
+            screen.press(f"{queued.state}/env/current/bin/subconscious review code\n")
+            screen.await_text("/subconscious:review code ")
+            screen.await_text("\n")
+            shown = screen.shown
+            assert SOFT in shown.replace("\n", " ")
+            code = re.findall(r"review code ([A-Z0-9]{4}-[A-Z0-9]{4})", shown)[-1]
+            approved = ["approved"]
+            say_until(session, f"/subconscious:review code {code}", lambda: statuses(queued) == approved)
+            session.say("/subconscious:review undo 1")
+            session.say(f"/subconscious:review code {code}")  # a code counts once
+            assert [row["status"] for row in captures(queued)] == ["approved"]
+            session.end()
 
 
 DETACHED_HERE = "\nif os.fork() == 0:\n if os.fork() == 0:\n  time.sleep(1); ask(ids=[1])\n os._exit(0)"
