@@ -304,7 +304,7 @@ def test_a_decision_without_a_terminal_takes_the_code_that_a_persons_terminal_sh
     outside = terminal.Terminal(["/bin/sh"], {**shell, "TERM": "xterm"}, queued.project)
     with outside as screen:
         screen.press("echo re''ady\n")
-        screen.await_text("\nready")  # open before the session
+        screen.await_text("ready")  # open before the session
         with queued.session() as session:
             say_until(
                 session, "/subconscious:review approve 1", lambda: "this session has no terminal" in refusals(queued)
