@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from subconscious import surfacing
@@ -103,7 +104,9 @@ async def _redeem(core: Core, entry: Entry, code: str, doubt: str) -> Said:
     chosen = await captures.many(core.database, list(waiting.wish.ids))
     if digest_of(waiting.wish, chosen) != waiting.digest:
         return Said("Subconscious did nothing: the captures have changed since the code was shown. Decide again.")
-    return Said(_told(waiting.wish, await carry_out(core, waiting.wish)))
+    # The prompt that asked is on record as refused, so it is the code's own prompt that carries the decision.
+    wish = replace(waiting.wish, once=entry.name)
+    return Said(_told(wish, await carry_out(core, wish)))
 
 
 async def make_up(core: Core, entry: Entry, project: Project, text: str) -> None:
