@@ -128,16 +128,34 @@ _ADDRESS = r"https?://|@[\w-]{1,40}\.|\bwebhook\b"
 _FETCHED = r"\b(?:curl|wget|iwr|powershell|python3? -c|node -e|bash -c|sh -c|eval|npx|pip3? install|npm i(?:nstall)?|base64 -d)\b|https?://"
 _FETCHED_CUES = "curl|wget|iwr|powershell|python|node -e|bash -c|sh -c|eval|npx|install|npm i|base64|http"
 
+
 def _rows(family: Family) -> Iterator[Rule]:
     secret, place = f"(?:{family.secret}|{_LOAN})", f"(?:{family.place}|{_ADDRESS})"
     sending, showing, running = f"(?:{family.sending})", f"(?:{family.showing})", f"(?:{family.running})"
-    yield row(f"send-secrets-{family.name}", Threat.EXFILTRATION, MEDIUM, family.sending_cues,
-        f"{sending}{family.near}{secret}|{secret}{family.near}{sending}", "it sends secrets away")
-    yield row(f"show-secrets-{family.name}", Threat.EXFILTRATION, MEDIUM, f"{family.secret_cues}|{_LOAN_CUES}",
+    yield row(
+        f"send-secrets-{family.name}",
+        Threat.EXFILTRATION,
+        MEDIUM,
+        family.sending_cues,
+        f"{sending}{family.near}{secret}|{secret}{family.near}{sending}",
+        "it sends secrets away",
+    )
+    yield row(
+        f"show-secrets-{family.name}",
+        Threat.EXFILTRATION,
+        MEDIUM,
+        f"{family.secret_cues}|{_LOAN_CUES}",
         rf"{showing}[^.。\n]{{0,30}}{secret}[^。\n]{{0,30}}{place}|{secret}[^.。\n]{{0,30}}{place}[^.。\n]{{0,20}}{showing}",
-        "it puts secrets where others read them")
-    yield row(f"run-fetched-{family.name}", Threat.CODE, MEDIUM, _FETCHED_CUES,
-        rf"{running}[^。\n]{{0,80}}(?:{_FETCHED})|(?:{_FETCHED})[^。\n]{{0,120}}{running}", "it runs what an address or a shell gives")
+        "it puts secrets where others read them",
+    )
+    yield row(
+        f"run-fetched-{family.name}",
+        Threat.CODE,
+        MEDIUM,
+        _FETCHED_CUES,
+        rf"{running}[^。\n]{{0,80}}(?:{_FETCHED})|(?:{_FETCHED})[^。\n]{{0,120}}{running}",
+        "it runs what an address or a shell gives",
+    )
     yield row(f"hide-from-user-{family.name}", Threat.SOCIAL, HIGH, family.hiding_cues, family.hiding,
         "it wants something kept from the person")  # fmt: skip
 
