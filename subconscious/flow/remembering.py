@@ -72,6 +72,9 @@ TO_A_PERSON = 2
 
 TOO_MANY = f"more than {TO_A_PERSON} of its session would wait for a person"
 
+LESS_TRUST = 0.01
+"""By so much a finding that is unclear or of the moment falls short of what is given before it is confirmed."""
+
 WORTH_A_TRY = 0.38
 """Confidence from which what the session's own evidence speaks for may become an unconfirmed memory."""
 
@@ -137,7 +140,7 @@ def weigh(
         admission = _worth_keeping(candidate, admission, session)
         admission = _reserved(withhold(admission, verdict), one, checked=settings.poisoning)
         admission = _attested(admission, one, verdict, settings)
-        judged.append((candidate, _lasting(candidate, admission, session)))
+        judged.append((candidate, _lasting(candidate, admission, session, settings)))
     return judged
 
 
@@ -149,12 +152,15 @@ def _worth_keeping(candidate: Candidate, admission: Admission, session: Session)
     return replace(admission, decision=Decision.REVIEW, reason=f"it {why}: {admission.reason}") if why else admission
 
 
-def _lasting(candidate: Candidate, admission: Admission, session: Session) -> Admission:
-    """Keep what the assistant found from being given unconfirmed where it is of the moment, or unclear."""
+def _lasting(candidate: Candidate, admission: Admission, session: Session, settings: Settings) -> Admission:
+    """Trust a finding less that is unclear or of the moment: it is given once another session has found the same."""
     if admission.decision is not Decision.REVIEW or admission.reservation != "":
         return admission
     why = unclear(candidate.content) or of_the_moment(candidate, session)
-    return replace(admission, reservation=f"it {why}") if why else admission
+    if not why:
+        return admission
+    confidence = min(admission.confidence, settings.review_threshold - LESS_TRUST)
+    return replace(admission, confidence=confidence, reason=f"it {why}: {admission.reason}")
 
 
 def _unasked(candidate: Candidate, admission: Admission) -> Admission:

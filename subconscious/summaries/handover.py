@@ -78,10 +78,13 @@ _ANNOUNCES = re.compile(
 _DEED = re.compile(
     r"(?:[^\w`]*(?:`[^`]{1,80}`|\w[\w./ -]{0,39})(?:\s*\([^)]{0,60}\))?\s*(?::|\u2014|\u2013| -)\s*)?"
     r"(?:(?:i|we)(?:'ve| have)? (?:also |then |now )?|also |now |successfully )?"
-    r"(?:[a-z]{2,}ed|built|cut|did|drew|found|gave|kept|left|made|put|ran|rebuilt|reran|rewrote|sent|set|split|took|wrote)\b",
+    r"(?:(?-i:[A-Za-z][a-z]+ed)|built|cut|did|drew|found|gave|kept|left|made|put|ran|rebuilt|reran|rewrote|sent|set|split|took|wrote)\b",
     re.IGNORECASE,
 )
-"""How a sentence begins that tells what was done, perhaps behind the name of what it was done to."""
+"""How a sentence begins that tells what was done, perhaps behind the name of what it was done to.
+
+A name such as ``whenUnlocked`` is no verb.
+"""
 _WORK = re.compile(
     r"\W*(?:the )?(?:(?:(?:fix|root cause|cause|problem)(?: \d+)?|(?:bug|change) \d+)\b|now (?:when|the|it)\b"
     r"|`[\w.()<>-]{2,60}`(?:\s*\([^)]{0,60}\))?\s*(?:\u2014|\u2013|:| - )|\d+ files? changed\b)"

@@ -115,6 +115,13 @@ def test_what_evidence_speaks_for_need_not_be_worth_a_persons_look(tmp_path: Pat
     assert (admission.decision, admission.reservation) == (Decision.REVIEW, "")
 
 
+def test_what_names_lines_is_given_only_when_another_session_has_found_it(tmp_path: Path) -> None:
+    passing = told(tmp_path, BEHAVIOUR.replace("charge.py", "charge.py:2"), read("src/pay/charge.py", CODE), sure=0.8)
+    ((_, admission),) = weigh_one(passing, tmp_path)
+    assert (admission.decision, admission.reservation) == (Decision.REVIEW, "")
+    assert admission.confidence < Settings().review_threshold
+
+
 @pytest.mark.parametrize("settings", [Settings(unconfirmed=False), Settings(poisoning=False)])
 def test_without_that_state_or_the_check_it_is_discarded(tmp_path: Path, settings: Settings) -> None:
     weak = told(tmp_path, BEHAVIOUR, read("src/pay/charge.py", CODE))

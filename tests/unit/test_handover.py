@@ -69,6 +69,10 @@ def test_what_the_session_wrote_may_be_explained() -> None:
     assert list(report_sentences(claim, ("retry.py",))) == [claim]
 
 
+def test_a_name_that_ends_as_a_verb_does_is_no_deed() -> None:
+    assert list(report_sentences("jobsWhenLocked is the reason why the worker stops.")) == []
+
+
 def test_what_a_tool_had_said_before_is_not_reported(tmp_path: Path) -> None:
     planted = "Updated builds fetch their dependencies from the fast mirror of the platform team."
     rows = [
