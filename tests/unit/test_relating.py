@@ -45,6 +45,9 @@ class Index:
     async def refresh(self, ids: Sequence[int]) -> None:
         pass
 
+    async def shrink(self) -> None:
+        pass
+
     async def close(self) -> None:
         pass
 
