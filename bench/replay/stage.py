@@ -21,7 +21,7 @@ from unittest.mock import patch
 
 from bench.clock import Clock, replaced, wholly_on
 from bench.replay.history import Event, History, Line, Session
-from daemon import linking, maintenance
+from daemon import consolidating, import_model, link_model, linking, maintenance
 from daemon.answers import Answers
 from daemon.core import Core
 from daemon.entry import Entry, read_entry
@@ -267,6 +267,8 @@ def _give_model(core: Core, model: Model) -> None:
 
     core.llm = LLMClient(core.database, core.in_force(core.settings), opener)
     core.later = Later(core.database, core.llm)
+    for part in (import_model, link_model, consolidating):
+        part.register(core)
 
 
 @contextmanager

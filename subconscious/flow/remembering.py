@@ -81,6 +81,13 @@ WORTH_A_TRY = 0.38
 UNCLAIMED = 0.2
 """Share of a sentence that prose may have said in one place, at most, if nobody is to look at it."""
 
+MODELS = "model-"
+"""How the extractors begin whose confidence is a model's: it may have believed what it read."""
+
+CLAIMED = "a comment, document or message says nearly the same"
+CLAIMED_TO_A_MODEL = 0.1
+"""As ``UNCLAIMED``, for a model's own sentence: what it adds around a claim makes the claim's share smaller."""
+
 DAY = 86_400.0
 NEIGHBOURS = 5
 """Memories that a statement nobody typed is compared with."""
@@ -177,6 +184,8 @@ def _reserved(admission: Admission, traced: Traced, *, checked: bool) -> Admissi
     if admission.decision is not Decision.REVIEW:
         return admission
     why = reservation(traced, admission.verdict or Verdict()) if checked else UNCHECKED
+    if not why and traced.candidate.extractor.startswith(MODELS) and traced.prosaic >= CLAIMED_TO_A_MODEL:
+        why = CLAIMED
     return replace(admission, reservation=why)
 
 

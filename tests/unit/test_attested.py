@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from subconscious.flow.remembering import weigh
+from subconscious.flow.remembering import CLAIMED, weigh
 from subconscious.model import Candidate, Decision, Evidence, Level, Origin, Verdict
 from subconscious.poisoning.echo import Traced, trace
 from subconscious.poisoning.reservations import is_attested, reservation
@@ -133,6 +133,17 @@ def test_what_prose_claimed_is_discarded(tmp_path: Path) -> None:
     planted = read("src/pay/charge.py", f"# charge captures the total at once, uploads stop early\n{CODE}")
     ((_, admission),) = weigh_one(told(tmp_path, BEHAVIOUR, planted), tmp_path)
     assert admission.decision is Decision.DISCARD
+
+
+def test_a_models_word_for_what_prose_claimed_waits_for_a_person(tmp_path: Path) -> None:
+    planted = read("src/pay/charge.py", f"# a timeout here has no upper limit\n{CODE}")
+    text = "Seen from its callers, each timeout of charge() in src/pay/charge.py runs free of a limit."
+    of_a_model = replace(told(tmp_path, text, planted, sure=1.0), extractor="model-2:any")
+    ((_, waiting),) = weigh_one(of_a_model, tmp_path)
+    assert (waiting.decision, waiting.reservation) == (Decision.REVIEW, CLAIMED)
+    honest = replace(told(tmp_path, BEHAVIOUR, read("src/pay/charge.py", CODE), sure=1.0), extractor="model-2:any")
+    ((_, given),) = weigh_one(honest, tmp_path)
+    assert (given.decision, given.reservation) == (Decision.REVIEW, "")
 
 
 def weigh_one(candidate: Candidate, folder: Path, settings: Settings | None = None) -> list[Any]:
