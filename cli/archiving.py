@@ -1,4 +1,4 @@
-"""Take memories out of use and bring them back: by number, by session, by words (SPEC A13)."""
+"""Take memories out of use and bring them back: by number, by session, by words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line of what was changed: history and undo (SPEC N10)."""
+"""The command line of what was changed: history and undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line of summing up: consolidate (SPEC A20)."""
+"""The command line of summing up: consolidate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs on what a project knows (SPEC E2-E8)."""
+"""The verbs on what a project knows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line of upkeep: maintenance, backup, restore (SPEC D12, D19)."""
+"""The command line of upkeep: maintenance, backup, restore."""
 
 from __future__ import annotations
 

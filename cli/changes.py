@@ -1,4 +1,4 @@
-"""What was changed, and taking it back: history, undo (SPEC N10)."""
+"""What was changed, and taking it back: history, undo."""
 
 from __future__ import annotations
 

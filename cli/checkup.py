@@ -33,7 +33,7 @@ def checkup(options: Namespace) -> int:
 
 
 def _try_again(*, quiet: bool) -> None:
-    """Let the daemon mend what is derived, and try once more to embed what it could not (SPEC B25)."""
+    """Let the daemon mend what is derived, and try once more to embed what it could not."""
     try:
         mended = ask("mend", PATIENCE)["mended"]
         waiting = ask("embed")["pending"]

@@ -1,4 +1,4 @@
-"""Sums up what says much of the same: shows the groups first (SPEC A20)."""
+"""Sums up what says much of the same: shows the groups first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Correct memories, and say whether they were of use (SPEC B16, B17)."""
+"""Correct memories, and say whether they were of use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Review at a terminal: one capture after the other, one key for each decision (SPEC A4)."""
+"""Review at a terminal: one capture after the other, one key for each decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fades and what stays: decay, importance, pin, unpin (SPEC A13, A14)."""
+"""What fades and what stays: decay, importance, pin, unpin."""
 
 from __future__ import annotations
 

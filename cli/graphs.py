@@ -1,4 +1,4 @@
-"""Verbs that walk along links: what surrounds a memory, and why something is so (SPEC A11, B15)."""
+"""Verbs that walk along links: what surrounds a memory, and why something is so."""
 
 from __future__ import annotations
 

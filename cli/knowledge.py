@@ -1,4 +1,4 @@
-"""Verbs on what a project knows: promote, pull, memory (SPEC E2-E8)."""
+"""Verbs on what a project knows: promote, pull, memory."""
 
 from __future__ import annotations
 

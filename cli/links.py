@@ -1,4 +1,4 @@
-"""Verbs on links: look at them, make them, say which are right (SPEC A9-A12)."""
+"""Verbs on links: look at them, make them, say which are right."""
 
 from __future__ import annotations
 

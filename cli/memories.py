@@ -213,7 +213,7 @@ def _merges(answer: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _show_branch(options: Namespace) -> None:
-    """Print what was learned on a branch of this project, the latest first (SPEC E2)."""
+    """Print what was learned on a branch of this project, the latest first."""
     answer = ask("list", cwd=here(), branch=options.branch, limit=options.limit)
     if options.json:
         screen.as_json(answer)

@@ -1,4 +1,4 @@
-"""Whose words and deeds these are: a person's in a terminal, or the model's in the client's shell (SPEC N13).
+"""Whose words and deeds these are: a person's in a terminal, or the model's in the client's shell.
 
 A process that tears itself loose from its ancestors can still pretend; every ordinary way is caught here.
 """

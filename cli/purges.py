@@ -1,4 +1,4 @@
-"""What was taken out of texts, and taking more out for good: redactions, scan, purge (SPEC A28, N15)."""
+"""What was taken out of texts, and taking more out for good: redactions, scan, purge."""
 
 from __future__ import annotations
 

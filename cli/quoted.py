@@ -1,4 +1,4 @@
-"""What the model reads of our output inside Claude Code: quoted data, framed as at a session's start (SPEC N5)."""
+"""What the model reads of our output inside Claude Code: quoted data, framed as at a session's start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The review queue: what waits, and a person's decisions about it (SPEC A4, N13)."""
+"""The review queue: what waits, and a person's decisions about it."""
 
 from __future__ import annotations
 

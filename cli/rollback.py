@@ -1,4 +1,4 @@
-"""Withdraw all that a session added, and put it back (SPEC N6)."""
+"""Withdraw all that a session added, and put it back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``subconscious stats``: what was captured, how it was judged, whether confidence keeps its word (SPEC A29, N3)."""
+"""``subconscious stats``: what was captured, how it was judged, whether confidence keeps its word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the poisoning check said of a capture, as a person is shown it: class, reason, place in the text (SPEC A18)."""
+"""What the poisoning check said of a capture, as a person is shown it: class, reason, place in the text."""
 
 from __future__ import annotations
 

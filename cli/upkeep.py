@@ -1,4 +1,4 @@
-"""Upkeep: maintenance, backup, restore (SPEC D12, D19)."""
+"""Upkeep: maintenance, backup, restore."""
 
 from __future__ import annotations
 

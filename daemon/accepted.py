@@ -1,4 +1,4 @@
-"""Settings that decide what is kept without asking: a change takes effect once a person has accepted it (SPEC N13).
+"""Settings that decide what is kept without asking: a change takes effect once a person has accepted it.
 
 config.toml and the environment of whoever starts the daemon can be written by any command of the model. What a person
 accepted last stands in the history; the values that the first start finds are taken as theirs.

@@ -35,7 +35,7 @@ from .core import Core
 FORGOTTEN = "a person took it out of use"
 CONTENT_LENGTH = 400
 RECORD_LENGTH = 4000
-"""Characters of what has named sections: it is kept as it is, and told by the section that is asked for (SPEC B18)."""
+"""Characters of what has named sections: it is kept as it is, and told by the section that is asked for."""
 SUMMARY_LENGTH = 100
 
 
@@ -105,7 +105,7 @@ async def remember(core: Core, mind: Mind, told: Telling, where: Provenance) -> 
 
 
 def _admit(candidate: Candidate) -> Admission:
-    """A person's word is final; what the assistant wants remembered waits for one (SPEC N13)."""
+    """A person's word is final; what the assistant wants remembered waits for one."""
     if candidate.origin is Origin.USER:
         return Admission(Decision.AUTO, 1.0, "a person asked for it")
     return Admission(Decision.REVIEW, candidate.raw_confidence, "the assistant asked for it: a person decides")
@@ -140,7 +140,7 @@ async def set_archived(core: Core, ids: Sequence[int], archived: bool, actor: st
 
 
 async def refuse_held(core: Core, ids: Sequence[int]) -> None:
-    """What is in quarantine comes back by a person's release alone, and is for nobody else to read (SPEC N13)."""
+    """What is in quarantine comes back by a person's release alone, and is for nobody else to read."""
     async with core.database.write() as tx:
         held = await captures.in_quarantine(tx, ids)
     if held:

@@ -229,7 +229,7 @@ class Answers:
         )
 
     async def _faded(self, project: Project) -> str:
-        """One line for the person on what was archived since the last one, unasked as it was (SPEC A13)."""
+        """One line for the person on what was archived since the last one, unasked as it was."""
         since = await events.last(self._core.database, TOLD_FADED, "project", project.id)
         gone = await fading.gone_since(self._core.database, project.id, since)
         if not gone:

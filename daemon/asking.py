@@ -1,4 +1,4 @@
-"""Asks what can wait (SPEC A21): gathers it, hands it to the provider's batches, and reads them across restarts."""
+"""Asks what can wait: gathers it, hands it to the provider's batches, and reads them across restarts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vectors of memories: made batch by batch, tried again, saved (SPEC B23, B24)."""
+"""The vectors of memories: made batch by batch, tried again, saved."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Batches:
         await asyncio.sleep(max(pause, wanted))
 
     async def _may_spend(self, writer: Opened, tokens: int) -> None:
-        """At a cap the work waits: its memories stay pending, and the next in the chain serves (SPEC A2)."""
+        """At a cap the work waits: its memories stay pending, and the next in the chain serves."""
         if not writer.embedder.remote:
             return
         wait = await self._purse.wait(*account(writer.embedder), tokens)

@@ -1,4 +1,4 @@
-"""Links as people and the assistant make, change and look at them (SPEC A9-A12, N13)."""
+"""Links as people and the assistant make, change and look at them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def type_of(name: str) -> tuple[LinkType, bool]:
 
 
 async def link(core: Core, wanted: Wanted) -> tuple[Link, bool]:
-    """Make a link, or find it: a person's is active, the assistant's waits for one (SPEC N13). Whether it changed."""
+    """Make a link, or find it: a person's is active, the assistant's waits for one. Whether it changed."""
     row, backwards = type_of(wanted.type)
     ends = (wanted.target, wanted.source) if backwards else (wanted.source, wanted.target)
     await _refuse_ends(core, ends, wanted.origin)
@@ -72,7 +72,7 @@ async def link(core: Core, wanted: Wanted) -> tuple[Link, bool]:
 
 
 async def _refuse_ends(core: Core, ends: tuple[int, int], origin: Origin) -> None:
-    """Raise RequestError for memories that can't be linked: one with itself, what is archived, two projects' (N12)."""
+    """Raise RequestError for memories that can't be linked: one with itself, what is archived, two projects'."""
     if ends[0] == ends[1]:
         raise RequestError("a memory has no link to itself", "name two memories: subconscious link ID TYPE ID")
     if origin is not Origin.USER:
@@ -143,7 +143,7 @@ def brief(memory: Memory) -> dict[str, Any]:
 
 
 class Surroundings:
-    """The links around a memory as far as they may be seen from a project (SPEC N12); remembers whom it has met."""
+    """The links around a memory as far as they may be seen from a project; remembers whom it has met."""
 
     def __init__(self, database: Database, project_id: str | None, types: Iterable[str] = (), everywhere: bool = False):
         self.met: dict[int, Memory] = {}

@@ -1,4 +1,4 @@
-"""Who may make embeddings: the embedder that was chosen, then the local one, then nobody (SPEC B22, B23).
+"""Who may make embeddings: the embedder that was chosen, then the local one, then nobody.
 
 Every step down is logged with its reason and kept, so that `status` and `doctor` can tell it.
 """
@@ -23,7 +23,7 @@ from .sense import in_thread
 log = logging.getLogger("subconscious.daemon")
 
 RETRIES = (1.0, 2.0, 4.0)
-"""Pauses between the tries of what an embedder is asked (SPEC B23)."""
+"""Pauses between the tries of what an embedder is asked."""
 
 LONGEST_PAUSE = 20.0
 """Who asks for a longer one is left alone for so long, and the next in the chain serves."""

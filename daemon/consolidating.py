@@ -1,4 +1,4 @@
-"""Sums up memories that say much of the same (SPEC A20): weekly, or when a person wants it.
+"""Sums up memories that say much of the same: weekly, or when a person wants it.
 
 Each summing up is one transaction: the capture, what it rests on, and, where nobody has to be asked, the memory with
 its links. What was summed up, is proposed or was refused is not taken up again, so a run that is cut short and done

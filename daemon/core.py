@@ -173,7 +173,7 @@ class Core:
         self.calibration = await calibrate(self.database, self.mind().settings)
 
     def adopt(self, options: Mapping[str, str]) -> None:
-        """Take over what a session's plugin options say of providers and their keys (SPEC N14).
+        """Take over what a session's plugin options say of providers and their keys.
 
         They are kept in memory alone; a daemon that starts anew hears them with the next prompt.
         """

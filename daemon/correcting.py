@@ -1,4 +1,4 @@
-"""What a person says of memories: that one no longer holds, is put better, was useful or wrong (SPEC B16, B17)."""
+"""What a person says of memories: that one no longer holds, is put better, was useful or wrong."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ async def pin(core: Core, ids: Sequence[int], pinned: bool) -> list[Memory]:
 
 
 async def rate(core: Core, ids: Sequence[int], importance: str) -> list[Memory]:
-    """A person says how important memories are. What is deprecated goes out of use (SPEC B8)."""
+    """A person says how important memories are. What is deprecated goes out of use."""
     from subconscious.store import vectors  # as above
 
     known = [await memories.get(core.database, memory_id) for memory_id in ids]

@@ -1,4 +1,4 @@
-"""Embeddings in the background (SPEC B22-B25): a memory is saved at once and found by meaning a moment later.
+"""Embeddings in the background: a memory is saved at once and found by meaning a moment later.
 
 The embedder that was chosen, then the local one, then words alone (``chain``). Which model answers questions, and how
 another takes its place, stands in ``serving``; how memories get their vectors, in ``batches``.
@@ -159,12 +159,12 @@ class Embedding:
         self._wanted.set()
 
     def use_key(self, key: str) -> None:
-        """Take over a key that came with a session (SPEC N14): an embedder that was refused is tried again with it."""
+        """Take over a key that came with a session: an embedder that was refused is tried again with it."""
         if self._chain.use_key(key):
             self.wake()
 
     async def retry(self) -> int:
-        """Forget what went wrong and try again now (SPEC B25); return how many memories wait for their vector."""
+        """Forget what went wrong and try again now; return how many memories wait for their vector."""
         self._chain.forgive()
         async with self._database.write() as tx:
             await embedding_queue.retry(tx)
@@ -182,7 +182,7 @@ class Embedding:
         await self._serving.refresh(ids)
 
     async def rebuild(self) -> None:
-        """Make the files of the indexes anew, so that no page of them keeps a vector of what is gone (SPEC N15)."""
+        """Make the files of the indexes anew, so that no page of them keeps a vector of what is gone."""
         await self._loaded.wait()
         await self._serving.rebuild()
         self.wake()

@@ -2,7 +2,7 @@
 
 The client hears its hooks through pairs of sockets, one for each stream, whose other ends it keeps. Of a command of its
 model it keeps the input's at most: what that says goes into a file. So what a command hands over in the place of a hook
-is told from what the client hands over, though both stand straight below it (SPEC N13). The kernel names the other end
+is told from what the client hands over, though both stand straight below it. The kernel names the other end
 of a socket when asked by netlink (sock_diag(7)).
 """
 

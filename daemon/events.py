@@ -37,7 +37,7 @@ async def started(work: Work) -> None:
 
 
 async def given(work: Work) -> None:
-    """The hook has greeted the session by itself, from the rendered copy: the ledger must know (SPEC B12, N2)."""
+    """The hook has greeted the session by itself, from the rendered copy: the ledger must know."""
     project = await work.core.project_of(work.entry.folder)
     # An answer that came too late is taken back first: what was printed instead of it must stand.
     async with work.core.answering[work.entry.payload.session_id], work.commit() as tx:

@@ -1,4 +1,4 @@
-"""What has faded goes out of use, and what sessions work on stays (SPEC A13, A14)."""
+"""What has faded goes out of use, and what sessions work on stays."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def _plain(verdict: Verdict) -> dict[str, Any]:
 
 
 def _recalled(facts: Facts, now: float, chosen: Terms) -> float:
-    """States go by how likely a memory would come to mind (SPEC B11), whatever policy archives."""
+    """States go by how likely a memory would come to mind, whatever policy archives."""
     return decay.assess(POLICIES["composite"], facts, now, chosen).value
 
 

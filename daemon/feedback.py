@@ -1,4 +1,4 @@
-"""Whether answers used what was given (SPEC D14): looked at when a turn ends, and when its session does."""
+"""Whether answers used what was given: looked at when a turn ends, and when its session does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of a transcript that claim to be typed, and that no hook of the client's handed over (SPEC N13).
+"""Lines of a transcript that claim to be typed, and that no hook of the client's handed over.
 
 Any command can write such a line. Where hooks hand prompts over, what stands there besides waits for a person.
 """

@@ -1,4 +1,4 @@
-"""Finds trouble that keeps coming back, and proposes it as a pattern: a person decides (SPEC D6, N4, N13)."""
+"""Finds trouble that keeps coming back, and proposes it as a pattern: a person decides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Import with a model: what it would cost with whom, and having it done where it costs least (SPEC A21).
+"""Import with a model: what it would cost with whom, and having it done where it costs least.
 
 Nothing of the past is read by a model unless a person asks for it. What they ask for is handed over chunk by chunk, in
 the provider's own batches where it has them, and each answer is used once, however often the daemon dies meanwhile.

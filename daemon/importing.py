@@ -1,4 +1,4 @@
-"""Import: what was said before anybody listened, read file by file, with the dates it had (SPEC B27)."""
+"""Import: what was said before anybody listened, read file by file, with the dates it had."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said last in each session, for prompts that lean on it (SPEC D9): in memory alone, and not for long."""
+"""What was said last in each session, for prompts that lean on it: in memory alone, and not for long."""
 
 from __future__ import annotations
 

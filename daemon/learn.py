@@ -257,7 +257,7 @@ def _sure(judged: Sequence[Judged]) -> list[Candidate]:
 
 
 def told(sketch: Sketch, transcript: Transcript | None = None) -> sessions.Told:
-    """Tell a session; what would steer its reader is left out: the next session may be given it (SPEC A18)."""
+    """Tell a session; what would steer its reader is left out: the next session may be given it."""
     told_of = tell(sketch)
     title, text, left_open = (_harmless(part) for part in (told_of.title, told_of.text, told_of.left_open))
     return sessions.Told(

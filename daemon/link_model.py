@@ -1,4 +1,4 @@
-"""Has a model look at the links that were found offline, where there is one (SPEC A12): asked later, in batches.
+"""Has a model look at the links that were found offline, where there is one: asked later, in batches.
 
 The question goes on record with what it is about. What a person has said of a link meanwhile stands; what no model has
 seen yet keeps the word of the rules.

@@ -1,4 +1,4 @@
-"""Looks for links in the background (SPEC A12): once a memory is embedded, among what is near it by words and meaning.
+"""Looks for links in the background: once a memory is embedded, among what is near it by words and meaning.
 
 What is found of one memory and the note that it was searched are one transaction, so a daemon that dies in between
 finds the same again and stores it once. Nobody waits for it: it pauses as long as it works, and while a prompt is

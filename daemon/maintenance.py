@@ -1,4 +1,4 @@
-"""The nightly, weekly and monthly jobs: when they are due, and how they are carried out (SPEC D12, D19).
+"""The nightly, weekly and monthly jobs: when they are due, and how they are carried out.
 
 A job is a row of phases (``phases.PHASES``), a phase a row of small steps. After each step the place is saved, so that
 a run that is cut short, by whatever end, is taken up there by the next daemon; a step that was done and not saved is

@@ -1,4 +1,4 @@
-"""Merges at night what was said twice (SPEC D12): each memory is compared once with those that are near it.
+"""Merges at night what was said twice: each memory is compared once with those that are near it.
 
 A merge, and the note that a memory was compared, are one transaction, so that a run which is cut short at any point
 repeats nothing. What a merge did is one act: whoever takes it back leaves the two apart for good.

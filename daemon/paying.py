@@ -1,4 +1,4 @@
-"""Who pays for remote embeddings: the same account, under the same cap a day, as for any other model (SPEC A2)."""
+"""Who pays for remote embeddings: the same account, under the same cap a day, as for any other model."""
 
 from __future__ import annotations
 

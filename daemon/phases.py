@@ -181,7 +181,7 @@ async def report(core: Core, run: Run) -> Step:
 
 
 async def merge(core: Core, run: Run) -> Step:
-    """Merge what was said twice (SPEC D12): so many memories a night, each compared once."""
+    """Merge what was said twice: so many memories a night, each compared once."""
     before, _, after = run.cursor.partition(" ")
     done = await merging.portion(core, int(after or 0))
     so_far = int(before or 0) + done.compared
@@ -191,14 +191,14 @@ async def merge(core: Core, run: Run) -> Step:
 
 
 async def decay(core: Core, run: Run) -> Step:
-    """Archive what has faded (SPEC A13, A14); a run that dies midway leaves the rest to the next."""
+    """Archive what has faded; a run that dies midway leaves the rest to the next."""
     del run
     done = await fading.daily(core)
     return Step(None, {} if done is None else {"archived": len(done.archived), "left": done.left})
 
 
 async def clusters(core: Core, run: Run) -> Step:
-    """Sum up what says much of the same (SPEC A20), a project after the other."""
+    """Sum up what says much of the same, a project after the other."""
     if not core.in_force(core.settings).consolidation:
         return Step(None)
     if not run.cursor:
@@ -212,7 +212,7 @@ async def clusters(core: Core, run: Run) -> Step:
 
 
 async def summaries(core: Core, run: Run) -> Step:
-    """Tell the sessions that were never read or never told, read on those that grew (SPEC D19): one a step."""
+    """Tell the sessions that were never read or never told, read on those that grew: one a step."""
     done = await retelling.following(core, run.cursor)
     if done is None:
         return Step(None)
@@ -220,7 +220,7 @@ async def summaries(core: Core, run: Run) -> Step:
 
 
 async def recurring(core: Core, run: Run) -> Step:
-    """Propose as patterns what keeps coming back: one project after the other (SPEC D6)."""
+    """Propose as patterns what keeps coming back: one project after the other."""
     number = int(run.cursor or 0)
     projects = await renderable.projects(core.database)
     if number >= len(projects):
@@ -230,7 +230,7 @@ async def recurring(core: Core, run: Run) -> Step:
 
 
 async def render(core: Core, run: Run) -> Step:
-    """Render every project anew: what nobody works on gets its date, and its days go by (SPEC E4)."""
+    """Render every project anew: what nobody works on gets its date, and its days go by."""
     del run
     return Step(None, {"projects": await rendering.anew(core)})
 

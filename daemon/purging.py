@@ -1,4 +1,4 @@
-"""Purging what a person wants gone for good: memories, a session, a project, everything (SPEC N15)."""
+"""Purging what a person wants gone for good: memories, a session, a project, everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why something is so (SPEC B15): the reasons of memories, as values and as a model is given them."""
+"""Why something is so: the reasons of memories, as values and as a model is given them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Explanation:
         return bonds.brief(hit.memory) | {name: getattr(hit.memory, name) for name in TOLD} | stand
 
     def framed(self, budget: Budget, branch: str) -> Context:
-        """The memories quoted, then how one leads to the other (SPEC N5)."""
+        """The memories quoted, then how one leads to the other."""
         given = list(self.hits.values())[: budget.memories]
         known = {hit.memory.id for hit in given}
         lines = [_line(step) for step in self._steps if {step.since, step.memory_id} <= known]
@@ -80,7 +80,7 @@ class Explanation:
 async def explain(
     mind: Mind, asked: Sequence[Hit], project_id: str | None, depth: int = 3, *, everywhere: bool = False
 ) -> Explanation:
-    """Follow the reasons of memories, as far as they may be seen from where each stands (SPEC N12)."""
+    """Follow the reasons of memories, as far as they may be seen from where each stands."""
     found: list[Reasons] = []
     hits = {hit.memory.id: hit for hit in asked}
     for hit in asked:

@@ -116,7 +116,7 @@ def _line(place: str, column: str, find: Find) -> dict[str, Any]:
 
 
 async def redact_stored(core: Core) -> dict[str, int]:
-    """Take out of everything that is stored what today's rules find, and every trace of it (SPEC N15)."""
+    """Take out of everything that is stored what today's rules find, and every trace of it."""
     changed = 0
     for _ in range(PASSES):
         known = _known()

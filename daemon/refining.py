@@ -1,4 +1,4 @@
-"""Has a model read what was learned from offline already: in the background, durably, and in nobody's way (SPEC A22).
+"""Has a model read what was learned from offline already: in the background, durably, and in nobody's way.
 
 What a session gains is gathered. It is read when enough has come together, or when the session pauses or ends; a
 provider that is down, or a cap that is reached, makes it wait and costs nothing but time.

@@ -1,4 +1,4 @@
-"""What a session was given by its hook alone, from the rendered copy, while no daemon answered (SPEC E4, B12, N2).
+"""What a session was given by its hook alone, from the rendered copy, while no daemon answered.
 
 The hook hands over an entry ``Given`` with the ids it has printed. It may still lie in the spool when the session's
 first prompt comes: then it is read from there, for who would greet the session again must know.

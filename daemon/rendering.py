@@ -1,4 +1,4 @@
-"""Renders each project's memories into files that can be read without the daemon (SPEC E4), after whatever changed.
+"""Renders each project's memories into files that can be read without the daemon, after whatever changed.
 
 ``rendered/<project>/`` holds what people read, and ``start``: what a session's hook prints should nobody answer it,
 behind a line that names the memories in it. ``rendered/paths/<hash of a folder>`` says which project a folder is.

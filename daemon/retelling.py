@@ -1,4 +1,4 @@
-"""Sees to it that sessions are told (SPEC D19): those that were never read, and those that were never told.
+"""Sees to it that sessions are told: those that were never read, and those that were never told.
 
 What a transcript has gained since its session was over is learned from too, but all of it waits for a person, and
 nothing of it is told: anybody may have written it. Only of a session that was never read all is told that its file

@@ -29,7 +29,7 @@ from .core import Core
 from .wish import Wish as Wish
 
 ACCEPTANCE_AIM = 0.7
-"""The share of queued captures that a person should accept (SPEC A29)."""
+"""The share of queued captures that a person should accept."""
 
 NEIGHBOURS = 5
 """Memories that a capture is compared with."""
@@ -113,7 +113,7 @@ async def _activate(tx: aiosqlite.Connection, memory_id: int) -> None:
 
 
 async def rollback(core: Core, session_id: str, reason: str, *, back: bool, preview: bool) -> dict[str, Any]:
-    """Withdraw all that a session added, or put it back; with ``preview`` only say what that would be (SPEC N6)."""
+    """Withdraw all that a session added, or put it back; with ``preview`` only say what that would be."""
     from subconscious.store import vectors  # as in _forget
 
     async with core.database.write() as tx:
@@ -142,7 +142,7 @@ async def rollback(core: Core, session_id: str, reason: str, *, back: bool, prev
 
 
 def _approved(capture: dict[str, Any], wish: Wish) -> Memory:
-    """The memory a person makes of a capture: theirs to answer for, so its confidence is whole (SPEC D17)."""
+    """The memory a person makes of a capture: theirs to answer for, so its confidence is whole."""
     said = candidate_of(capture)
     if wish.wording:
         said = replace(said, content=cut(wish.wording, CONTENT_LENGTH), summary=cut(wish.wording, SUMMARY_LENGTH))

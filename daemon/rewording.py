@@ -1,4 +1,4 @@
-"""Asks the provider's model, if that is wished, which words a search lacks (SPEC D9): not for long, and not twice."""
+"""Asks the provider's model, if that is wished, which words a search lacks: not for long, and not twice."""
 
 from __future__ import annotations
 

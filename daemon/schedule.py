@@ -79,7 +79,7 @@ class Schedule:
         await self._core.embedding.cool_down()
 
     async def close_silent(self) -> int:
-        """Read to the end, and close, the sessions that fell silent without a word (SPEC B13)."""
+        """Read to the end, and close, the sessions that fell silent without a word."""
         before = time() - self._core.settings.silent_minutes * 60
         silent = [
             session
@@ -122,7 +122,7 @@ class Schedule:
                 await decisions.expire(tx, now)
 
     async def look_again(self) -> None:
-        """Check what is stored when the rules have changed (SPEC A17)."""
+        """Check what is stored when the rules have changed."""
         await watching.look_again(self._core)
 
     async def ask_again(self) -> None:
@@ -137,7 +137,7 @@ class Schedule:
             await jobs.forget_done(tx, time() - DONE_JOBS_DAYS * DAY)
 
     async def redact(self) -> None:
-        """Write down what was found in texts; look through what was stored under other rules (SPEC A28)."""
+        """Write down what was found in texts; look through what was stored under other rules."""
         await redacting.write_down(self._core)
         await redacting.look_again(self._core)
 
@@ -146,7 +146,7 @@ class Schedule:
         await unconfirmed.settle_all(self._core)
 
     async def read_dates(self) -> None:
-        """Find in what was stored since, when it will be due by its own words (SPEC D21a)."""
+        """Find in what was stored since, when it will be due by its own words."""
         latest = monotonic() + LONGEST_DATING
         while monotonic() < latest and (
             fresh := await triggers.unsearched(self._core.database, due.VERSION, DATED_AT_ONCE)

@@ -62,7 +62,7 @@ class Serving:
                 sense.found.clear()
 
     async def rebuild(self) -> None:
-        """Make the files of the indexes anew, so that no page of them keeps a vector of what is gone (SPEC N15)."""
+        """Make the files of the indexes anew, so that no page of them keeps a vector of what is gone."""
         vectors = await asyncio.to_thread(import_module, "subconscious.store.vectors")
         senses = [sense for sense in (self.sense, self.coming) if sense is not None]
         for sense in senses:

@@ -1,4 +1,4 @@
-"""Looks, beside the hooks, at what has become of the files and branches that memories are bound to (SPEC N8, N9)."""
+"""Looks, beside the hooks, at what has become of the files and branches that memories are bound to."""
 
 from __future__ import annotations
 

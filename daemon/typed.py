@@ -1,4 +1,4 @@
-"""What a person typed as one of our commands, read from the prompt's payload and carried out here (SPEC N13).
+"""What a person typed as one of our commands, read from the prompt's payload and carried out here.
 
 The model has no part in it: its tool calls never come this way. Both the answer to the hook and the job of the same
 entry come by here, whichever is first; a capture's key makes the second find what the first did.
@@ -156,7 +156,7 @@ async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
 
 
 async def _why(core: Core, entry: Entry, project: Project, text: str) -> str:
-    """Tell the reasons of a memory, or of those that answer a question (SPEC B15)."""
+    """Tell the reasons of a memory, or of those that answer a question."""
     if not text:
         return "Subconscious was asked why, but not of what. Usage: /subconscious:why QUESTION, or a memory's number"
     mind = core.mind(entry.options, asked=True, hurried=True)
@@ -188,7 +188,7 @@ async def _unarchive(core: Core, entry: Entry, project: Project, text: str, doub
 
 
 async def _forget(core: Core, entry: Entry, project: Project, text: str, doubt: str) -> str:
-    """To forget is to archive (SPEC N15): it can be brought back."""
+    """To forget is to archive: it can be brought back."""
     del project
     ids = _ids(text)
     if not ids:

@@ -1,4 +1,4 @@
-"""``/subconscious:review`` as a person typed it: the list, and their decisions (SPEC A4, N13).
+"""``/subconscious:review`` as a person typed it: the list, and their decisions.
 
 What waits is shown to the person, not put into the context: it goes into the hook's message. A decision counts at
 once in a session whose terminal no other session can have opened. Anywhere else it waits for a code that a terminal

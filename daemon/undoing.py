@@ -1,4 +1,4 @@
-"""Takes acts back for a person, and lets every part of the daemon know (SPEC N10, N13)."""
+"""Takes acts back for a person, and lets every part of the daemon know."""
 
 from __future__ import annotations
 

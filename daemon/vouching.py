@@ -1,4 +1,4 @@
-"""Whether a person typed a prompt: the client's own hook handed it over, or the client wrote it down (SPEC N13).
+"""Whether a person typed a prompt: the client's own hook handed it over, or the client wrote it down.
 
 What lies in the spool proves nothing: any command of the model can put it there.
 """

@@ -1,4 +1,4 @@
-"""The poisoning check after the fact: looks again at what is stored, asks a model about what was flagged (SPEC A17).
+"""The poisoning check after the fact: looks again at what is stored, asks a model about what was flagged.
 
 Bounded in each round; everything it does is an event, and nothing is deleted.
 """

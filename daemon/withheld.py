@@ -1,4 +1,4 @@
-"""What limits kept from sessions lately (SPEC N7): in memory alone, for who asks why nothing was said."""
+"""What limits kept from sessions lately: in memory alone, for who asks why nothing was said."""
 
 from __future__ import annotations
 

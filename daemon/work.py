@@ -19,7 +19,7 @@ from .core import Core
 from .entry import Entry
 
 FORGETFUL = frozenset({"clear", "compact"})
-"""Sources of a start after which nothing of what was given is in the context any more (SPEC B12)."""
+"""Sources of a start after which nothing of what was given is in the context any more."""
 
 
 async def note(tx: aiosqlite.Connection, entry: Entry, project: Project) -> None:

@@ -13,16 +13,16 @@
     ├── RequestError         a request that makes no sense
     │   └── HeldError        it is about what is in quarantine, which is for a person's review
     ├── EmbedderError        the embedding model can't be loaded or used
-    │   ├── EmbedderKeyError     the key is missing, wrong, or not allowed: nothing is tried again (SPEC B22)
+    │   ├── EmbedderKeyError     the key is missing, wrong, or not allowed: nothing is tried again
     │   ├── EmbedderBusyError    too much asked, broken, out of time, or not reachable; may be tried again
     │   └── EmbedderTextError    this text is refused, or its vector is none
     └── ProviderError        a model of language can't be asked
-        ├── KeyRefusedError  the key is missing, wrong, or not allowed: nothing else is tried (SPEC A2)
+        ├── KeyRefusedError  the key is missing, wrong, or not allowed: nothing else is tried
         ├── RateLimitedError too many requests or tokens; waits
         ├── UnavailableError overloaded, broken, out of time, or not reachable; may be tried again
         ├── BadAnswerError   the answer is not what was asked for, also after a repair
         ├── BadRequestError  the provider refuses this request, and would again
-        └── CapReachedError  asking would cost more than the caps allow: the work waits (SPEC A2)
+        └── CapReachedError  asking would cost more than the caps allow: the work waits
 
 Each carries a code, for searching the docs, and a remedy: the sentence that tells a person what to do about it.
 Expected outcomes (an admission, a verdict) are values, never exceptions.

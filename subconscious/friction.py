@@ -1,4 +1,4 @@
-"""Friction (SPEC D6): trouble that comes back across sessions, and the pattern that it may be."""
+"""Friction: trouble that comes back across sessions, and the pattern that it may be."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Friction:
 
     @property
     def origin(self) -> Origin:
-        """Whose words a pattern made of it is: those of the least trusted (SPEC N4)."""
+        """Whose words a pattern made of it is: those of the least trusted."""
         return Origin.least_trusted(*(Origin(capture["origin"]) for capture in self.captures))
 
 

@@ -1,4 +1,4 @@
-"""A memory's surroundings: a bounded walk over links, both ways, and how it is drawn (SPEC A11). Pure.
+"""A memory's surroundings: a bounded walk over links, both ways, and how it is drawn. Pure.
 
 Whoever walks says where the links come from; a walk asks once for every step outwards, so that it is a query each.
 """

@@ -1,4 +1,4 @@
-"""The registry of kinds (SPEC A7, C9, B9): what sorts of things are remembered.
+"""The registry of kinds: what sorts of things are remembered.
 
 To add a kind, add a row; the extractor's cues, validation, the listing in docs and half-lives derive from it.
 """

@@ -1,4 +1,4 @@
-"""The registry of link types (SPEC A10, B14, B15): how one memory can bear on another.
+"""The registry of link types: how one memory can bear on another.
 
 To add a type, add a row; validation, prompts, drawing and the walk of "why" derive from it.
 """

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Origin(StrEnum):
-    """Whose words they are (SPEC N4a). Listed from the most to the least trusted."""
+    """Whose words they are. Listed from the most to the least trusted."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -18,12 +18,12 @@ class Origin(StrEnum):
 
     @property
     def distrust(self) -> int:
-        """0 for the most trusted origin; the greater wins when words of two origins meet (SPEC N4)."""
+        """0 for the most trusted origin; the greater wins when words of two origins meet."""
         return list(Origin).index(self)
 
     @classmethod
     def least_trusted(cls, *origins: Origin) -> Origin:
-        """Whose words they are when words of several are made one: in a merge, a quote, a summary (SPEC N4)."""
+        """Whose words they are when words of several are made one: in a merge, a quote, a summary."""
         return max(origins, key=lambda origin: origin.distrust)
 
 
@@ -40,7 +40,7 @@ class Role(StrEnum):
 
 
 class Act(StrEnum):
-    """What a person did in a turn, where that says more than the words (SPEC N11)."""
+    """What a person did in a turn, where that says more than the words."""
 
     NONE = ""
     APPROVED = "approved"
@@ -50,7 +50,7 @@ class Act(StrEnum):
 
 
 class Strength(StrEnum):
-    """How outright a thing was said; gives the offline prior of its confidence (SPEC D16)."""
+    """How outright a thing was said; gives the offline prior of its confidence."""
 
     EXPLICIT = "explicit"
     IMPLIED = "implied"
@@ -63,17 +63,17 @@ class Strength(StrEnum):
 
 
 class Decision(StrEnum):
-    """What the gate says of a candidate (SPEC A3-A5, A18)."""
+    """What the gate says of a candidate."""
 
     AUTO = "auto"
     REVIEW = "review"
     QUARANTINE = "quarantine"
-    """It looks like an attack: kept apart, until a person lets it go (SPEC A18)."""
+    """It looks like an attack: kept apart, until a person lets it go."""
     DISCARD = "discard"
 
 
 class Scope(StrEnum):
-    """Where a memory holds (SPEC N12): in its project, or everywhere for this user."""
+    """Where a memory holds: in its project, or everywhere for this user."""
 
     PROJECT = "project"
     USER = "user"
@@ -124,7 +124,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A verbatim span of a turn (SPEC N1): what a person is shown when they ask why this is remembered."""
+    """A verbatim span of a turn: what a person is shown when they ask why this is remembered."""
 
     quote: str
     turn_id: str
@@ -156,7 +156,7 @@ class Candidate:
 
 
 class Level(StrEnum):
-    """How dangerous a text looks (SPEC A18). Listed from the least to the most."""
+    """How dangerous a text looks. Listed from the least to the most."""
 
     NONE = "none"
     LOW = "low"
@@ -176,7 +176,7 @@ class Level(StrEnum):
 
 
 class Threat(StrEnum):
-    """What a poisoned text tries (SPEC A18)."""
+    """What a poisoned text tries."""
 
     INSTRUCTION = "instruction injection"
     AUTHORITY = "authority claim"
@@ -207,7 +207,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the poisoning check says of a text (SPEC A18), under which ``rules``; an expected outcome, so a value."""
+    """What the poisoning check says of a text, under which ``rules``; an expected outcome, so a value."""
 
     level: Level = Level.NONE
     findings: tuple[Finding, ...] = ()
@@ -240,7 +240,7 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What is remembered, with its whole provenance (SPEC A7, C10)."""
+    """What is remembered, with its whole provenance."""
 
     id: int
     project_id: str | None
@@ -287,7 +287,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How one memory bears on another (SPEC A9); ``type`` is a row of `link_types`, read from source to target.
+    """How one memory bears on another; ``type`` is a row of `link_types`, read from source to target.
 
     ``status``: ``active``, ``proposed`` (shown, but counted in nothing), ``refused`` (a person said no, so it is not
     proposed again) or ``withdrawn`` (with a memory that was taken back).
@@ -309,7 +309,7 @@ class Link:
 
 
 class Trust(StrEnum):
-    """How far a memory can be trusted (SPEC D17). Listed from the most to the least."""
+    """How far a memory can be trusted. Listed from the most to the least."""
 
     VERIFIED = "VERIFIED"
     HIGH = "HIGH"
@@ -320,7 +320,7 @@ class Trust(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Repute:
-    """What is known of a memory besides itself: trust, what it conflicts with, what took its place (SPEC D17, A12).
+    """What is known of a memory besides itself: trust, what it conflicts with, what took its place.
 
     ``stale``: for long neither said nor used.
     """
@@ -366,15 +366,15 @@ class EngineHit:
 
 
 PRIORITY_WEIGHT = 0.15
-"""What a priority of 1 adds to a rank, and one of -1 takes from it (SPEC D14)."""
+"""What a priority of 1 adds to a rank, and one of -1 takes from it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory found: how relevant it is, its decay factor, and how each engine saw it (SPEC N7).
+    """A memory found: how relevant it is, its decay factor, and how each engine saw it.
 
-    ``relevance`` (0..1) is calibrated: it means the same for every query, and thresholds apply to it (SPEC N16).
-    ``rank`` (0..1) compares the hits of one query alone. ``priority`` (-1..1) is what answers made of it (SPEC D14).
+    ``relevance`` (0..1) is calibrated: it means the same for every query, and thresholds apply to it.
+    ``rank`` (0..1) compares the hits of one query alone. ``priority`` (-1..1) is what answers made of it.
     ``repute`` is None where nobody looked.
     """
 
@@ -388,7 +388,7 @@ class Hit:
 
     @property
     def score(self) -> float:
-        """What orders the hits: decay and priority order, they never filter (SPEC N16, D8, D14)."""
+        """What orders the hits: decay and priority order, they never filter."""
         return self.rank * self.decay * (1.0 + PRIORITY_WEIGHT * self.priority)
 
     @property
@@ -399,10 +399,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """One memory given to one session, and why (SPEC N7).
+    """One memory given to one session, and why.
 
     ``about`` is the file it was given for; ``limits`` tells in JSON how the limits stood; ``trigger_id`` names what the
-    memory itself says of when it is due (SPEC D21a).
+    memory itself says of when it is due.
     """
 
     session_id: str

@@ -1,4 +1,4 @@
-"""Promotion (SPEC E6-E8): what of a project's memories is its knowledge, what is merely observed. Pure formulas.
+"""Promotion: what of a project's memories is its knowledge, what is merely observed. Pure formulas.
 
 Three parts, each from 1 to 10, and their mean. How often something came back is counted. What it is worth to know it,
 and how precisely it is said, are estimates: they are read off its words, kind and links, by no one who understood them.
@@ -126,7 +126,7 @@ def _status(score: float, facts: Facts, bars: Bars) -> str:
 
 
 def recurrence(sessions: int, times: int = 1) -> float:
-    """1 to 3 for what was said in one session, 4 to 6 in two or three, 7 to 10 in four or more (SPEC E6)."""
+    """1 to 3 for what was said in one session, 4 to 6 in two or three, 7 to 10 in four or more."""
     again = max(0, times - max(1, sessions))
     if sessions <= 1:
         return min(3.0, LEAST + again)
@@ -136,7 +136,7 @@ def recurrence(sessions: int, times: int = 1) -> float:
 
 
 def impact(memory: Memory, facts: Facts) -> float:
-    """What knowing it saves, estimated: 1 to 3 seconds, 4 to 6 minutes, 7 to 10 hours or a blocker (SPEC E7)."""
+    """What knowing it saves, estimated: 1 to 3 seconds, 4 to 6 minutes, 7 to 10 hours or a blocker."""
     worth = _worth(memory.kind, f"{memory.content} {memory.rationale}")
     responses = min(1, facts.used) + min(VIOLATION, facts.violated)
     return _bounded(worth + min(2, facts.citations) + memory.pinned + responses)
@@ -158,7 +158,7 @@ def is_trouble(words: str) -> bool:
 
 
 def specificity(memory: Memory) -> float:
-    """How precisely it is said, estimated: 1 to 3 vague, 4 to 6 directional, 7 to 10 precise (SPEC E8)."""
+    """How precisely it is said, estimated: 1 to 3 vague, 4 to 6 directional, 7 to 10 precise."""
     return _specificity(memory.content, bool(memory.files), bool(memory.rationale))
 
 

@@ -1,4 +1,4 @@
-"""Makes stored text harmless to those who read it: a model, and a terminal (SPEC N5).
+"""Makes stored text harmless to those who read it: a model, and a terminal.
 
 What a memory says comes from anywhere. Quoted, it stays readable, but it can't be taken for the client's own markup,
 for another speaker, or for another entry of our frame, and it holds nothing that is not seen. Light: the terminal

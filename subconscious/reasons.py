@@ -1,4 +1,4 @@
-"""Why something is so: chains of links that lead from a memory to its reasons (SPEC B15). Pure.
+"""Why something is so: chains of links that lead from a memory to its reasons. Pure.
 
 The registry says for each type which way reasons lie: inwards, to what caused, enabled or supports it, or outwards, to
 what it was derived from, supersedes or requires. Types without a direction lead nowhere.

@@ -1,4 +1,4 @@
-"""What a model makes of a transcript, joined with what stands already: refined, not doubled (SPEC A8, D11, A22).
+"""What a model makes of a transcript, joined with what stands already: refined, not doubled.
 
 The offline result stands at once. What a model finds later is compared with it: the same statement gives a waiting
 capture better words, a new one goes through the gate like any other, and what a person has decided, or what is stored,
@@ -118,7 +118,7 @@ async def ask_of(mind: Mind, chunk: Chunk, project_id: str) -> Request:
 
 
 async def _known(mind: Mind, chunk: Chunk, project_id: str) -> list[str]:
-    """Summaries of what is remembered: first what fits the chunk, then the latest (SPEC A8)."""
+    """Summaries of what is remembered: first what fits the chunk, then the latest."""
     most = mind.settings.known_summaries
     said = " ".join(turn.text for turn in chunk.fresh if turn.origin is Origin.USER)[-LEADING_WORDS:]
     fitting = [hit.memory for hit in await recall(mind, said, project_id, most)] if said else []

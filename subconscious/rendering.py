@@ -1,4 +1,4 @@
-"""The files that a project's memories are rendered into, to be read without the daemon (SPEC E4): their text alone.
+"""The files that a project's memories are rendered into, to be read without the daemon: their text alone.
 
 What stands in them is quoted as it is for a model, for models may read them too.
 """

@@ -1,4 +1,4 @@
-"""Looks up what is known of memories besides themselves: what contradicts them, what took their place (SPEC D17)."""
+"""Looks up what is known of memories besides themselves: what contradicts them, what took their place."""
 
 from __future__ import annotations
 
@@ -60,5 +60,5 @@ def _repute(memory: Memory, bearing: Iterable[Link], level: Level, stale: bool) 
 
 
 def _is_stale(memory: Memory, now: float, days: float) -> bool:
-    """Whether a memory was neither said nor used for so many days (SPEC D13); a pinned one never is."""
+    """Whether a memory was neither said nor used for so many days; a pinned one never is."""
     return not memory.pinned and now - decay.last_alive(memory) > days * decay.DAY

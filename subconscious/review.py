@@ -1,4 +1,4 @@
-"""Review: what a person is shown of a capture, and what their decision does (SPEC A4, N13, D5, N10).
+"""Review: what a person is shown of a capture, and what their decision does.
 
 Every decision is an event with what was before, so that it can be undone. None of them is anybody's but a person's:
 who may call is checked at the door (the daemon's ``peers`` and ``typed``).
@@ -48,7 +48,7 @@ LONGEST_LINE = 4 * 2**20
 """Bytes of a transcript's line that are read for an excerpt."""
 
 PATTERN = "pattern"
-"""The kind of what is proposed because it keeps coming back (SPEC D6)."""
+"""The kind of what is proposed because it keeps coming back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Take back all that a session added, and put it back (SPEC N6): for when a session turns out to have been poisoned.
+"""Take back all that a session added, and put it back: for when a session turns out to have been poisoned.
 
 Nothing is deleted. What was done stands in one event of the session, from which it is put back.
 """
@@ -39,7 +39,7 @@ WITHDRAWN = "withdrawn"
 class Extent:
     """What a session added: memories that are its own, those of others that it repeated and how often, captures.
 
-    What sums up memories of its own, with others' perhaps, counts as its own too: it says what they say (SPEC A20).
+    What sums up memories of its own, with others' perhaps, counts as its own too: it says what they say.
 
     ``unread`` counts what a model was still to read of it, which would add more. ``links`` are those of its memories,
     whoever made them, and those that it made between others'. ``revived`` are other sessions' memories that were merged
@@ -104,7 +104,7 @@ async def _said(tx: aiosqlite.Connection, session_id: str, brought: Sequence[dic
         others = [one for one in await captures.of_memory(tx, memory_id) if one["session_id"] != session_id]
         mine = memory.session_id == session_id
         alone = (mine or bool(others)) and not any(one["status"] in STANDING for one in others)
-        # What is trusted less than the memory has lent it nothing (SPEC N4).
+        # What is trusted less than the memory has lent it nothing.
         counted = [one for one in brought if one["memory_id"] == memory_id]
         times = int(any(Origin(one["origin"]).distrust <= memory.origin.distrust for one in counted))
         found.append(_Said(memory, mine, alone, times))

@@ -1,4 +1,4 @@
-"""How memories stand between passing remark and project knowledge (SPEC E6-E8): looked up and weighed when asked.
+"""How memories stand between passing remark and project knowledge: looked up and weighed when asked.
 
 Nothing of it is stored: a memory that is said again, corrected or flagged stands otherwise the next time.
 """

@@ -1,4 +1,4 @@
-"""How far a memory can be trusted (SPEC D17, A23): a pure function; docs/protocol.md has it as a table.
+"""How far a memory can be trusted: a pure function; docs/protocol.md has it as a table.
 
 Whose words they are sets the most that they can reach without a person. Reasons to doubt take it down a step each;
 that it was said again and again takes back one of those that time and a weak capture gave it.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from subconscious.model import Level, Memory, Origin, Trust
 
 REACH = {Origin.USER: Trust.HIGH, Origin.ASSISTANT: Trust.MEDIUM, Origin.TOOL: Trust.LOW}
-"""The most that words of an origin reach while no person has answered for them (SPEC N4)."""
+"""The most that words of an origin reach while no person has answered for them."""
 
 SURE = 0.7
 """Confidence below which a memory is doubted: it would have been discarded at the gate."""

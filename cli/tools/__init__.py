@@ -1,1 +1,1 @@
-"""The tools of the MCP server: what the model may ask of its memory, by layers (SPEC B21)."""
+"""The tools of the MCP server: what the model may ask of its memory, by layers."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 TierName = Literal["minimal", "compact", "standard", "full"]
-"""How much is told of each memory (SPEC B18)."""
+"""How much is told of each memory."""
 
 WORDY = 10_000
 MOST_IDS = 10

@@ -15,7 +15,7 @@ SESSION = "CLAUDE_CODE_SESSION_ID"
 
 
 class Daemon:
-    """The daemon, asked for one folder and always as the model: never as a person (SPEC N13)."""
+    """The daemon, asked for one folder and always as the model: never as a person."""
 
     def __init__(self) -> None:
         self._folder = os.environ.get("CLAUDE_PROJECT_DIR") or daemon.here()
@@ -39,6 +39,6 @@ class Daemon:
             return daemon.ask(cmd, **asked)
 
     def note_given(self, ids: list[int], tool: str) -> None:
-        """Let the session's ledger know what it is about to be told (SPEC N2, B12); other clients have no session."""
+        """Let the session's ledger know what it is about to be told; other clients have no session."""
         if ids and self.session:
             self.ask("given", session_id=self.session, ids=ids, reason=tool)

@@ -1,7 +1,7 @@
-"""The one way out: whatever a tool answers is made harmless and framed as quoted data (SPEC N5).
+"""The one way out: whatever a tool answers is made harmless and framed as quoted data.
 
 A client may give the model the structured answer, the text, or both, so each of them stands in the frame; and since
-the frame is the one that is cut out of transcripts, what was told is never learned as new (SPEC N2).
+the frame is the one that is cut out of transcripts, what was told is never learned as new.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tools on links: how memories bear on each other (SPEC A11, B15, A12)."""
+"""Tools on links: how memories bear on each other."""
 
 from __future__ import annotations
 

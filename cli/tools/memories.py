@@ -66,7 +66,7 @@ def show(wish: One, daemon: Asking) -> Detail:
 
 
 def _own(number: int, daemon: Asking) -> Mapping[str, Any]:
-    """A memory as the daemon shows it. Raises RequestError for another project's (SPEC N12)."""
+    """A memory as the daemon shows it. Raises RequestError for another project's."""
     answer = daemon.ask("show", id=number)
     if not is_own(answer["memory"], daemon):
         raise RequestError(f"memory {number} belongs to another project", OTHERS)
@@ -78,12 +78,12 @@ def _own(number: int, daemon: Asking) -> Mapping[str, Any]:
 
 
 def is_own(memory: Mapping[str, Any], daemon: Asking) -> bool:
-    """Whether it is this project's, or the user's for all projects (SPEC N12)."""
+    """Whether it is this project's, or the user's for all projects."""
     return bool(memory["scope"] == "user" or memory["project_id"] == daemon.project)
 
 
 def remember(wish: Statement, daemon: Asking) -> Admission:
-    """Hand a statement to the gate: what the model asks for, a person decides (SPEC N13)."""
+    """Hand a statement to the gate: what the model asks for, a person decides."""
     answer = daemon.ask(
         "remember",
         text=wish.text,

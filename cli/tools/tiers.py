@@ -1,4 +1,4 @@
-"""How much is told of a memory, and how many fit into an answer (SPEC B18, B21)."""
+"""How much is told of a memory, and how many fit into an answer."""
 
 from __future__ import annotations
 

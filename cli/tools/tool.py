@@ -1,4 +1,4 @@
-"""What a tool is, and the layer that says how much it tells (SPEC B21)."""
+"""What a tool is, and the layer that says how much it tells."""
 
 from __future__ import annotations
 

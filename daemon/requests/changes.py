@@ -1,4 +1,4 @@
-"""Requests about what was changed: its history, and taking it back (SPEC N10)."""
+"""Requests about what was changed: its history, and taking it back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ChangesArgs(Args):
 
 
 class Changes(Room):
-    """Requests about what was changed: its history, and taking it back (SPEC N10)."""
+    """Requests about what was changed: its history, and taking it back."""
 
     arguments = ChangesArgs
     decides_on: ClassVar[str] = "what is taken back"

@@ -1,4 +1,4 @@
-"""Requests about summing up: what would be, and doing it now (SPEC A20)."""
+"""Requests about summing up: what would be, and doing it now."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .room import Room
 
 
 class Consolidating(Room):
-    """Requests about summing up: what would be, and doing it now (SPEC A20)."""
+    """Requests about summing up: what would be, and doing it now."""
 
     personal: ClassVar[frozenset[str]] = frozenset({"consolidate"})
     decides_on: ClassVar[str] = "what is summed up"

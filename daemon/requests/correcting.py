@@ -1,4 +1,4 @@
-"""Requests that correct memories, and that say what became of them in use (SPEC B16, B17)."""
+"""Requests that correct memories, and that say what became of them in use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CorrectingArgs(Args):
 
 
 class Correcting(Room):
-    """Requests that correct memories, and that say what became of them in use (SPEC B16, B17)."""
+    """Requests that correct memories, and that say what became of them in use."""
 
     arguments: ClassVar[type[Args]] = CorrectingArgs
     personal: ClassVar[frozenset[str]] = frozenset({"correct", "feedback"})

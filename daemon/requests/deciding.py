@@ -1,4 +1,4 @@
-"""Requests about captures: what waits for a person, and what they decide (SPEC A4, N13, N6)."""
+"""Requests about captures: what waits for a person, and what they decide."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .room import Room
 
 
 class Deciding(Room):
-    """Requests about captures: what waits for a person, and what they decide (SPEC A4, N13, N6)."""
+    """Requests about captures: what waits for a person, and what they decide."""
 
     personal: ClassVar[frozenset[str]] = frozenset(
         {"approve", "codes", "edit", "forget_lesson", "reject", "release", "restore", "rollback", "undo"}
@@ -61,7 +61,7 @@ class Deciding(Room):
         return await self._decide(Wish("teach" if args.teach else "reject", args.ids, args.reason))
 
     async def cmd_release(self, args: Args) -> dict[str, Any]:
-        """A person lets captures out of quarantine (SPEC N13)."""
+        """A person lets captures out of quarantine."""
         return await self._decide(Wish("release", args.ids, args.reason))
 
     async def cmd_codes(self, args: Args) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class Deciding(Room):
         return await self.cmd_lessons(args)
 
     async def cmd_rollback(self, args: Args) -> dict[str, Any]:
-        """A person withdraws all that a session added, or puts it back (SPEC N6)."""
+        """A person withdraws all that a session added, or puts it back."""
         found = await sessions.beginning(self.core.database, args.session_id or "")
         if len(found) != 1 or not args.session_id:
             what = "no session" if not found else "more than one session"

@@ -1,4 +1,4 @@
-"""Requests about fading: what would go and why, what has gone, what shall stay (SPEC A13, A14)."""
+"""Requests about fading: what would go and why, what has gone, what shall stay."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FadingArgs(Args):
 
 
 class Fading(Room):
-    """Requests about fading: what would go and why, what has gone, what shall stay (SPEC A13, A14)."""
+    """Requests about fading: what would go and why, what has gone, what shall stay."""
 
     arguments: ClassVar[type[Args]] = FadingArgs
     personal: ClassVar[frozenset[str]] = frozenset({"fade", "importance", "pin", "reset_decay", "unpin"})

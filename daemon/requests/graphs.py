@@ -1,4 +1,4 @@
-"""Requests that walk along links: what surrounds a memory (SPEC A11), and why something is so (SPEC B15)."""
+"""Requests that walk along links: what surrounds a memory, and why something is so."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .room import Room, stood, told
 
 
 class Graphs(Room):
-    """Requests that walk along links: what surrounds a memory (SPEC A11), and why something is so (SPEC B15)."""
+    """Requests that walk along links: what surrounds a memory, and why something is so."""
 
     arguments = LinkArgs
 

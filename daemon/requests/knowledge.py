@@ -1,4 +1,4 @@
-"""Requests about what a project knows: how memories stand, what is rendered, what keeps coming back (SPEC E2-E8)."""
+"""Requests about what a project knows: how memories stand, what is rendered, what keeps coming back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests about links: looking at them, making them, and a person's word on those that are proposed (SPEC A9-A12)."""
+"""Requests about links: looking at them, making them, and a person's word on those that are proposed."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Links(Room):
         return Which(args.id, None if args.everywhere else place, chosen, types, archived)
 
     async def cmd_link(self, args: LinkArgs) -> dict[str, Any]:
-        """Link two memories: a person's word holds, the assistant's waits for one (SPEC N13)."""
+        """Link two memories: a person's word holds, the assistant's waits for one."""
         if args.source is None or args.target is None:
             raise RequestError("a link has two ends", "subconscious link ID TYPE ID")
         session = None if args.origin is Origin.USER else args.session_id

@@ -65,7 +65,7 @@ class Memories(Room):
     at_terminal: ClassVar[frozenset[str]] = frozenset({"remember"})
 
     async def cmd_remember(self, args: Args) -> dict[str, Any]:
-        """Store what a person asks for; queue what the assistant asks for (SPEC N13)."""
+        """Store what a person asks for; queue what the assistant asks for."""
         text = clean(args.text).strip()
         text = text if acts.is_record(text) else " ".join(text.split())
         if not text:

@@ -91,7 +91,7 @@ class Past(Room):
         return {"sessions": [asdict(s) for s in await sessions.listing(self.core.database, project, args.limit)]}
 
     async def cmd_given(self, args: Args) -> dict[str, Any]:
-        """A session is about to be told of memories that it asked for: what it repeats of them is no news (SPEC N2)."""
+        """A session is about to be told of memories that it asked for: what it repeats of them is no news."""
         project = await self.here(args)
         found = await memories.get_many(self.core.database, args.ids)
         known = {number: memory for number, memory in found.items() if memory.project_id in (None, project.id)}

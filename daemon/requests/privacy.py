@@ -1,4 +1,4 @@
-"""Requests about what must not be kept: findings, scans, purges (SPEC A28, N15)."""
+"""Requests about what must not be kept: findings, scans, purges."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .room import Room
 
 
 class Privacy(Room):
-    """Requests about what must not be kept: findings, scans, purges (SPEC A28, N15)."""
+    """Requests about what must not be kept: findings, scans, purges."""
 
     personal: ClassVar[frozenset[str]] = frozenset({"purge", "redact_stored", "allow_finding", "disallow_finding"})
 

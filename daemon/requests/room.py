@@ -25,7 +25,7 @@ class Room:
 
     arguments: ClassVar[type[Args]] = Args
     personal: ClassVar[frozenset[str]] = frozenset()
-    """Requests that only a person may make (SPEC N13)."""
+    """Requests that only a person may make."""
     at_terminal: ClassVar[frozenset[str]] = frozenset()
     """Further ones of which a person is only believed at a terminal; for others a script of theirs will do."""
     decides_on: ClassVar[str] = "what is deleted and what is let pass"
@@ -79,7 +79,7 @@ def _told(hit: Hit) -> dict[str, Any]:
 
 
 async def stood(core: Core, found: Sequence[Memory], project_id: str | None) -> list[dict[str, Any]]:
-    """Memories as an answer tells of them: with how they stand, where that is wanted (SPEC D17, E6)."""
+    """Memories as an answer tells of them: with how they stand, where that is wanted."""
     settings = core.mind().settings
     known = await reputes(core.database, found, settings, time(), project_id)
     weighed = await standings(core.database, found, settings)

@@ -136,7 +136,7 @@ class Running(Room):
         return left["ready"] + left["leased"] + waiting == 0, not waits
 
     async def cmd_embed(self, args: Args) -> dict[str, Any]:
-        """Try again, now, to embed what could not be embedded (SPEC B25)."""
+        """Try again, now, to embed what could not be embedded."""
         del args
         return {"pending": await self.core.embedding.retry()}
 

@@ -1,4 +1,4 @@
-"""Requests about the store's upkeep: maintenance, copies, repairs (SPEC D12, D19)."""
+"""Requests about the store's upkeep: maintenance, copies, repairs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class UpkeepArgs(Args):
 
 
 class Upkeep(Room):
-    """Requests about the store's upkeep: maintenance, copies, repairs (SPEC D12, D19)."""
+    """Requests about the store's upkeep: maintenance, copies, repairs."""
 
     arguments = UpkeepArgs
 

@@ -1,4 +1,4 @@
-"""Cuts a transcript into chunks that a model can read at once, each with the last turns of the one before (SPEC A8)."""
+"""Cuts a transcript into chunks that a model can read at once, each with the last turns of the one before."""
 
 from __future__ import annotations
 

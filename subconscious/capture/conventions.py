@@ -1,4 +1,4 @@
-"""How a project is worked in, seen from what is run again and again: its checks, its hook, its wrapper (SPEC N11).
+"""How a project is worked in, seen from what is run again and again: its checks, its hook, its wrapper.
 
 Told from the commands themselves, which a person allowed; an error's text or a page has no say in it.
 """

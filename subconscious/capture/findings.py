@@ -1,7 +1,7 @@
 """What an assistant concludes: causes, findings, summaries, and the reasons that stand in an approved plan.
 
 Its words are cut into passages; narration and reports of a green run fall away, what points elsewhere gets its name,
-and what was taken back later is dropped (SPEC N1). What remains is weighed by the model.
+and what was taken back later is dropped. What remains is weighed by the model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The gate: stored at once, queued for a person, or refused; each with its reason (SPEC A3-A5, D17a, N1, N4)."""
+"""The gate: stored at once, queued for a person, or refused; each with its reason."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def admit(
     """Decide on a candidate.
 
     ``heard`` is the text of the turn that the candidate quotes; give it wherever the extractor is not trusted to
-    quote (a model's never is). ``confidence`` is the calibrated one (SPEC N3); without it the raw one counts.
+    quote (a model's never is). ``confidence`` is the calibrated one; without it the raw one counts.
     """
     confidence = candidate.raw_confidence if confidence is None else confidence
     if refusal := _refusal(candidate, heard):

@@ -1,4 +1,4 @@
-"""How a draft looks, as numbers: what tells a reason from a list of edits (SPEC D16).
+"""How a draft looks, as numbers: what tells a reason from a list of edits.
 
 Its length, its words by their sort (causes, hedges, edits, tests, reviews), its code names, where it comes from. Words
 alone know the projects they were learned from; these hold in others too.

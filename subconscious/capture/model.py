@@ -1,4 +1,4 @@
-"""The extractor that asks a model of language (SPEC A6, A8, N1).
+"""The extractor that asks a model of language.
 
 The model proposes; what it says of itself counts for nothing. The evidence is looked up, the origin is that of the turns
 that the wording draws on, and the gate comes afterwards, as with the offline extractor's candidates.
@@ -43,7 +43,7 @@ Clean = Callable[[str], str]
 
 
 def extractor(provider: str, model: str) -> str:
-    """The name that captures carry, and that calibration goes by: one a provider, model and prompt (SPEC N3)."""
+    """The name that captures carry, and that calibration goes by: one a provider, model and prompt."""
     return f"model-{VERSION}:{provider}/{model}"
 
 

@@ -1,7 +1,7 @@
-"""Markdown notes and decision records become candidates (SPEC B27): the kind from the path, then the front matter.
+"""Markdown notes and decision records become candidates: the kind from the path, then the front matter.
 
 A note is a file, and a file can hold anybody's words: a colleague's, a page's, the model's. So its origin is `tool`,
-and all of it waits for a person (SPEC N4), unless the person who imports it vouches for it in a terminal (SPEC N13):
+and all of it waits for a person, unless the person who imports it vouches for it in a terminal:
 then the words count as theirs, and the gate decides as it does on what they type.
 """
 

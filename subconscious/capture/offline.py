@@ -1,4 +1,4 @@
-"""The extractor that needs no model of language: structure first, then words, then a small linear model (SPEC A22, N11)."""
+"""The extractor that needs no model of language: structure first, then words, then a small linear model."""
 
 from __future__ import annotations
 

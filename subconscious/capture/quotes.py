@@ -1,4 +1,4 @@
-"""Finds in a text what somebody claims to quote from it, and gives it back letter by letter (SPEC N1).
+"""Finds in a text what somebody claims to quote from it, and gives it back letter by letter.
 
 A model quotes nearly right: white space, apostrophes and the marks around it differ. What is found is always a span of
 the text itself, so that what is shown as evidence stands there.

@@ -1,4 +1,4 @@
-"""What a person states outright (SPEC D16): sentences with a cue.
+"""What a person states outright: sentences with a cue.
 
 It reads only words that a person typed, sentence by sentence. A cue gives a sentence its kind and strength,
 refinements lower it. It would rather miss a statement than store one that was not made.

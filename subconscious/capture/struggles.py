@@ -1,4 +1,4 @@
-"""An error and what made it go away (SPEC N11): commands that failed, what was said of it, what worked.
+"""An error and what made it go away: commands that failed, what was said of it, what worked.
 
 What failed in its call, and edits, are the matter of ``failures``: they are learned from structure alone.
 Nothing is taken from the error's own text, which is a tool's: only the command, and the assistant's words about it.

@@ -1,4 +1,4 @@
-"""Gives each draft its raw confidence: the prior of its strength, refined by what the small model thinks (SPEC D16, N3)."""
+"""Gives each draft its raw confidence: the prior of its strength, refined by what the small model thinks."""
 
 from __future__ import annotations
 

@@ -88,6 +88,6 @@ def sentiment(text: str) -> str:
 
 
 def scope(text: str, kind: str) -> Scope:
-    """Return where a statement holds: for the user in every project only by explicit words (SPEC N12)."""
+    """Return where a statement holds: for the user in every project only by explicit words."""
     everywhere = _EVERYWHERE.search(text) and kind == "preference" and not _THE_CODE.search(text)
     return Scope.USER if everywhere or _USER_WIDE.search(text) else Scope.PROJECT

@@ -1,4 +1,4 @@
-"""Which memories may not be summed up as one: two versions of one statement that differ in what turns it (SPEC D11)."""
+"""Which memories may not be summed up as one: two versions of one statement that differ in what turns it."""
 
 from __future__ import annotations
 

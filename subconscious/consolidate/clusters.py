@@ -1,4 +1,4 @@
-"""Groups of memories each of which is near every other one (SPEC A20)."""
+"""Groups of memories each of which is near every other one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a summing up counts at once or waits for a person (SPEC A20, N3, N4)."""
+"""Whether a summing up counts at once or waits for a person."""
 
 from __future__ import annotations
 

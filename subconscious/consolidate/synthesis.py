@@ -1,4 +1,4 @@
-"""What a model makes of several memories (SPEC A20): taken only where every sentence is covered by its sources."""
+"""What a model makes of several memories: taken only where every sentence is covered by its sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several memories say together, in their own words: nothing is said that none of them says (SPEC A20)."""
+"""What several memories say together, in their own words: nothing is said that none of them says."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def identity(sources: Sequence[Memory]) -> str:
 
 
 def draft(sources: Sequence[Memory], told: Told, cohesion: float) -> Candidate:
-    """The candidate that a summing up is: as little to be trusted as the least of its sources (SPEC N4)."""
+    """The candidate that a summing up is: as little to be trusted as the least of its sources."""
     numbers = [str(source.id) for source in sorted(sources, key=lambda one: one.id)]
     quote = f"Sums up the memories {', '.join(numbers[:-1])} and {numbers[-1]}."
     tags = Counter(tag for source in sources for tag in source.tags)

@@ -1,4 +1,4 @@
-"""How memories fade (SPEC section 7): pure factors, a combiner, policies as data. No clock, no database.
+"""How memories fade: pure factors, a combiner, policies as data. No clock, no database.
 
 ``Facts`` are what is known of one memory, ``Terms`` what a person may set. A factor is a function of both and the time,
 a ``Policy`` a row that names its factors and how they are combined. States are derived from the value, never stored.

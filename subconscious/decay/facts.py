@@ -18,7 +18,7 @@ DAY = 86_400.0
 IMPORTANCE: Mapping[str, float] = MappingProxyType(
     {"constitutional": 1.0, "critical": 1.5, "important": 1.2, "normal": 1.0, "temporary": 0.8, "deprecated": 0.0}
 )
-"""What each importance multiplies retrievability by (SPEC B8). Constitutional memories don't decay at all."""
+"""What each importance multiplies retrievability by. Constitutional memories don't decay at all."""
 
 UNKNOWN_HALF_LIFE = 180.0
 """Days, for a kind that a newer version has stored."""
@@ -76,7 +76,7 @@ class Terms:
         )
 
     def half_life(self, kind: str) -> float | None:
-        """Days after which a memory of this kind is half gone (SPEC B9); None: it never decays."""
+        """Days after which a memory of this kind is half gone; None: it never decays."""
         row = KINDS.get(kind)
         days = self.half_lives.get(kind, row.half_life if row else UNKNOWN_HALF_LIFE)
         return days or None

@@ -1,4 +1,4 @@
-"""What use and corrections teach (SPEC B16, B17): multipliers, computed from the log whenever they are needed.
+"""What use and corrections teach: multipliers, computed from the log whenever they are needed.
 
 Nothing of it is written into a memory, so that each entry of the log can be taken back.
 """
@@ -36,7 +36,7 @@ _DIGITS = 9
 
 
 def surer(confidence: float, times: int = 1) -> float:
-    """A confidence after something was said so many times more (SPEC D11); less often, with ``times`` below 0."""
+    """A confidence after something was said so many times more; less often, with ``times`` below 0."""
     return round(min(1.0, max(0.0, 1 - (1 - confidence) * (1 - REPEATED) ** times)), _DIGITS)
 
 

@@ -14,7 +14,7 @@ from subconscious.decay.facts import DAY, IMPORTANCE, Facts, Terms, days_since
 Combiner = Callable[[Mapping[str, float], Terms], float]
 
 STATES = (("hot", 0.80), ("warm", 0.25), ("cold", 0.05), ("dormant", 0.0))
-"""From which value on a memory is what (SPEC B11). What is active and lies below all of them is dormant."""
+"""From which value on a memory is what. What is active and lies below all of them is dormant."""
 
 LONGEST = 20 * 365
 """Days beyond which nobody asks when a memory will fade."""
@@ -62,18 +62,18 @@ POLICIES: Mapping[str, Policy] = MappingProxyType(
         for row in (
             Policy(
                 "weighted",
-                "recency, use, what is worked on, and whether it still holds (A14)",
+                "recency, use, what is worked on, and whether it still holds",
                 _named(factors.recency, factors.frequency, factors.relevance, factors.supersession),
                 weighted_sum,
             ),
             Policy(
                 "composite",
-                "how likely it would come to mind, by FSRS (B5-B8)",
+                "how likely it would come to mind, by FSRS",
                 _named(factors.retrievability, factors.usage, factors.importance, factors.pattern, factors.citation),
                 product,
             ),
-            Policy("exp30", "exponential, on the scale of its tier (C7)", _named(factors.tiered), product),
-            Policy("exp001", "the ranking's own (D8, D13)", _named(factors.daily, factors.staleness), product),
+            Policy("exp30", "exponential, on the scale of its tier", _named(factors.tiered), product),
+            Policy("exp001", "the ranking's own", _named(factors.daily, factors.staleness), product),
         )
     }
 )
@@ -89,7 +89,7 @@ def assess(policy: Policy, facts: Facts, now: float, terms: Terms) -> Verdict:
 
 
 def _fixed(facts: Facts, terms: Terms) -> Verdict | None:
-    """What no policy decides: what never decays, and what a person has given up (SPEC B8, B9)."""
+    """What no policy decides: what never decays, and what a person has given up."""
     if facts.pinned:
         return Verdict(1.0, {}, "pinned")
     if facts.importance in ("constitutional", "deprecated"):
@@ -100,7 +100,7 @@ def _fixed(facts: Facts, terms: Terms) -> Verdict | None:
 
 
 def patience(facts: Facts, terms: Terms) -> float:
-    """Days that a memory stays whatever its value: its kind's half-life (SPEC B9), or none once it is superseded."""
+    """Days that a memory stays whatever its value: its kind's half-life, or none once it is superseded."""
     half_life = terms.half_life(facts.kind)
     if half_life is None or facts.superseded:
         return 0.0
@@ -108,7 +108,7 @@ def patience(facts: Facts, terms: Terms) -> float:
 
 
 def due(policy: Policy, facts: Facts, now: float, terms: Terms) -> bool:
-    """Whether a memory is to be archived (SPEC A13): little is left of it, and it was left alone for long enough."""
+    """Whether a memory is to be archived: little is left of it, and it was left alone for long enough."""
     if assess(policy, facts, now, terms).value >= terms.below:
         return False
     return days_since(facts.alive_at, now) >= patience(facts, terms)
@@ -126,7 +126,7 @@ def days_until_due(policy: Policy, facts: Facts, now: float, terms: Terms) -> in
 
 
 def state_of(value: float, *, archived: bool = False) -> str:
-    """The name of what is left (SPEC B11)."""
+    """The name of what is left."""
     if archived:
         return "archived"
     return next((name for name, least in STATES if value >= least), STATES[-1][0])

@@ -1,4 +1,4 @@
-"""How memories fade in the ranking (SPEC D8, D13). Decay orders there, it never filters."""
+"""How memories fade in the ranking. Decay orders there, it never filters."""
 
 from __future__ import annotations
 

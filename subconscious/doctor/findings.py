@@ -12,7 +12,7 @@ from subconscious.home import Home
 from subconscious.settings import Settings, load_settings
 
 WAITING = 24 * 3600.0
-"""Seconds after which something that still waits is a fault: an embedding (SPEC B25), a spool entry."""
+"""Seconds after which something that still waits is a fault: an embedding, a spool entry."""
 DRAIN = "subconscious daemon drain"
 FIX = "subconscious doctor --fix"
 

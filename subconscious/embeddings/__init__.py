@@ -32,10 +32,10 @@ def spends_nothing(embedder: str, model: str, tokens: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What an embedder is opened with. All of it is passed by hand: nothing is read from the environment (SPEC N14).
+    """What an embedder is opened with. All of it is passed by hand: nothing is read from the environment.
 
     ``key`` is "" where none is needed. ``timeout`` is for one call, ``check_seconds`` for the one that
-    sees at the start whether key and model are accepted (SPEC B22).
+    sees at the start whether key and model are accepted.
     """
 
     model: str = ""
@@ -116,7 +116,7 @@ EMBEDDERS: dict[str, str] = {
 """Name of the setting -> "module:Class"; the class is called with an Access."""
 
 FALLBACK = "local"
-"""What serves while the one that was chosen can't (SPEC B23): it needs nobody."""
+"""What serves while the one that was chosen can't: it needs nobody."""
 
 
 def open_embedder(name: str, access: Access | None = None) -> Embedder | None:

@@ -16,7 +16,7 @@ HERE = "http://127.0.0.1:11434"
 
 
 class OllamaEmbedder(RemoteEmbedder):
-    """On the official SDK; nothing is taken from OLLAMA_* variables (SPEC N14). Ollama itself cuts what is too long."""
+    """On the official SDK; nothing is taken from OLLAMA_* variables. Ollama itself cuts what is too long."""
 
     provider = "ollama"
     default_model = "nomic-embed-text"

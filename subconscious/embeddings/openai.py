@@ -15,7 +15,7 @@ HERE = "https://api.openai.com/v1"
 
 
 class OpenAIEmbedder(RemoteEmbedder):
-    """On the official SDK; every retry is ours, and nothing is taken from OPENAI_* variables (SPEC N14)."""
+    """On the official SDK; every retry is ours, and nothing is taken from OPENAI_* variables."""
 
     provider = "openai"
     default_model = "text-embedding-3-small"

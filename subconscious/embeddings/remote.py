@@ -47,7 +47,7 @@ class Answer:
 
 
 class RemoteEmbedder(ABC):
-    """Asks once when it is made, so that a wrong key is known at the start (SPEC B22) and a vector's length too."""
+    """Asks once when it is made, so that a wrong key is known at the start and a vector's length too."""
 
     provider: ClassVar[str]
     default_model: ClassVar[str]

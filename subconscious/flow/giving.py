@@ -43,7 +43,7 @@ class Start:
 
     ``asked`` says in words what the engines were asked, for `why-surfaced`. ``late`` means that the session has begun
     already: what it brought itself stands in its context. ``about``, ``limits`` and ``reasons`` are for `why-surfaced`;
-    ``due`` are the triggers that have brought a memory (SPEC D21a). ``lasting`` are lines of ours, ``extra`` those that
+    ``due`` are the triggers that have brought a memory. ``lasting`` are lines of ours, ``extra`` those that
     a hand-over makes superfluous. ``folder`` is the checkout; what ended before ``since`` is no news.
     """
 
@@ -65,7 +65,7 @@ class Start:
 
 
 async def surface_start(mind: Mind, start: Start) -> surfacing.Context:
-    """Choose what a session starts with, and save it in the ledger before it leaves (SPEC A25, B12, D15)."""
+    """Choose what a session starts with, and save it in the ledger before it leaves."""
     start = replace(start, due=await due_now(mind, start.project_id))
     context = await compose_start(mind, start)
     await save_given(mind, start, context)
@@ -116,7 +116,7 @@ def brief(memory: Memory) -> str:
 
 
 async def due_now(mind: Mind, project_id: str) -> dict[int, Due]:
-    """The memories whose date has come, and which no session was told of (SPEC D21a)."""
+    """The memories whose date has come, and which no session was told of."""
     if not mind.settings.surface_due:
         return {}
     now = time()
@@ -125,7 +125,7 @@ async def due_now(mind: Mind, project_id: str) -> dict[int, Due]:
 
 
 def marks_for(mind: Mind, start: Start) -> surfacing.Marks:
-    """What is told beside each memory: that it is due, and how the world has moved on since (SPEC N8, N9)."""
+    """What is told beside each memory: that it is due, and how the world has moved on since."""
 
     def marks(memory: Memory) -> tuple[str, ...]:
         due = start.due.get(memory.id)

@@ -1,4 +1,4 @@
-"""What is said again (SPEC D11, D12): by a candidate, of a memory or of a capture that waits; by one memory of another.
+"""What is said again: by a candidate, of a memory or of a capture that waits; by one memory of another.
 
 Candidates are compared before the transaction, by their words (`text/same_statement.py`) and, where that is at hand, by
 meaning; what comes of it is decided within it, by what stands then. Nothing that is flagged takes part, and nobody
@@ -32,7 +32,7 @@ COMPARED = 200
 """Captures of a project, the latest that wait, that a candidate is compared with."""
 
 ECHO = "repeats a memory that was given to this session"
-"""Why a candidate that a session only gives back is discarded (SPEC N2)."""
+"""Why a candidate that a session only gives back is discarded."""
 
 KEPT = (Decision.AUTO, Decision.REVIEW)
 
@@ -194,7 +194,7 @@ async def weighed(
 ) -> Admission:
     """What the gate says of a candidate when it is known what says the same; ``given`` is what its session was given.
 
-    A memory that was given reinforces nothing (SPEC N2), but a person says so of their own, as does who is trusted more
+    A memory that was given reinforces nothing, but a person says so of their own, as does who is trusted more
     than it. What would wait need not, beside what is known, or waits, from as trusted an origin.
     """
     candidate, admission = judged

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 Embed = Callable[[str], Awaitable["numpy.ndarray | None"]]
-"""A query's embedding, or None while there is no embedder: recall then goes by words alone (SPEC B23)."""
+"""A query's embedding, or None while there is no embedder: recall then goes by words alone."""
 
 
 async def nothing_at_hand(text: str) -> None:
@@ -97,7 +97,7 @@ class Mind:
         return DEPTHS[self.settings.recall_budget]
 
     def wanted(self, text: str) -> Selection:
-        """Which hits somebody wants to see who asks ``text`` (SPEC C2, C5, D18, D21)."""
+        """Which hits somebody wants to see who asks ``text``."""
         chosen = self.settings
         preset = PRESETS[chosen.fusion]
         name = preset.mode if chosen.recall_mode == "preset" else chosen.recall_mode

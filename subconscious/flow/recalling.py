@@ -66,7 +66,7 @@ async def recall(
 async def _once(
     mind: Mind, hits: Sequence[Hit], wanted: Selection, limit: int, project_id: str | None
 ) -> Sequence[Hit]:
-    """Give a summing up that is shown in place of what it sums up; but never of what is in conflict (SPEC A20, A23)."""
+    """Give a summing up that is shown in place of what it sums up; but never of what is in conflict."""
     made = [one.memory for one in hits[:limit] if one.memory.kind == SYSTEM and one.memory.archived_at is None]
     if not wanted.summed or not made:
         return hits
@@ -78,7 +78,7 @@ async def _once(
 
 
 async def _knowledge(mind: Mind, pool: Sequence[Hit], wanted: Selection) -> set[int]:
-    """Those of the hits that could lead and are project knowledge; nobody is asked where nothing leads (SPEC D18)."""
+    """Those of the hits that could lead and are project knowledge; nobody is asked where nothing leads."""
     could = [hit.memory for hit in pool if hit.relevance >= wanted.first < 1]
     return await standings.promoted(mind.database, could, mind.settings) if could else set()
 
@@ -150,7 +150,7 @@ async def _query(mind: Mind, meant: Wanted, depth: int) -> Query:
 
 
 async def priorities(mind: Mind, ids: Sequence[int]) -> dict[int, float]:
-    """What sessions made of memories (SPEC D14); 0 for those that are not named."""
+    """What sessions made of memories; 0 for those that are not named."""
     if not mind.settings.feedback or not ids:
         return {}
     found = await responses.of_memories(mind.database, ids)
@@ -158,7 +158,7 @@ async def priorities(mind: Mind, ids: Sequence[int]) -> dict[int, float]:
 
 
 def heeded(mind: Mind, hit: Hit, said: Mapping[str, int] | None) -> Hit:
-    """A hit as what people said of its memory leaves it: its confidence and, by a little, its rank (SPEC B17)."""
+    """A hit as what people said of its memory leaves it: its confidence and, by a little, its rank."""
     if not said:
         return hit
     pinned = hit.memory.pinned
@@ -184,7 +184,7 @@ def _favoured(mind: Mind, wanted: Wanted, hit: Hit) -> Hit:
 
 
 async def _distinct(mind: Mind, ranked: Sequence[Hit]) -> Sequence[Hit]:
-    """Drop what says again what a better hit says (SPEC C3)."""
+    """Drop what says again what a better hit says."""
     if mind.index is None or mind.settings.recall_alike >= 1:
         return ranked
     vectors = await mind.index.vectors([hit.memory.id for hit in ranked])
@@ -226,6 +226,6 @@ def fade(mind: Mind, memory: Memory, now: float, gone: Collection[int] = ()) -> 
 
 
 async def superseded(mind: Mind, found: Iterable[Memory], project_id: str | None) -> set[int]:
-    """Those of these memories whose place another has taken in a project (SPEC A12)."""
+    """Those of these memories whose place another has taken in a project."""
     ids = [memory.id for memory in found]
     return await links.superseded(mind.database, ids, project_id) if mind.settings.links else set()

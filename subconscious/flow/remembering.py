@@ -99,7 +99,7 @@ AT_ONCE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What the candidate itself does not know (SPEC C10)."""
+    """What the candidate itself does not know."""
 
     place: Place
     commit: str = ""
@@ -110,7 +110,7 @@ class Provenance:
 
 
 def clean(text: str) -> str:
-    """Take out what must never be stored: private spans, our own injected text, secrets (SPEC A28, N2)."""
+    """Take out what must never be stored: private spans, our own injected text, secrets."""
     redacted = redact(cut_own(cut_private(text)))
     ledger.note(redacted.finds)
     return redacted.text
@@ -360,7 +360,7 @@ async def admit_memory(
     where: Provenance,
     repeats: Repeats | None = None,
 ) -> Memory | None:
-    """Make a memory of a capture that is stored at once, or let the one that says the same recur (SPEC D11)."""
+    """Make a memory of a capture that is stored at once, or let the one that says the same recur."""
     if judged[1].decision is not Decision.AUTO:
         return None
     found = repeats or Repeats()

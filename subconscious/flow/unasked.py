@@ -1,4 +1,4 @@
-"""What a session is given though nobody asked: on a prompt, on a file, on an error (SPEC A19), within limits.
+"""What a session is given though nobody asked: on a prompt, on a file, on an error, within limits.
 
 Relevance is absolute here, and silence the usual answer. What a tool gave is a query at most: it is compared, and
 neither stored nor embedded.
@@ -262,7 +262,7 @@ async def _seen(mind: Mind, session_id: str) -> Seen:
 
 
 async def _due(mind: Mind, prompt: Prompt) -> dict[int, Due]:
-    """What a prompt makes due: dates that have come, and milestones that it tells of (SPEC D21a)."""
+    """What a prompt makes due: dates that have come, and milestones that it tells of."""
     if not mind.settings.surface_due:
         return {}
     waiting = await triggers.milestones(mind.database, prompt.project_id)

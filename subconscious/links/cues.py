@@ -1,4 +1,4 @@
-"""Links that words state outright: a cue, and beside it what the other memory is about (SPEC A12). Pure.
+"""Links that words state outright: a cue, and beside it what the other memory is about. Pure.
 
 A row of CUES says what relation a cue states, whose it is, and where the thing stands that it is about. Rules see one
 sentence of one memory at a time and are believed as far as the other memory is about that thing.

@@ -1,4 +1,4 @@
-"""What becomes of a link that was found (SPEC A12, N4): in force, proposed or nothing. Pure.
+"""What becomes of a link that was found: in force, proposed or nothing. Pure.
 
 Links have a gate of their own: a wrong one misleads the ranking and every chain of reasons that leads over it.
 """

@@ -1,4 +1,4 @@
-"""Whether two memories are linked, how, in which direction, how surely, and on what it rests (SPEC A12). Pure."""
+"""Whether two memories are linked, how, in which direction, how surely, and on what it rests. Pure."""
 
 from __future__ import annotations
 

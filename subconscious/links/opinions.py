@@ -1,4 +1,4 @@
-"""What a model says of links that were found offline (SPEC A12): asked as fixed choices, believed as far as it quotes.
+"""What a model says of links that were found offline: asked as fixed choices, believed as far as it quotes.
 
 The schema that goes out is strict; of what comes back, what is out of bounds costs one entry its place and no other.
 """

@@ -1,4 +1,4 @@
-"""What becomes of the answers to questions that can wait: used once, tried again, or given up (SPEC A21)."""
+"""What becomes of the answers to questions that can wait: used once, tried again, or given up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rests a provider that fails again and again, then tries it with one call (SPEC A2)."""
+"""Rests a provider that fails again and again, then tries it with one call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One provider as it is asked: within its limits, rested when it fails, tried again, every call on record (SPEC A2)."""
+"""One provider as it is asked: within its limits, rested when it fails, tried again, every call on record."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CHILDREN_AT_ONCE = {"claude_code": 1}
 """Where a call is a process: who waits for his turn there would use up the call's time."""
 
 CHECK_SECONDS = 5.0
-"""Time that a check of key and model may take (SPEC B22)."""
+"""Time that a check of key and model may take."""
 
 GRACE_SECONDS = 5.0
 """What a call may take beyond its time-out, which is the provider's to keep, before we end it."""

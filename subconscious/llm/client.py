@@ -1,4 +1,4 @@
-"""The one who asks models for everybody else: which one, at what cost, and what if it can't be asked (SPEC A2)."""
+"""The one who asks models for everybody else: which one, at what cost, and what if it can't be asked."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LONG_TEXT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A validated answer, and who gave it: what is thought of its worth goes by provider and model (SPEC N3)."""
+    """A validated answer, and who gave it: what is thought of its worth goes by provider and model."""
 
     value: BaseModel
     provider: str
@@ -66,7 +66,7 @@ class LLMClient:
 
     @property
     def on(self) -> bool:
-        """Whether there is a provider at all; without one everything works offline (SPEC A22)."""
+        """Whether there is a provider at all; without one everything works offline."""
         return bool(self.channels)
 
     async def ask(self, request: Request, session_id: str = "", project_id: str = "") -> BaseModel:
@@ -124,7 +124,7 @@ class LLMClient:
     def asker(self, session_id: str = "", project_id: str = "", *, join: bool = False) -> Ask:
         """An ``Ask`` for a room that needs a model, on the account of a session.
 
-        With ``join`` its questions may be put together with others of the same wording (SPEC A21): for many small
+        With ``join`` its questions may be put together with others of the same wording: for many small
         ones, each of which is answered by itself.
         """
         if join and self.settings.micro_batches:

@@ -1,4 +1,4 @@
-"""Several small questions in one call (SPEC A21): gathered for a moment, numbered, answered as a list.
+"""Several small questions in one call: gathered for a moment, numbered, answered as a list.
 
 Only questions of one wording, one session and one project are joined: no project's words may sway another's answer.
 What is missing from the list, stands there twice, or doesn't fit, is asked by itself.

@@ -1,4 +1,4 @@
-"""Questions that can wait: asked in a provider's own batches at half the price, or one by one (SPEC A21).
+"""Questions that can wait: asked in a provider's own batches at half the price, or one by one.
 
 Every step is a transaction, so that a death between two of them repeats nothing that was used:
 

@@ -1,4 +1,4 @@
-"""Requests and tokens a minute (SPEC A2), as a promise that can be checked at the server.
+"""Requests and tokens a minute, as a promise that can be checked at the server.
 
 A call reaches the server at some moment between its start and its end, which one we can't know. So its place is held
 from the start until a whole window after the end: whichever 60 seconds the server looks at, the calls that reached it

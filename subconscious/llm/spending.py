@@ -1,4 +1,4 @@
-"""What a call may cost, and whether the caps allow it (SPEC A2).
+"""What a call may cost, and whether the caps allow it.
 
 Before a call its cost is estimated at the most, reserved in the same transaction as it is held against the caps, and
 replaced by what it did cost afterwards: calls that run at once can't overshoot together. What has no known price is

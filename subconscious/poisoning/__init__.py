@@ -1,4 +1,4 @@
-"""The poisoning check (SPEC A17, A18): whether what might be remembered is meant to steer who remembers it."""
+"""The poisoning check: whether what might be remembered is meant to steer who remembers it."""
 
 from subconscious.poisoning.check import check, check_text, rules_version
 

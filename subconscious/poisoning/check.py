@@ -1,4 +1,4 @@
-"""Tier 1: the patterns, then the small model, on every text that might be remembered (SPEC A17).
+"""Tier 1: the patterns, then the small model, on every text that might be remembered.
 
 A person's own words count one level less, and what only tells the model how to behave counts nothing there: that is
 what people say. Words that would switch off instructions or safety count in full, whoever says them. The model only
@@ -43,7 +43,7 @@ def rules_version() -> str:
 
 
 def check(candidate: Candidate) -> Verdict:
-    """Judge all that a candidate would bring into the store; its words weigh by whose they are (SPEC N4)."""
+    """Judge all that a candidate would bring into the store; its words weigh by whose they are."""
     typed = candidate.origin is Origin.USER
     findings = [finding for name, text in _parts(candidate) for finding in look(text, part=name, typed=typed)]
     return verdict_of(findings, typed=typed)

@@ -1,4 +1,4 @@
-"""Whether an assistant's words are a tool's (SPEC N4, N4a): what a file said stays the file's when it is said again.
+"""Whether an assistant's words are a tool's: what a file said stays the file's when it is said again.
 
 Only what is said again in nearly the same words can be seen. What is told in other words can't; the gate and the
 patterns are there for that.

@@ -1,4 +1,4 @@
-"""What a verdict does to a candidate (SPEC A18): nothing is dropped in silence, and a check that failed is no pass."""
+"""What a verdict does to a candidate: nothing is dropped in silence, and a check that failed is no pass."""
 
 from __future__ import annotations
 

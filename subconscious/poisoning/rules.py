@@ -1,4 +1,4 @@
-"""What speaks against a text: one row a rule (SPEC A17, A18). Matched on lower-case text with its disguises off.
+"""What speaks against a text: one row a rule. Matched on lower-case text with its disguises off.
 
 Every repeat has an upper bound, and where one stands within another their product has, so that no text takes long; a test
 reads the patterns.

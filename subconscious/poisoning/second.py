@@ -1,4 +1,4 @@
-"""Tier 2: a model's opinion on what was flagged (SPEC A17), asked so that the flagged text can't answer for it.
+"""Tier 2: a model's opinion on what was flagged, asked so that the flagged text can't answer for it.
 
 The text stands as JSON between markers of a random number that it can't know; the answer is a choice among fixed words.
 Whatever goes wrong, the first tier's verdict stays. A model alone never sets free what the patterns hold for dangerous.

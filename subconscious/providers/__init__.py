@@ -1,4 +1,4 @@
-"""Models of language, each behind one protocol (SPEC A1).
+"""Models of language, each behind one protocol.
 
 To add a provider, write a class that keeps ``Provider`` and add its row to PROVIDERS; the contract tests run over the
 table. An SDK is imported when its provider is opened, never before: without a provider none is ever loaded.
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 NONE = "none"
-"""The choice to have no model: the default, complete in itself (SPEC A22)."""
+"""The choice to have no model: the default, complete in itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class BatchState(StrEnum):
 
 @runtime_checkable
 class BatchProvider(Protocol):
-    """A provider with a native batch API: half the price, for work that can wait (SPEC A21)."""
+    """A provider with a native batch API: half the price, for work that can wait."""
 
     async def submit(self, requests: Mapping[str, Request]) -> str:
         """Hand over requests under keys of the caller's ([a-zA-Z0-9_-]{1,64}); return the batch's id."""

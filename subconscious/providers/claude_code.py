@@ -52,7 +52,7 @@ ENVIRONMENT = {
     "MAX_THINKING_TOKENS": "0",
 }
 KEPT = {"HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "CLAUDE_CONFIG_DIR", "NODE_EXTRA_CA_CERTS"}
-"""What the login and the run need; keys, addresses and proxies are not among it (SPEC N14)."""
+"""What the login and the run need; keys, addresses and proxies are not among it."""
 KEPT_PREFIXES = ("LC_", "XDG_")
 
 LIMIT_SECONDS = 1800.0

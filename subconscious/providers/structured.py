@@ -1,4 +1,4 @@
-"""Answers of a known shape: the schema that each API takes, reading what a model wrote, and one repair (SPEC A1)."""
+"""Answers of a known shape: the schema that each API takes, reading what a model wrote, and one repair."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def need_url(base_url: str) -> str:
 def only_ours(base_url: str, headers: Mapping[str, str]) -> Callable[[Any], Awaitable[None]]:
     """Make a hook that lets out our headers alone, to our host alone.
 
-    SDKs add headers from the process environment, among them ones that replace the key (SPEC N14), and tell about the
+    SDKs add headers from the process environment, among them ones that replace the key, and tell about the
     machine. Works on the requests of httpx and httpx2.
     """
     host = urlsplit(base_url).netloc.rpartition("@")[2].lower()

@@ -1,6 +1,6 @@
 """Takes out of a text what must not be kept: private spans, our own injected text, secrets, personal data by setting.
 
-The three are applied to every text before anything else sees it (SPEC N2, A28). Secrets are known by their shape, by
+The three are applied to every text before anything else sees it. Secrets are known by their shape, by
 their place, and by the rules of gitleaks; each pattern is bounded, so that hostile input costs linear time at most.
 Nothing is compiled before a text asks for it.
 """

@@ -1,4 +1,4 @@
-"""The Bayesian tier (SPEC C1): how probable a memory is, given how probable those are that bear on it.
+"""The Bayesian tier: how probable a memory is, given how probable those are that bear on it.
 
 A noisy-or: each of at most four parents that is relevant makes the memory relevant by itself with the probability of
 its link, and its own evidence counts as one cause more. Pure.

@@ -1,4 +1,4 @@
-"""When a query speaks of: "last week", "yesterday", "in March", "since 2026-01-02", "two months ago" (SPEC D9).
+"""When a query speaks of: "last week", "yesterday", "in March", "since 2026-01-02", "two months ago".
 
 A small grammar of our own over words: what people and models write in English. Dates are those of the clock that the
 caller gives, in its time zone. Pure.

@@ -1,4 +1,4 @@
-"""How much a search may cost (SPEC D21): each budget says how far it looks, and how much text an answer has."""
+"""How much a search may cost: each budget says how far it looks, and how much text an answer has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engines (SPEC B1): a function query -> ranking each, and a row in ENGINES; what they weigh is the presets'.
+"""The engines: a function query -> ranking each, and a row in ENGINES; what they weigh is the presets'.
 
 Words and meaning are asked first. What they find steers a second look by meaning, and is where the graph begins.
 """

@@ -1,4 +1,4 @@
-"""A second look by meaning (SPEC B1): what the first look found says what was meant.
+"""A second look by meaning: what the first look found says what was meant.
 
 Pseudo relevance feedback after Rocchio (SMART, 1971): the query moves towards its best hits, and away from what all of
 its hits have in common, which tells them apart in nothing. So what is worded otherwise than the question, but like its

@@ -1,6 +1,6 @@
-"""What the engines found a moment ago (SPEC B3): they are not asked the same question twice.
+"""What the engines found a moment ago: they are not asked the same question twice.
 
-It holds while nothing that is remembered has changed. Every change to a memory or a link is an event (SPEC N10), so the
+It holds while nothing that is remembered has changed. Every change to a memory or a link is an event, so the
 newest event tells; whoever changes what an index knows clears it, for that is none.
 """
 

@@ -48,7 +48,7 @@ def _normalised(ranking: Ranking) -> list[float]:
 def rrf(
     rankings: Mapping[str, Ranking], k: int, agreement: float, weights: Mapping[str, float] | None = None
 ) -> list[Fused]:
-    """Sum of weight / (k + rank), ranks from 1, times ``agreement`` for ids of two or more engines (SPEC B1, B2).
+    """Sum of weight / (k + rank), ranks from 1, times ``agreement`` for ids of two or more engines.
 
     An engine without a weight weighs 1.
     """
@@ -66,7 +66,7 @@ def rrf(
 
 
 def weighted(rankings: Mapping[str, Ranking], weights: Mapping[str, float], by_best: Collection[str]) -> list[Fused]:
-    """Weighted mean of scores in 0..1, over the engines that answered (SPEC C1).
+    """Weighted mean of scores in 0..1, over the engines that answered.
 
     Those of the engines ``by_best``, which may be anything, count as shares of their best.
     """

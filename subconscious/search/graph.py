@@ -1,4 +1,4 @@
-"""What is linked with what was found: a bounded neighbourhood, and personalised PageRank over it (SPEC B1, C1).
+"""What is linked with what was found: a bounded neighbourhood, and personalised PageRank over it.
 
 The walk begins at the hits of the other engines and returns to them half of the time (damping .5, as HippoRAG has it),
 so that a memory gains from being linked with what was found, and not from having many links. Links are walked both

@@ -1,6 +1,6 @@
-"""What somebody is about who asks (SPEC C5): to do something needs a few sure memories, to think wants many.
+"""What somebody is about who asks: to do something needs a few sure memories, to think wants many.
 
-A mode bounds how many hits there are and how relevant each must be, by the calibrated relevance (SPEC N16), and how
+A mode bounds how many hits there are and how relevant each must be, by the calibrated relevance, and how
 much text they may take. It is named by hand or read off the question's words.
 """
 

@@ -1,4 +1,4 @@
-"""How the engines' answers become one ranking (SPEC B1, B2, C1): a row in PRESETS each.
+"""How the engines' answers become one ranking: a row in PRESETS each.
 
 `relative` measures best (docs/figures.md); `rrf` and `nexus` are the formulas of others, for who wants to compare.
 """

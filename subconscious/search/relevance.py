@@ -1,4 +1,4 @@
-"""How likely a memory is what a text asks for, as a number that means the same for every query (SPEC N16).
+"""How likely a memory is what a text asks for, as a number that means the same for every query.
 
 Fused scores order the hits of one query and say nothing between queries: the best of a bad lot has score 1 too. What is
 given unasked needs an absolute measure. It is a logistic function of what is absolute: the cosine, the share of the

@@ -1,4 +1,4 @@
-"""A model lends a search the words that an answer may use instead of its own (SPEC D9).
+"""A model lends a search the words that an answer may use instead of its own.
 
 Only where somebody waits for the answer anyway. Of what the model says words are taken and nothing else; they steer
 where it is looked, while how relevant a hit is goes by the words that were asked.

@@ -1,4 +1,4 @@
-"""A prompt that leans on what was said before gets the words that it leaves out (SPEC D9): "and why?". Pure.
+"""A prompt that leans on what was said before gets the words that it leaves out: "and why?". Pure.
 
 Without a model: of the last messages the few words that matter, names before others, the latest before older ones. A
 prompt that says enough itself, or that asks nothing ("thanks", "go on"), stays as it is: better silent than wrong.

@@ -1,4 +1,4 @@
-"""The named sections of a long memory (SPEC B18), read when it is read: the text is stored as it was. Pure."""
+"""The named sections of a long memory, read when it is read: the text is stored as it was. Pure."""
 
 from __future__ import annotations
 

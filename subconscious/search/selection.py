@@ -1,4 +1,4 @@
-"""Which of the ranked hits are shown: each said once, sure enough, promoted knowledge first (SPEC C2, C3, D18)."""
+"""Which of the ranked hits are shown: each said once, sure enough, promoted knowledge first."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def distinct(
 def selected(ranked: Sequence[Hit], wanted: Selection, known: Collection[int] = ()) -> list[Hit]:
     """What is wanted of the ranked hits. What is promoted leads where it answers, else it has no precedence.
 
-    ``known`` are the ids of those that have become project knowledge (SPEC E6).
+    ``known`` are the ids of those that have become project knowledge.
     """
     sure = [hit for hit in ranked if hit.relevance >= wanted.relevance]
     first = [hit for hit in sure if hit.relevance >= wanted.first and (hit.memory.id in known or promoted(hit.memory))]
@@ -72,7 +72,7 @@ def selected(ranked: Sequence[Hit], wanted: Selection, known: Collection[int] = 
 
 
 def stand_ins(hits: Sequence[Hit], sums: Mapping[int, Collection[int]], first: float) -> dict[int, int]:
-    """Which hits another one sums up, and which one: where that answers, or fits about as well (SPEC A20, D18).
+    """Which hits another one sums up, and which one: where that answers, or fits about as well.
 
     ``sums`` are the sources of what sums up several memories. What is pinned stands for itself.
     """

@@ -1,4 +1,4 @@
-"""How much of a memory is told (SPEC B19): sentences of its own, chosen by what was asked, whole. Pure.
+"""How much of a memory is told: sentences of its own, chosen by what was asked, whole. Pure.
 
 Nothing is reworded, and nothing is cut within a word, a number or a code span: what is told is what was said, only
 less of it. A text that fits is told as it stands; so telling it again changes nothing.

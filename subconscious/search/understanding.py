@@ -1,4 +1,4 @@
-"""What a query asks for besides its words (SPEC D9): exact phrases, what must not occur, a time, a sort of memory.
+"""What a query asks for besides its words: exact phrases, what must not occur, a time, a sort of memory.
 
 Of what somebody types or a model asks outright, quotation marks and ``-word`` are commands, and narrow; a time or a
 sort that is spoken of only raises what fits it, for people err about both. Prompts are not read like that: there,

@@ -1,6 +1,6 @@
 """What a text asks for: its words without those that mean nothing, the parts of its code words, the things it names.
 
-Stop words cost 5 points of recall and most of the time of a query (SPEC B1); a name that stands in a prompt and in a
+Stop words cost 5 points of recall and most of the time of a query; a name that stands in a prompt and in a
 memory says more than any other word.
 """
 

@@ -1,4 +1,4 @@
-"""Questions that can wait, and the batches they went out in (SPEC A21).
+"""Questions that can wait, and the batches they went out in.
 
 A request is `waiting`, then `sent` in a batch, then `done` or `buried`. Whoever brings an answer claims the request in
 the transaction that uses it: a second time there is nothing left to claim.

@@ -1,4 +1,4 @@
-"""Copies of the database: made whole, looked through, and kept for some days and weeks (SPEC A16).
+"""Copies of the database: made whole, looked through, and kept for some days and weeks.
 
 They lie in ``backups/`` beside it, are their owner's alone, and are named by time and schema. A purge replaces all.
 """

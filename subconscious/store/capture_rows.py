@@ -1,4 +1,4 @@
-"""Captures to rows and back: a candidate and what was judged of it, as column values (SPEC A3-A5, D17a)."""
+"""Captures to rows and back: a candidate and what was judged of it, as column values."""
 
 from __future__ import annotations
 

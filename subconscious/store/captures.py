@@ -1,4 +1,4 @@
-"""Candidates as they were judged: captured, waiting for review, or discarded with a reason (SPEC A3-A5, D17a).
+"""Candidates as they were judged: captured, waiting for review, or discarded with a reason.
 
 What becomes of them later stands in ``decisions``.
 """

@@ -1,4 +1,4 @@
-"""What was summed up, and what may be (SPEC A20): on which memories a capture, or what it became, rests."""
+"""What was summed up, and what may be: on which memories a capture, or what it became, rests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corrections and feedback (SPEC B16, B17): what people said of memories, and what became of them in use."""
+"""Corrections and feedback: what people said of memories, and what became of them in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of captures: decided by a person or by time, reworded, judged again, set apart (SPEC A3-A5, A17)."""
+"""What becomes of captures: decided by a person or by time, reworded, judged again, set apart."""
 
 from __future__ import annotations
 

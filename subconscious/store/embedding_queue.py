@@ -1,4 +1,4 @@
-"""Memories that wait for their embedding, and how far each one's is (SPEC B24)."""
+"""Memories that wait for their embedding, and how far each one's is."""
 
 from __future__ import annotations
 

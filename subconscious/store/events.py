@@ -1,4 +1,4 @@
-"""The append-only log of changes (SPEC N10): who did what to what, with the values before and after."""
+"""The append-only log of changes: who did what to what, with the values before and after."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What decay looks at, read from where it stands; and the little that only ``memory_decay`` knows (SPEC A14)."""
+"""What decay looks at, read from where it stands; and the little that only ``memory_decay`` knows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from subconscious.store.full_text import USER_WIDE
 from subconscious.store.rows import marks
 
 GATHERED = 0.5
-"""What it does to a memory's stability that another sums it up (SPEC A20)."""
+"""What it does to a memory's stability that another sums it up."""
 
 MOST_TOUCHED = 2000
 """Memories that one turn can touch."""

@@ -1,4 +1,4 @@
-"""What of the store has drifted apart: rows without their index, indexes without their rows (SPEC D12).
+"""What of the store has drifted apart: rows without their index, indexes without their rows.
 
 Only what is derived is ever repaired; a memory's own row is nobody's to guess. To add a check, add a row to ``CHECKS``.
 """

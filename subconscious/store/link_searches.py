@@ -1,4 +1,4 @@
-"""Which memories' links were looked for, and with which rules (SPEC A12)."""
+"""Which memories' links were looked for, and with which rules."""
 
 from __future__ import annotations
 

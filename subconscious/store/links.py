@@ -1,4 +1,4 @@
-"""Links between memories (SPEC A9): stored once, read from both ends; every change is an event."""
+"""Links between memories: stored once, read from both ends; every change is an event."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from subconscious.store.rows import insertion, marks
 ACTIVE = ("active",)
 SHOWN = ("active", "proposed")
 BEARING = ("CONTRADICTS", "SUPERSEDES")
-"""Types that say how a memory stands: they are marked wherever it surfaces (SPEC A12)."""
+"""Types that say how a memory stands: they are marked wherever it surfaces."""
 ENDS = (("source_id", "target_id"), ("target_id", "source_id"))
 PORTION = 10
 """Memories that are asked about at once: of many, SQLite would rather walk through whole tables (100 ms for 100)."""
@@ -161,7 +161,7 @@ async def behind(tx: aiosqlite.Connection, memory_id: int) -> list[int]:
 async def bearing(database: Database, ids: Sequence[int], project_id: str | None = None) -> list[Link]:
     """The conflicts and successions of these memories that hold where they are read, in ``project_id``.
 
-    What one project says of a memory that holds everywhere is nothing to the other projects (SPEC N12).
+    What one project says of a memory that holds everywhere is nothing to the other projects.
     """
     found: dict[int, Link] = {}
     for portion, end, other in _portions(ids):

@@ -1,4 +1,4 @@
-"""The record of maintenance: which run of which job is under way, how far it is, and what runs did (SPEC D12, D19)."""
+"""The record of maintenance: which run of which job is under way, how far it is, and what runs did."""
 
 from __future__ import annotations
 

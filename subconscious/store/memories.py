@@ -154,10 +154,10 @@ async def same_wording(tx: aiosqlite.Connection, memory: Memory) -> Memory | Non
 async def recur(
     tx: aiosqlite.Connection, memory: Memory, said_at: float, session_id: str | None, origin: Origin | None = None
 ) -> bool:
-    """The same was said again: it recurs, is a little surer, and as fresh as its latest saying (SPEC D11).
+    """The same was said again: it recurs, is a little surer, and as fresh as its latest saying.
 
     A session counts once, however often it says it. Not if it was said by a less trusted ``origin``: a file that
-    repeats a person's words lends them nothing (SPEC N4). Returns whether it was counted.
+    repeats a person's words lends them nothing. Returns whether it was counted.
     """
     if origin is not None and origin.distrust > memory.origin.distrust:
         told = f"said again by a less trusted origin ({origin})"
@@ -224,7 +224,7 @@ async def made_by(tx: aiosqlite.Connection, session_id: str) -> list[int]:
 
 
 async def archive(tx: aiosqlite.Connection, memory: Memory, actor: str, reason: str, act: str = "") -> bool:
-    """Take a memory out of every active index; everything else about it stays (SPEC A13). False if it was out."""
+    """Take a memory out of every active index; everything else about it stays. False if it was out."""
     now = time()
     done = await tx.execute(
         "UPDATE memories SET archived_at = ? WHERE id = ? AND archived_at IS NULL", (now, memory.id)
@@ -320,7 +320,7 @@ async def counts(database: Database, project_id: str | None) -> dict[str, int]:
 
 
 async def core(database: Database, project_id: str, limit: int) -> list[Memory]:
-    """Pinned memories and lessons of a project and of the user: what a session starts with first (SPEC D15)."""
+    """Pinned memories and lessons of a project and of the user: what a session starts with first."""
     one = (
         "SELECT * FROM memories WHERE archived_at IS NULL AND (pinned OR kind = 'lesson') AND project_id IS ?"  # noqa: S608
         f" AND {NO_NOTE}"

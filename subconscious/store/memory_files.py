@@ -1,4 +1,4 @@
-"""How the files looked that memories are bound to, when they were said (SPEC N8)."""
+"""How the files looked that memories are bound to, when they were said."""
 
 from __future__ import annotations
 

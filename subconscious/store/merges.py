@@ -1,4 +1,4 @@
-"""Merges (SPEC D11, D12): a memory that another one says again is archived, and what is known of it counts for that."""
+"""Merges: a memory that another one says again is archived, and what is known of it counts for that."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ async def opposed(tx: aiosqlite.Connection, one: int, other: int) -> bool:
 async def fold(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float) -> None:
     """Archive what says the same as another memory, and let that one have what it had.
 
-    Of a less trusted origin it lends the other neither recurrence nor confidence, freshness or use (SPEC N4). Its
+    Of a less trusted origin it lends the other neither recurrence nor confidence, freshness or use. Its
     links are copied, so that it has its own when it comes back. The vectors are seen to by the caller.
 
     All of it is the daemon's deed, also where a person has said it again: that the other wording goes is only what
@@ -213,7 +213,7 @@ async def under(tx: aiosqlite.Connection, ids: Sequence[int], since: int = 0) ->
 
 
 async def leave(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str, since: int = 0) -> list[int]:
-    """These memories go, for they should not have been: what was merged into them says it again (SPEC N6, N10).
+    """These memories go, for they should not have been: what was merged into them says it again.
 
     Not called where a person forgets one, or it fades: that is meant of what it says, in whatever words. Returns what
     came back.
@@ -282,5 +282,5 @@ async def lent(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[tuple[int, 
 
 
 def _lends(gone: Origin, stays: Origin) -> bool:
-    """Whether what goes counts for what stays: nobody lends anything who is trusted less (SPEC N4)."""
+    """Whether what goes counts for what stays: nobody lends anything who is trusted less."""
     return gone.distrust <= stays.distrust

@@ -1,4 +1,4 @@
-"""Numbered SQL, each file in one transaction with its record (SPEC A16).
+"""Numbered SQL, each file in one transaction with its record.
 
 Before a database that holds anything is changed, a verified copy of it is kept; a database that a newer program
 has written is refused rather than guessed at.

@@ -1,4 +1,4 @@
-"""What the poisoning check keeps for itself: which memories it has looked at, and what refusals taught (SPEC A17)."""
+"""What the poisoning check keeps for itself: which memories it has looked at, and what refusals taught."""
 
 from __future__ import annotations
 

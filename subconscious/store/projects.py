@@ -1,4 +1,4 @@
-"""Which project a folder belongs to, remembered across moves (SPEC N12)."""
+"""Which project a folder belongs to, remembered across moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What promotion counts (SPEC E6): in how many sessions a memory was said, and what was said against it."""
+"""What promotion counts: in how many sessions a memory was said, and what was said against it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def said(database: Database, found: Sequence[Memory]) -> Mapping[int, Said
 
 
 def _take(one: Said, row: Any, origin: Origin) -> None:
-    """Count one capture. One of a less trusted origin lends a memory nothing (SPEC N4)."""
+    """Count one capture. One of a less trusted origin lends a memory nothing."""
     one.held |= bool(row["quarantined"])
     if row["released_at"] is None and Level(row["level"]).rank > one.level.rank:
         one.level = Level(row["level"])

@@ -1,7 +1,7 @@
 """Everything that people's words stand in, found from the schema itself, so that no table can be forgotten.
 
 Text columns that are no key, no name of another row and no word of a fixed set count. A change of a memory's words is
-carried through to its hash, its full text and its embedding (SPEC N15).
+carried through to its hash, its full text and its embedding.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Purging: the one irreversible act (SPEC N15). Rows go, and with them whatever else holds their words."""
+"""Purging: the one irreversible act. Rows go, and with them whatever else holds their words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is rendered of the store, and what has changed since it was (SPEC E4)."""
+"""What is rendered of the store, and what has changed since it was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Putting a kept copy in the database's place, while nobody has it open (SPEC A16)."""
+"""Putting a kept copy in the database's place, while nobody has it open."""
 
 from __future__ import annotations
 

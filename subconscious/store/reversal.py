@@ -1,4 +1,4 @@
-"""Taking changes back (SPEC N10): every event of an act, the latest first, each only where nothing stands on it.
+"""Taking changes back: every event of an act, the latest first, each only where nothing stands on it.
 
 What is taken back is not deleted: it is one more change, with events of its own, and can be taken back in turn.
 """
@@ -224,7 +224,7 @@ async def _restore(tx: aiosqlite.Connection, subject: Subject, event: Event, row
 
 
 async def _fallen(tx: aiosqlite.Connection, done: Sequence[Step]) -> list[Step]:
-    """Take along what sums up the memories that went, as when a person takes one out of use (SPEC A20).
+    """Take along what sums up the memories that went, as when a person takes one out of use.
 
     Not of those that had faded before they were brought back: that was true, and its summing up is what stays of it.
     """
@@ -271,7 +271,7 @@ async def _settle(tx: aiosqlite.Connection, done: Sequence[Step]) -> None:
 
 
 async def _refuse_held(tx: aiosqlite.Connection, ids: Sequence[int]) -> None:
-    """What is in quarantine comes back by a release alone (SPEC N13)."""
+    """What is in quarantine comes back by a release alone."""
     held = await captures.in_quarantine(tx, ids)
     rows = await tx.execute_fetchall(
         f"SELECT id FROM memories WHERE archived_at IS NULL AND id IN ({marks(held)})",  # noqa: S608

@@ -202,7 +202,7 @@ async def retell(tx: aiosqlite.Connection, session_id: str, told: Mapping[str, s
 
 
 async def end(tx: aiosqlite.Connection, session_id: str, at: float, status: str, reason: str) -> None:
-    """Close a session: `ended` by its own word, `interrupted` by its silence (SPEC B13)."""
+    """Close a session: `ended` by its own word, `interrupted` by its silence."""
     await tx.execute(
         "UPDATE sessions SET status = ?, ended_at = ?, end_reason = ?"
         " WHERE id = ? AND (last_event_at <= ? OR last_event_at > ?)",

@@ -1,4 +1,4 @@
-"""What models were asked and what it cost (SPEC A2): a row before each call, completed after it.
+"""What models were asked and what it cost: a row before each call, completed after it.
 
 The row is both the reservation and the record. A process that dies in between leaves one without an outcome, which
 counts against the caps as what it might have cost at the most: spend is never forgotten, nor guessed to be nothing.

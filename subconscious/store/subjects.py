@@ -1,4 +1,4 @@
-"""What events are about: where each sort of thing is stored, and how one that was made is taken back (SPEC N10).
+"""What events are about: where each sort of thing is stored, and how one that was made is taken back.
 
 To let changes of another table be undone, write their events and add a row here.
 """
@@ -59,7 +59,7 @@ SUBJECTS = {
 }
 
 FINAL = frozenset({"purge", "redact"})
-"""Actions that nothing takes back (SPEC N15)."""
+"""Actions that nothing takes back."""
 
 TOLD_AS = {"quarantined": "discarded", "unconfirmed": "review"}
 """Statuses that events tell in other words than the table, which has a mark beside them."""

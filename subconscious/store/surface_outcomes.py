@@ -1,4 +1,4 @@
-"""Whether answers used what they were given (SPEC D14). A use counts for the memory; having been given does not."""
+"""Whether answers used what they were given. A use counts for the memory; having been given does not."""
 
 from __future__ import annotations
 

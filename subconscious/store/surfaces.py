@@ -1,4 +1,4 @@
-"""What was given to which session, and why: the ledger (SPEC B12) and `why-surfaced` (N7) in one table."""
+"""What was given to which session, and why: the ledger and `why-surfaced` in one table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from subconscious.store.connect import Database
 from subconscious.store.rows import insertion, marks, stored, surface_from
 
 UNASKED = ("prompt", "file", "error")
-"""Events of what nobody asked for, to which the limits of a session apply (SPEC A19)."""
+"""Events of what nobody asked for, to which the limits of a session apply."""
 
 
 async def ledger(database: Database, session_id: str) -> set[str]:
@@ -70,7 +70,7 @@ async def inherit(tx: aiosqlite.Connection, parent: str, fork: str) -> None:
 
 
 async def given_hashes(database: Database, session_id: str) -> set[str]:
-    """Everything that was ever given to a session: what it repeats of that is no news (SPEC N2)."""
+    """Everything that was ever given to a session: what it repeats of that is no news."""
     rows = await database.rows("SELECT DISTINCT content_hash FROM surfaces WHERE session_id = ?", (session_id,))
     return {row[0] for row in rows}
 

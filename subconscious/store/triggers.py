@@ -1,4 +1,4 @@
-"""When memories are due by their own words (SPEC D21a); whether one was given stands with the surfaces."""
+"""When memories are due by their own words; whether one was given stands with the surfaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions that are over, some at a time: what was read of each, and whether it was ever told (SPEC D19)."""
+"""Sessions that are over, some at a time: what was read of each, and whether it was ever told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits for a person, as it is compared with what is said after it (SPEC D11)."""
+"""What waits for a person, as it is compared with what is said after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session was about, in the words that were said in it; no model, and never a memory (SPEC E2).
+"""What a session was about, in the words that were said in it; no model, and never a memory.
 
 A sketch grows with every batch of a transcript and is kept beside the session, so that a summary is made anew from it
 whenever the session goes on. Whose words a part of it is, is said in that part.

@@ -1,6 +1,6 @@
 """What a session is given: which memories, in what order, within which budget, in which frame.
 
-Surfaced memory is quoted data (SPEC N5): it stands in a frame that says so, with ids, dates and origins, and nothing in
+Surfaced memory is quoted data: it stands in a frame that says so, with ids, dates and origins, and nothing in
 it can end the frame, begin another entry or imitate the client's own markup (``quoting``). An entry is one line that
 begins with an id in brackets; a line below it that begins with spaces gives its reason; ours begin with a dash.
 """
@@ -24,7 +24,7 @@ SURVIVORS = (
     " instructions. Keep what they state in the summary, as it is worded:\n"
 )
 CHARACTERS_A_TOKEN = 4
-"""SPEC: lengths in tokens mean characters / 4."""
+"""Characters a token has: lengths in tokens are estimates."""
 
 SPEAKER = {
     Origin.USER: "said by the user",
@@ -40,7 +40,7 @@ MOST_NAMED = 3
 """Memories named that one conflicts with, or is superseded by."""
 
 DOUBT = {Trust.LOW: "low trust", Trust.SUSPECT: "suspect: may be poisoned"}
-"""How the reader is told of a trust that is not the ordinary one (SPEC A23)."""
+"""How the reader is told of a trust that is not the ordinary one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Context:
 SILENCE = Context("", ())
 
 MOST = 10
-"""Memories that may be given at once (SPEC D10)."""
+"""Memories that may be given at once."""
 
 
 def speaker(origin: Origin, extractor: str) -> str:
@@ -125,7 +125,7 @@ def line_of(
 
 
 def repute_marks(repute: Repute | None) -> Iterator[str]:
-    """What there is to say against a memory: conflicts and staleness are marked, never hidden (SPEC D17)."""
+    """What there is to say against a memory: conflicts and staleness are marked, never hidden."""
     if repute is None:
         return
     for told, ids in (("conflicts with", repute.conflicts), ("superseded by", repute.superseded_by)):
@@ -175,7 +175,7 @@ def compose(
 
 
 def due_mark(due_at: float | None) -> str:
-    """What is told beside a memory whose time has come (SPEC D21a)."""
+    """What is told beside a memory whose time has come."""
     return "due now" if due_at is None else f"due since {date_of(due_at)}"
 
 
@@ -185,7 +185,7 @@ def due_reason(words: str, due_at: float | None) -> str:
 
 
 def interruption(session: Session, limit: int = 200) -> str:
-    """Where the last session broke off (SPEC B13)."""
+    """Where the last session broke off."""
     day = date_of(session.last_event_at)
     prompt = within_quotes(session.last_prompt, limit)
     told = f"The last session here ({day}) was interrupted. Its last prompt was: {prompt}"
@@ -195,7 +195,7 @@ def interruption(session: Session, limit: int = 200) -> str:
 def survivors(
     memories: Sequence[Memory], budget: Budget, *, reputes: Mapping[int, Repute] = MappingProxyType({})
 ) -> str:
-    """What a compaction is told to keep (SPEC A25): it joins the client's own instructions."""
+    """What a compaction is told to keep: it joins the client's own instructions."""
     room = budget.room - len(SURVIVORS) - len(CLOSING)
     lines: list[str] = []
     for memory in reversed(memories):  # the latest matter most should the room not suffice

@@ -1,4 +1,4 @@
-"""What a memory says of when it will matter (SPEC D21a): dates that lie ahead of its saying, and milestones. Pure."""
+"""What a memory says of when it will matter: dates that lie ahead of its saying, and milestones. Pure."""
 
 from __future__ import annotations
 

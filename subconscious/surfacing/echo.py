@@ -1,6 +1,6 @@
-"""Whether an answer used what it was given (SPEC D14): judged from its words, and counted into a priority.
+"""Whether an answer used what it was given: judged from its words, and counted into a priority.
 
-A priority orders what is surfaced and touches no confidence: that something is used does not make it true (SPEC N2).
+A priority orders what is surfaced and touches no confidence: that something is used does not make it true.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an error is known by, and how sure it is that a memory speaks of the same one (SPEC A19).
+"""What an error is known by, and how sure it is that a memory speaks of the same one.
 
 Absolute: what codes, names and rare words two texts share, never how they rank. A tool's output is compared and
 forgotten.

@@ -1,4 +1,4 @@
-"""How firmly a memory is bound to a file that is touched, as an absolute relevance (SPEC A19).
+"""How firmly a memory is bound to a file that is touched, as an absolute relevance.
 
 Memories name files as people and models do: whole paths of a checkout that may have moved, paths within the repository,
 the last two parts, or a bare name.

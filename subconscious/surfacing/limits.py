@@ -1,4 +1,4 @@
-"""What keeps a memory that fits from being given unasked (SPEC A19, B12): pure, and each with its reason (N7)."""
+"""What keeps a memory that fits from being given unasked: pure, and each with its reason."""
 
 from __future__ import annotations
 

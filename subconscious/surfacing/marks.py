@@ -1,4 +1,4 @@
-"""What is told beside a memory because the world has moved on (SPEC N8, N9). It marks, and never hides."""
+"""What is told beside a memory because the world has moved on. It marks, and never hides."""
 
 from __future__ import annotations
 

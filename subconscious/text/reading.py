@@ -1,4 +1,4 @@
-"""Whether two statements are one said twice, so that one may take the other's place (SPEC D11, D12).
+"""Whether two statements are one said twice, so that one may take the other's place.
 
 The local model sees bags of words: "use tabs, not spaces" and "use spaces, not tabs" have a cosine of 1, and one word
 for another in a sentence of ten still gives .95. So a cosine above .85 only says where to look. What decides are the

@@ -1,4 +1,4 @@
-"""What a transcript holds besides turns: the words of tools, which are never captured, only compared with (SPEC N4)."""
+"""What a transcript holds besides turns: the words of tools, which are never captured, only compared with."""
 
 from __future__ import annotations
 

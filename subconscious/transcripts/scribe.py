@@ -1,4 +1,4 @@
-"""Turns records into turns, line by line, and remembers what their origin depends on (SPEC N4a)."""
+"""Turns records into turns, line by line, and remembers what their origin depends on."""
 
 from __future__ import annotations
 

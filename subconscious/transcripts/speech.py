@@ -1,4 +1,4 @@
-"""Which words of a user line a person typed (SPEC N4a), and which the client wrote in the user's name.
+"""Which words of a user line a person typed, and which the client wrote in the user's name.
 
 The shapes are those of real transcripts of clients 2.0 to 2.1. In doubt a text is not the person's: a missed
 statement can be said again, a planted one would be believed.

@@ -30,7 +30,7 @@ def make_request(text: str = "question") -> Request:
 
 @pytest.mark.parametrize("kit", EVERY, indirect=True)
 async def test_the_environment_has_no_say(kit: HttpKit, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys, addresses, headers and proxies of the process environment neither go out nor decide where to (SPEC N14)."""
+    """Keys, addresses, headers and proxies of the process environment neither go out nor decide where to."""
     async with FakeServer() as foreign:
         variables = {
             "ANTHROPIC_API_KEY": "foreign-secret",

@@ -128,7 +128,7 @@ def test_openai_itself_is_not_asked_without_a_key() -> None:
 def test_nothing_comes_from_the_environment(
     name: str, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SPEC N14: a key that happens to lie there, an address, headers, a proxy."""
+    """A key that happens to lie there, an address, headers, a proxy."""
     elsewhere = "http://127.0.0.1:9"
     for variable in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OLLAMA_API_KEY"):
         monkeypatch.setenv(variable, "strays")

@@ -1,4 +1,4 @@
-"""What can wait steps aside while somebody is being answered, and goes on in the end (SPEC A15)."""
+"""What can wait steps aside while somebody is being answered, and goes on in the end."""
 
 from __future__ import annotations
 

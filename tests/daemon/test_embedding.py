@@ -1,4 +1,4 @@
-"""The chain of embedders and the change of models (SPEC B22-B25), against a real HTTP server on loopback."""
+"""The chain of embedders and the change of models, against a real HTTP server on loopback."""
 
 from __future__ import annotations
 

@@ -475,7 +475,7 @@ def test_a_session_is_archived_and_brought_back(running: Home, speaker: Speaker)
 
 
 def test_a_correction_becomes_a_lesson_that_every_start_gets_first(running: Home, speaker: Speaker) -> None:
-    """SPEC D15: said in a session, reviewed, and from then on before all else."""
+    """Said in a session, reviewed, and from then on before all else."""
     correction = "No, that's wrong. Use integer cents for amounts instead of floats."
     speaker.say(correction)
     speaker.hook("drop", "Stop")

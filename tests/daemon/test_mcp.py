@@ -102,7 +102,7 @@ async def test_a_daemon_that_left_is_started_and_one_that_can_not_is_told_of(
 
 
 async def test_what_was_told_is_not_learned_again(running: Home, remembered: Speaker) -> None:
-    """SPEC N2: neither as the tool's answer in the transcript, nor said again by the assistant, nor pasted."""
+    """Neither as the tool's answer in the transcript, nor said again by the assistant, nor pasted."""
     later = new_session(running, remembered.project)
     later.say("What did we decide about amounts?")
     async with connected(server(running, later.project, later.id)) as session:

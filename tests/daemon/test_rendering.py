@@ -286,7 +286,7 @@ def test_a_start_without_the_daemon_is_given_the_copy_and_the_ledger_learns_it(
     assert MARK.encode() not in late
     drained(running)
     assert given(running, session.id) == [("start/rendered", knowing_one)]
-    # N2: what it was told is no news when it is said again there.
+    # What it was told is no news when it is said again there.
     session.say(DECISION, role="assistant")
     session.hook("drop", "Stop")
     drained(running)

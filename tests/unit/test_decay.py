@@ -191,7 +191,7 @@ def test_what_was_used_often_never_goes_by_the_formula() -> None:
 
 
 def test_a_memory_whose_files_are_worked_on_stays_however_old() -> None:
-    """.2 + .1 is just above .3: as long as somebody works there, it is not archived (SPEC A14)."""
+    """.2 + .1 is just above .3: as long as somebody works there, it is not archived."""
     for days in (100, 1000, 7000):
         facts = Facts("decision", NOON, touched_at=NOON + days * DAY)
         assert not due(POLICIES["weighted"], facts, NOON + days * DAY, FORMULA)

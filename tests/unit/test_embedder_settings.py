@@ -1,4 +1,4 @@
-"""The embedder's key: where it may come from, and that nobody is shown it (SPEC N14)."""
+"""The embedder's key: where it may come from, and that nobody is shown it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hooks read is read where all of them are answered: nothing may be that takes long with many memories (A15)."""
+"""What hooks read is read where all of them are answered: nothing may be that takes long with many memories."""
 
 from __future__ import annotations
 

@@ -399,7 +399,7 @@ def test_only_the_users_own_words_make_a_memory_hold_everywhere() -> None:
 
 
 def test_what_confidence_is_worth_is_known_by_provider_and_model() -> None:
-    """Ten rejections of one model's captures say nothing of another's (SPEC N3)."""
+    """Ten rejections of one model's captures say nothing of another's."""
     learned = fit([Outcome(NAME, 0.95, right=False) for _ in range(20)], prior=5)
     decided = {}
     for name in (NAME, "model-1:openai/large", "model-1:anthropic/tiny"):

@@ -22,7 +22,7 @@ def paths(links: list[Link], root: int = 1, depth: int = 3) -> list[list[int]]:
     return [[step.memory_id for step in chain] for chain in found(links, root, depth).chains]
 
 
-# From SPEC B15, by hand and not from the registry: "what to do" (1) is explained by "the reason" (2).
+# By hand and not from the registry: "what to do" (1) is explained by "the reason" (2).
 EXPLAINS = {
     "CAUSED": (2, 1),
     "ENABLED": (2, 1),

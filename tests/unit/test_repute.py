@@ -52,7 +52,7 @@ async def test_what_is_superseded_ranks_at_half_and_says_so(database: Database, 
     await connect(database, new, old, "SUPERSEDES")
     after = {hit.memory.id: hit for hit in await recall(mind, "how are amounts kept as floats", project.id, 9)}
     assert abs(after[old].decay / before[old].decay - 0.5) < 1e-3
-    assert after[old].relevance == before[old].relevance  # decay orders, it hides none (SPEC N16)
+    assert after[old].relevance == before[old].relevance  # decay orders, it hides none
     assert abs(after[new].decay / before[new].decay - 1) < 1e-3
     assert (after[old].repute, after[new].repute) == (
         Repute(Trust.MEDIUM, (), (new,)),

@@ -1,4 +1,4 @@
-"""Where settings come from, and that keys come from where they may and are shown to nobody (SPEC N14)."""
+"""Where settings come from, and that keys come from where they may and are shown to nobody."""
 
 from __future__ import annotations
 
