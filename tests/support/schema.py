@@ -19,7 +19,7 @@ HEAD = "-- The schema after all migrations, for reading. Written by `python -m t
 OBJECTS = """
     SELECT sql FROM sqlite_master AS made
     WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
-      AND NOT EXISTS (SELECT 1 FROM pragma_table_list AS listed WHERE listed.name = made.name AND listed.type = 'shadow')
+      AND NOT EXISTS (SELECT 1 FROM pragma_table_list AS t WHERE t.name = made.name AND t.type = 'shadow')
     ORDER BY tbl_name, CASE type WHEN 'table' THEN 0 WHEN 'index' THEN 1 ELSE 2 END, name
 """
 
