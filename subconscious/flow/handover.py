@@ -7,6 +7,7 @@ session that still runs is not over, and work that was merged needs no hand-over
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from time import time
@@ -40,6 +41,11 @@ LABELS = {
     "open": "left open",
     "reported": "the assistant reported",
 }
+
+QUOTED = {"asked", "decided"}
+"""Parts that hold several texts in quotation marks."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?;]) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +132,16 @@ def _earlier(session: Session) -> str:
 def _parts(left: Left, known: Sequence[str]) -> Iterator[str]:
     headed = ("open",) if left.session.status == "interrupted" else ()
     for name, text in left.handover.parts():
-        if name not in headed and not _is_known(text, known):
-            yield f"    {LABELS[name]}: {quote(text)}\n"
+        news = _without_known(name, text, known)
+        if name not in headed and news:
+            yield f"    {LABELS[name]}: {quote(news)}\n"
+
+
+def _without_known(name: str, text: str, known: Sequence[str]) -> str:
+    """The part without those of its statements or sentences that a memory which is given says; the others stay."""
+    if name in QUOTED:
+        return ", ".join(f'"{one}"' for one in text.strip('"').split('", "') if not _is_known(one, known))
+    return " ".join(one for one in _SENTENCE_END.split(text) if not _is_known(one, known))
 
 
 def _is_known(text: str, known: Sequence[str]) -> bool:

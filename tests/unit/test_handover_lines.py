@@ -1,0 +1,33 @@
+"""What a hand-over leaves out, because a memory that is given beside it says it."""
+
+from __future__ import annotations
+
+from subconscious.flow.handover import Left, lines_of
+from subconscious.model import Memory, Session
+from subconscious.summaries import Handover
+from tests.support.values import NOON, make_memory
+
+BEFORE = Session("s", "p", "", "", "ended", NOON, NOON)
+
+
+def said(handover: Handover, *given: Memory) -> str:
+    return lines_of(Left(BEFORE, handover), given, 1000)
+
+
+def test_only_the_statement_that_a_memory_says_is_left_out() -> None:
+    left = Handover(decided='"Amounts are integer cents.", "Receipts print what money.py returns."')
+    text = said(left, make_memory("Amounts are integer cents."))
+    assert "Receipts print" in text
+    assert "integer cents" not in text
+
+
+def test_a_report_keeps_the_sentences_that_no_memory_says() -> None:
+    left = Handover(reported="The ledger rounds once. Refunds are not mended yet.")
+    text = said(left, make_memory("The ledger rounds once."))
+    assert "Refunds are not mended yet." in text
+    assert "rounds once" not in text
+
+
+def test_nothing_is_left_where_memories_say_it_all() -> None:
+    left = Handover(decided='"Amounts are integer cents."')
+    assert said(left, make_memory("Amounts are integer cents.")) == ""
