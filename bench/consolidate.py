@@ -17,6 +17,7 @@ from time import perf_counter, process_time, time
 
 from bench.fill import sentence
 from bench.links_found import fill
+from bench.tuned import tuned
 from daemon import consolidating
 from daemon.core import Core
 from daemon.embedding import Embedding
@@ -25,7 +26,6 @@ from subconscious.flow.remembering import Provenance, memory_of
 from subconscious.home import Home
 from subconscious.model import Admission, Candidate, Decision, Evidence, Memory, Origin, Strength
 from subconscious.projects import Identity
-from subconscious.settings import Settings
 from subconscious.store import consolidations, embedding_queue, memories
 from subconscious.store.capture_rows import Place
 from subconscious.store.connect import open_database
@@ -52,7 +52,7 @@ async def opened(folder: str) -> Core:
     home.make()
     database = await open_database(home.database)
     await migrate(database)
-    return Core(home, Settings(consolidation_daily=100_000), database, Embedding("local", database))
+    return Core(home, tuned(consolidation_daily=100_000), database, Embedding("local", database))
 
 
 async def embedded(core: Core) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from time import perf_counter, process_time, time
 
 from bench.fill import fill, sentence
+from bench.tuned import tuned
 from daemon import fading
 from daemon.core import Core
 from daemon.embedding import Embedding
@@ -27,7 +28,6 @@ from subconscious.flow.mind import Mind
 from subconscious.home import Home
 from subconscious.model import Hit, Link, Memory
 from subconscious.search.words import terms
-from subconscious.settings import Settings
 from subconscious.store import corrections, links
 from subconscious.store import fading as stored
 from subconscious.store.connect import open_database
@@ -132,7 +132,7 @@ async def measure(count: int) -> None:
         home = Home(Path(scratch) / "home")
         filled = await asyncio.to_thread(fill, home, count, synthetic=True, model="none")
         database = await open_database(home.database)
-        core = Core(home, Settings(embedder="none", archive_most=count), database, Embedding("none", database))
+        core = Core(home, tuned(embedder="none", archive_most=count), database, Embedding("none", database))
         await prepare(core, count)
         print(await recalls(core, list(filled.folders)))
         print(await touches(core, list(filled.folders)))

@@ -24,13 +24,13 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from bench.memory import memory_of
+from bench.tuned import tuned
 from subconscious.embeddings import Embedder, open_embedder
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
 from subconscious.home import Home
 from subconscious.model import Memory
 from subconscious.projects import Identity
-from subconscious.settings import Settings
 from subconscious.store import memories, vectors
 from subconscious.store.connect import Database, open_database
 from subconscious.store.migrate import migrate
@@ -187,7 +187,7 @@ async def furnished(fill: Fill[Asked]) -> AsyncIterator[tuple[Mind, Asked]]:
         async def of_query(text: str) -> Any:
             return embedder.embed([text])[0]
 
-        yield Mind(database, index, Settings(**STILL), of_query), asked
+        yield Mind(database, index, tuned(**STILL), of_query), asked
         await index.close()
         await database.close()
 
@@ -204,7 +204,7 @@ async def run(folder: Path, only: list[str], details: bool) -> None:
         print(f"{'':24}    R@5    R@10     MRR    nDCG {names}  p50 ms    p95")
         for name, changed in ROWS.items():
             if not only or any(part in name for part in only):
-                chosen = replace(mind, settings=Settings(**changed))
+                chosen = replace(mind, settings=tuned(**changed))
                 print(f"{name:24} {await measure(chosen, questions, details)}", flush=True)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy
 
 from bench.memory import memory_of
+from bench.tuned import tuned
 from subconscious.flow.giving import Start, surface_start
 from subconscious.flow.mind import Mind
 from subconscious.flow.unasked import Occasion, Prompt, surface_error, surface_file, surface_prompt
@@ -125,7 +126,7 @@ async def project_of_ten(folder: Path, *, ledger: bool) -> tuple[int, int]:
         await migrate(database)
         project = await settle(database, Identity(root=str(folder), name="shop"))
         await furnish(database, project)
-        chosen = Settings(embedder="none") if ledger else Settings(embedder="none", surface_cooldown_minutes=0)
+        chosen = Settings(embedder="none") if ledger else tuned(embedder="none", surface_cooldown_minutes=0)
         mind = Mind(database, None, chosen, no_embedding)
         tokens = [await hold(mind, project, number, ledger=ledger) for number in range(10)]
     finally:

@@ -30,6 +30,7 @@ import aiosqlite
 from pydantic import BaseModel, SecretStr
 
 from bench.fake_models import Books, FakeModel
+from bench.tuned import tuned
 from subconscious.errors import ProviderError
 from subconscious.llm.answers import Purpose
 from subconscious.llm.channel import Opener
@@ -102,7 +103,7 @@ def settings(provider: str, **changes: Any) -> Settings:
         "anthropic_key": SecretStr("bench"),
         "openai_key": SecretStr("bench"),
     }
-    return Settings(**values | changes)
+    return tuned(**values | changes)
 
 
 def opener(url: str) -> Opener:

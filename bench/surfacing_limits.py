@@ -23,13 +23,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from bench.memory import memory_of
+from bench.tuned import tuned
 from subconscious.flow import giving, handover, portfolio, recalling, unasked
 from subconscious.flow.giving import Start, surface_start
 from subconscious.flow.mind import Mind
 from subconscious.flow.unasked import Occasion, Prompt, surface_error, surface_file, surface_prompt
 from subconscious.model import Memory
 from subconscious.projects import Identity
-from subconscious.settings import Settings
 from subconscious.store import memories, surface_outcomes, surfaces, triggers
 from subconscious.store.connect import Database, open_database
 from subconscious.store.filters import Filter
@@ -137,7 +137,7 @@ class Sessions(RuleBasedStateMachine):
     )
     def begin(self, limit: int, of_file: int, at_once: int, minutes: int, off: tuple[str, ...]) -> None:
         """Choose the limits, and know something."""
-        self.settings = Settings(
+        self.settings = tuned(
             embedder="none",
             session_surfaces=limit,
             file_surfaces=of_file,

@@ -24,13 +24,14 @@ from pydantic_settings import SettingsError as UnreadableVariable
 from subconscious.errors import SettingsError
 from subconscious.kinds import KINDS
 from subconscious.safe_files import is_missing, read_regular
+from subconscious.tuning import Tuning
 
 log = logging.getLogger("subconscious.settings")
 Strategy = Literal["off", "redact", "mask", "block", "warn"]
 """What is done about personal data: not looked for, a mark in its place, a mark with its end, no text at all, noted."""
 
 
-class Settings(BaseSettings):
+class Settings(Tuning, BaseSettings):
     """What a person may change, with its default. Unknown keys are refused: a typo must not pass unseen."""
 
     model_config = SettingsConfigDict(env_prefix="SUBCONSCIOUS_", env_ignore_empty=True, extra="ignore", frozen=True)
@@ -48,11 +49,6 @@ class Settings(BaseSettings):
     review_threshold: float = Field(default=0.7, ge=0, le=1, description="confidence that is queued")
     review_expiry_days: float = Field(default=7, gt=0, description="days a queued capture waits")
     calibration: bool = Field(default=True, description="correct stated confidence by what you decided")
-    calibration_prior: float = Field(default=30, gt=0, description="outcomes that a stated confidence counts for")
-    calibration_days: float = Field(default=180, gt=0, description="days after which an outcome counts half")
-    calibration_silence: float = Field(
-        default=0.2, ge=0, le=1, description="what a capture given to sessions without objection counts for"
-    )
     session_captures: int = Field(
         default=15, ge=0, description="captures that one session may bring, the strongest first"
     )
@@ -60,9 +56,6 @@ class Settings(BaseSettings):
         default=True, description="keep the best of what the assistant found, marked, until it is confirmed"
     )
     dedupe: bool = Field(default=True, description="merge a repeated statement into its memory")
-    dedupe_likeness: float = Field(
-        default=0.85, ge=0.85, le=1, description="cosine above which two statements may be one said twice"
-    )
     refine: bool = Field(default=True, description="let the provider's model read sessions too, where there is one")
     model_scores: Literal["keep", "five"] = Field(
         default="keep",
@@ -75,8 +68,6 @@ class Settings(BaseSettings):
         default=30, gt=0, description="pause after the provider could not be asked; doubles with every failure"
     )
     chunk_tokens: int = Field(default=50_000, ge=200, description="tokens of a transcript that it reads at once")
-    chunk_overlap: int = Field(default=4, ge=0, description="turns that two such chunks share")
-    known_summaries: int = Field(default=20, ge=0, description="memories it is told of, so as not to repeat them")
 
     redact_secrets: Literal["redact", "mask", "block"] = Field(
         default="redact", description="what is done about keys and passwords"
@@ -85,18 +76,12 @@ class Settings(BaseSettings):
     redact_email: Strategy = Field(default="off", description="about addresses of people's mail")
     redact_phone: Strategy = Field(default="off", description="about telephone numbers")
     redact_ip: Strategy = Field(default="off", description="about public addresses of machines")
-    redaction_log: int = Field(default=5000, ge=0, description="findings that `subconscious redactions` remembers")
 
     poisoning: bool = Field(default=True, description="check what is captured for poisoning")
-    poisoning_low: float = Field(
-        default=0.8, ge=0, le=1, description="what a slight suspicion multiplies confidence by"
-    )
 
     start_tokens: int = Field(default=600, ge=0, le=2300, description="budget at session start")
-    start_characters: int = Field(default=9500, ge=0, le=9900, description="characters at session start")
     start_memories: int = Field(default=8, ge=0, le=50, description="memories given at once")
     handover: bool = Field(default=True, description="tell a session what the last one on its branch left")
-    handover_tokens: int = Field(default=250, ge=0, le=1000, description="budget of that, within `start_tokens`")
 
     surface_prompts: bool = Field(default=True, description="give memories that fit a prompt")
     surface_files: bool = Field(default=True, description="give memories bound to a file that is read or changed")
@@ -104,50 +89,26 @@ class Settings(BaseSettings):
         default=True,
         description="give a tool that failed the way out that was observed, or memories that know its error",
     )
-    surface_relevance: float = Field(default=0.6, ge=0, le=1, description="relevance from which one is given unasked")
     surface_kinds_off: tuple[str, ...] = Field(default=(), description="kinds that are never given unasked")
     session_surfaces: int = Field(default=3, ge=0, description="memories given unasked in one session, start apart")
     session_tokens: int = Field(default=300, ge=0, description="budget of these in one session, start apart")
-    file_surfaces: int = Field(default=2, ge=0, description="of these, memories given for one file")
-    surface_cooldown_minutes: float = Field(default=5, ge=0, description="pause before a memory is given again")
-    prompt_memories: int = Field(default=3, ge=0, le=10, description="memories given to one prompt")
-    prompt_tokens: int = Field(default=300, ge=0, le=2300, description="budget of what one prompt is given")
     surface_due: bool = Field(default=True, description="give a memory when the date that it names has come")
-    due_days: float = Field(default=14, ge=0, description="days after that date in which it is still given")
     receipts: bool = Field(default=True, description="say in one line what a session was given and what was stored")
     feedback: bool = Field(default=True, description="rank by whether answers used what they were given")
     mark_outdated: bool = Field(default=True, description="mark what is bound to a file that has changed since")
     mark_branches: bool = Field(default=True, description="mark what was said on a branch that is not merged")
 
     links: bool = Field(default=True, description="find out how memories bear on each other, let it count, mark it")
-    link_threshold: float = Field(default=0.7, ge=0, le=1, description="confidence from which a found link counts")
-    link_proposal_threshold: float = Field(
-        default=0.35, ge=0, le=1, description="likelihood from which one is proposed: shown, but counted in nothing"
-    )
     link_limit: int = Field(default=20, ge=0, le=100, description="links that are found for one memory at most")
 
     embedder: Literal["local", "openai", "ollama", "none"] = Field(default="local", description="what makes embeddings")
     embedder_model: str = Field(default="", description="the model of a remote embedder; empty: the one we chose")
     embedder_base_url: str = Field(default="", description="a server that speaks as OpenAI or Ollama does")
     embedder_key: SecretStr = Field(default=SecretStr(""), description="the remote embedder's key")
-    embedder_timeout_seconds: float = Field(default=30, gt=0, description="time one call of it may take")
-    embedder_check_seconds: float = Field(default=5, gt=0, description="time the check of its key may take")
     embedder_prompts: bool = Field(
         default=False, description="send it, redacted, what you type, so that hooks find by meaning too"
     )
-    embedder_prompt_ms: float = Field(default=150, ge=0, description="time a hook waits for it before words do alone")
     fusion: Literal["relative", "rrf", "nexus"] = Field(default="relative", description="how engines are fused")
-    fusion_alpha: float = Field(default=0.5, ge=0, le=1, description="weight of the vector engine in `relative`")
-    fusion_feedback: float = Field(
-        default=0.5, ge=0, le=2, description="what the best hits add to the query for a second look; 0: there is none"
-    )
-    fusion_graph: float = Field(default=0.3, ge=0, le=1, description="weight of the links in `relative`")
-    fusion_near: float = Field(default=0.25, ge=0, le=1, description="what a neighbour's score adds to a memory's own")
-    fusion_session: float = Field(default=0.2, ge=0, le=1, description="what a session in which much was found adds")
-    fusion_names: float = Field(default=0.5, ge=0, le=1, description="what the tags and files that a query names add")
-    fusion_dates: float = Field(default=0.5, ge=0, le=1, description="what the time that a search speaks of adds")
-    fusion_kinds: float = Field(default=0.1, ge=0, le=1, description="what the kind that a search speaks of adds")
-    prompt_context: bool = Field(default=True, description="complete a short prompt by words of the last five messages")
     reword: bool = Field(
         default=False, description="ask the provider's model which words a search lacks, where one waits for it"
     )
@@ -155,46 +116,14 @@ class Settings(BaseSettings):
     tier: Literal["minimal", "compact", "standard", "full"] = Field(
         default="standard", description="how much of each memory a recall tells"
     )
-    tier_minimal: int = Field(default=100, ge=30, description="tokens of a memory in the tier `minimal`")
-    tier_compact: int = Field(default=200, ge=30, description="tokens in `compact`")
-    tier_standard: int = Field(default=400, ge=30, description="tokens in `standard`")
-    graph_damping: float = Field(default=0.5, ge=0, le=0.99, description="share of a walk that follows links")
-    graph_kin: float = Field(
-        default=0, ge=0, le=1, description="what likeness in meaning counts as a link of; 0: only links are links"
-    )
-    rrf_k: int = Field(default=60, ge=1, description="k of the `rrf` preset")
-    rrf_agreement: float = Field(default=1.10, ge=1, description="factor for hits of two engines in `rrf`")
-    rrf_graph: float = Field(default=1.5, ge=0, description="weight of the links in `rrf`")
-    nexus_vector: float = Field(default=0.4, ge=0, le=1, description="weight of the vectors in `nexus`")
-    nexus_graph: float = Field(default=0.4, ge=0, le=1, description="weight of the links in `nexus`")
-    nexus_belief: float = Field(default=0.2, ge=0, le=1, description="weight of the noisy-or in `nexus`")
-    nexus_relevance: float = Field(default=0.3, ge=0, le=1, description="relevance from which `nexus` shows a hit")
     recall_budget: Literal["lean", "balanced", "deep"] = Field(
         default="balanced", description="how far a search looks and how much text it answers with"
     )
     recall_mode: Literal["preset", "any", "auto", "execution", "planning", "brainstorming"] = Field(
         default="preset", description="what is asked for: `auto` reads it off the question, as `nexus` does"
     )
-    execution_relevance: float = Field(default=0.85, ge=0, le=1, description="relevance from which that mode shows one")
-    planning_relevance: float = Field(default=0.65, ge=0, le=1, description="the same for planning")
-    brainstorming_relevance: float = Field(default=0.5, ge=0, le=1, description="the same for brainstorming")
-    recall_first: float = Field(
-        default=0.65, ge=0, le=1, description="relevance from which what is pinned, approved or summed up leads"
-    )
-    recall_alike: float = Field(
-        default=0.95, ge=0, le=1, description="cosine above which two hits say the same and one is shown"
-    )
-    ranking_decay: float = Field(default=0.01, ge=0, description="a day's decay in the ranking")
-    stale_days: float = Field(default=90, gt=0, description="days without recall after which x 0.5")
-    stale_factor: float = Field(default=0.5, ge=0, le=1, description="what a stale memory's rank is multiplied by")
-    superseded_factor: float = Field(
-        default=0.5, ge=0, le=1, description="what the rank of a memory is multiplied by whose place another has taken"
-    )
     trust_marks: bool = Field(
         default=True, description="say how far a memory can be trusted, and what it conflicts with"
-    )
-    feedback_weight: float = Field(
-        default=0.3, ge=0, le=1, description="how much `useful`, `wrong` and corrections move a memory's rank"
     )
 
     archive_faded: bool = Field(default=True, description="archive once a day what has faded")
@@ -205,26 +134,12 @@ class Settings(BaseSettings):
     archive_patience: float = Field(
         default=1, ge=0, description="half-lives of its kind that it stays unused in any case; 0: the formula alone"
     )
-    archive_most: int = Field(default=100, ge=0, description="memories that one day may archive; the rest next day")
-    decay_recency: float = Field(default=0.4, ge=0, description="weight of recency in `weighted`")
-    decay_frequency: float = Field(default=0.3, ge=0, description="weight of how often it was used")
-    decay_relevance: float = Field(default=0.2, ge=0, description="weight of whether its files are worked on")
-    decay_supersession: float = Field(default=0.1, ge=0, description="weight of whether it still holds")
     half_lives: dict[str, float] = Field(default={}, description="days, by kind, in place of ours; 0: it never fades")
 
     consolidation: bool = Field(default=True, description="once a week sum up memories that say much of the same")
-    consolidation_likeness: float = Field(default=0.7, ge=0, le=1, description="cosine that all of them have at least")
-    consolidation_auto: float = Field(
-        default=0.95, ge=0, le=1, description="cosine above which it is done at once; below, a person is asked"
-    )
-    consolidation_daily: int = Field(default=10, ge=0, description="summings up of one day, proposed ones included")
-    promote_from: float = Field(default=7, ge=1, le=10, description="score from which a memory is project knowledge")
-    observe_from: float = Field(default=4, ge=1, le=10, description="score from which it is in what is rendered")
     rendered: bool = Field(
         default=True, description="keep a copy of each project to read, and to start with without the daemon"
     )
-    rendered_memories: int = Field(default=200, ge=1, le=2000, description="memories in one rendered file at most")
-    friction_sessions: int = Field(default=3, ge=2, description="sessions in which trouble recurs to be a pattern")
 
     provider: str = Field(default="none", description="the model that is asked: anthropic, openai, ...")
     provider_fallback: tuple[str, ...] = Field(
@@ -246,51 +161,34 @@ class Settings(BaseSettings):
     provider_options: dict[str, dict[str, Any]] = Field(
         default={}, description="further options, a table for each provider"
     )
-    provider_timeout_seconds: float = Field(default=60, gt=0, description="time one call may take")
     provider_attempts: int = Field(default=4, ge=1, le=20, description="tries of a call before its job waits")
-    provider_patience_seconds: float = Field(
-        default=20, ge=0, description="the longest pause between tries; who is told to wait longer waits as a job"
-    )
-    provider_recheck_minutes: float = Field(default=60, gt=0, description="pause after a refused key (E050)")
     requests_per_minute: int = Field(default=60, ge=1, description="calls of one provider in any minute")
     tokens_per_minute: int = Field(default=100_000, ge=1, description="tokens of one provider in any minute")
-    rate_window_seconds: float = Field(default=60, gt=0, description="the minute of the two above")
-    breaker_failures: int = Field(default=5, ge=1, description="failures in a row that rest a provider")
     breaker_seconds: float = Field(default=60, gt=0, description="how long it rests")
     claude_code_tokens_per_day: int = Field(
         default=150_000, ge=0, description="tokens of a day that Claude Code is asked for: a subscription has limits"
     )
     cost_per_day: float = Field(default=10, ge=0, description="dollars of a day, from which on work waits")
     cost_per_session: float = Field(default=5, ge=0, description="dollars of a session, as above")
-    cost_warning: float = Field(default=0.8, gt=0, le=1, description="share of a cap that is warned of once")
     cost_assumed: float = Field(
         default=20, ge=0, description="dollars a million tokens that an unknown price counts as against the caps"
     )
-    micro_batches: bool = Field(default=True, description="ask several small things in one call")
-    micro_batch_seconds: float = Field(default=0.1, ge=0, description="time such calls are gathered for")
-    micro_batch_size: int = Field(default=10, ge=1, le=100, description="requests in one such call at most")
-    native_batches: bool = Field(default=True, description="use a provider's batches for what can wait")
-    native_batch_size: int = Field(default=1000, ge=1, le=10_000, description="requests in one of those at most")
-    native_batch_seconds: float = Field(default=60, gt=0, description="the first pause before asking how far it is")
-    later_attempts: int = Field(default=3, ge=1, description="tries of what can wait before it is buried")
+
+    native_batch_seconds: float = Field(
+        default=60, gt=0, description="pause before asking how far a batch is"
+    )
 
     maintenance: bool = Field(default=True, description="nightly, weekly and monthly upkeep")
-    maintenance_hour: int = Field(default=3, ge=0, le=23, description="the hour from which it is due")
     maintenance_quiet_seconds: float = Field(
         default=120, ge=0, description="silence of prompts and commands that it waits for"
     )
     maintenance_share: float = Field(
         default=0.25, gt=0, le=1, description="share of one processor's time that it may take"
     )
-    backups_daily: int = Field(default=7, ge=1, le=365, description="days of which a copy of the database is kept")
-    backups_weekly: int = Field(default=4, ge=0, le=520, description="weeks of which one is kept beyond that")
 
-    workers: int = Field(default=2, ge=1, le=16, description="jobs worked on at once")
     job_attempts: int = Field(default=5, ge=1, description="tries before a job is buried")
-    job_timeout_seconds: float = Field(default=120, gt=0, description="time one job may take")
     idle_exit_minutes: float = Field(default=30, gt=0, description="quiet time after which the daemon leaves")
     silent_minutes: float = Field(default=30, gt=0, description="silence after which a session is closed")
-    sweep_seconds: float = Field(default=5, gt=0, description="pause between two sweeps of the spool")
     spool_max_mb: int = Field(
         default=256, ge=1, description="size the spool may reach; the oldest entries beyond it are dropped"
     )
@@ -352,7 +250,10 @@ KEYS = frozenset(name for name, field in Settings.model_fields.items() if field.
 """Settings that are secret: masked wherever they are shown, and never taken from a file that others may read."""
 
 
-RETIRED_WHY = {"spool_max_days": "the age of an entry never deletes it, only spool_max_mb does"}
+RETIRED_WHY = {
+    "spool_max_days": "the age of an entry never deletes it, only spool_max_mb does",
+    **dict.fromkeys(Tuning.__annotations__, "it is fixed now"),
+}
 """Settings of earlier versions, and why they are gone: a config.toml that still has one goes on working."""
 RETIRED = frozenset(RETIRED_WHY)
 

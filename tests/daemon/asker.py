@@ -12,12 +12,12 @@ from dataclasses import replace
 import aiosqlite
 from pydantic import BaseModel, SecretStr
 
+from bench.tuned import tuned
 from subconscious.home import Home
 from subconscious.llm.answers import Purpose
 from subconscious.llm.client import LLMClient
 from subconscious.llm.later import Later
 from subconscious.providers import Request, open_provider
-from subconscious.settings import Settings
 from subconscious.store import asked, events
 from subconscious.store.asked import Asked
 from subconscious.store.connect import Database, open_database
@@ -35,7 +35,7 @@ async def use(tx: aiosqlite.Connection, question: Asked, answer: Word) -> None:
 async def main(home: Home, url: str, count: int) -> None:
     database = await open_database(home.database)
     await migrate(database)
-    settings = Settings(
+    settings = tuned(
         provider="anthropic",
         anthropic_key=SecretStr("test"),
         native_batch_seconds=0.05,

@@ -209,8 +209,8 @@ async def test_what_was_refused_is_left_alone_until_it_says_something_else(core:
     assert await consolidating.consolidate(core, project.id) == Done()
 
 
-async def test_a_day_has_its_number(core: Core, project: Project) -> None:
-    core.settings = core.settings.model_copy(update={"consolidation_daily": 1})
+async def test_a_day_has_its_number(core: Core, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Settings, "consolidation_daily", 1)
     await alike(core, project)
     await alike(core, project, kind="learning")
     assert [len((await consolidating.consolidate(core, project.id)).made) for _ in range(2)] == [1, 0]
@@ -422,8 +422,10 @@ async def recalled(core: Core, project: Project, **which: Any) -> set[int]:
     return {hit.memory.id for hit in await recall(mind, wanted, project.id, 9, mind.wanted(ASKED))}
 
 
-async def test_what_sums_up_others_is_given_in_their_place(core: Core, project: Project) -> None:
-    core.settings = core.settings.model_copy(update={"recall_alike": 1.0})
+async def test_what_sums_up_others_is_given_in_their_place(
+    core: Core, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Settings, "recall_alike", 1.0)
     one, other = await alike(core, project)
     third = await kept(core, project, "Amounts are shown in cents.", 2.0)
     assert await recalled(core, project) == {one.id, other.id, third.id}

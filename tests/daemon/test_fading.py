@@ -14,6 +14,7 @@ import numpy
 import pytest
 
 from bench.sessions import Speaker
+from bench.tuned import tuned
 from daemon import acts, correcting, fading, typed
 from daemon.core import Core
 from daemon.correcting import Wish
@@ -26,7 +27,6 @@ from subconscious.flow.recalling import recall
 from subconscious.home import Home
 from subconscious.model import Link, Memory, Role, Turn
 from subconscious.model import Origin as Whose
-from subconscious.settings import Settings
 from subconscious.store import corrections, links, memories, purge, vectors
 from subconscious.store import fading as stored
 from subconscious.store.connect import Database
@@ -41,7 +41,7 @@ LONG_AGO = time() - 400 * DAY
 
 @pytest.fixture
 async def core(home: Home, database: Database) -> AsyncIterator[Core]:
-    settings = Settings(embedder="none", archive_most=1000)
+    settings = tuned(embedder="none", archive_most=1000)
     made = Core(home, settings, database, Embedding("none", database))
     try:
         yield made
@@ -95,7 +95,7 @@ async def test_what_was_brought_back_stays(core: Core, project: Project) -> None
 async def test_a_day_archives_no_more_than_a_person_wants_and_the_most_faded_first(
     core: Core, project: Project
 ) -> None:
-    core.settings = core.settings.model_copy(update={"archive_most": 1})
+    core.settings = tuned(embedder="none", archive_most=1)
     first = await kept(core, "Said first.", project, said_at=LONG_AGO - DAY, created_at=LONG_AGO - DAY)
     second = await kept(core, "Said second.", project)
     report = await fading.archive_faded(core, time())

@@ -13,6 +13,7 @@ import pytest
 from bench.sessions import Speaker
 from subconscious import client
 from subconscious.home import Home
+from subconscious.settings import Settings
 from tests.support import terminal
 from tests.support.daemons import configure, drained, eventually, new_session
 from tests.support.embedding_server import EmbeddingServer, embedding_server
@@ -56,8 +57,11 @@ def test_a_prompt_about_nothing_that_is_known_is_silent(running: Home, speaker: 
     assert surfaces(running, talker) == []
 
 
-def test_a_prompt_and_a_session_are_given_so_much_and_no_more(stopped: Home, tmp_path: Path) -> None:
-    configure(stopped, prompt_memories=2, session_surfaces=3)
+def test_a_prompt_and_a_session_are_given_so_much_and_no_more(
+    stopped: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Settings, "prompt_memories", 2)
+    configure(stopped, session_surfaces=3)
     client.ensure_daemon(stopped)
     talker = begun(stopped, tmp_path / "project")
     remember(stopped, talker, *(f"{UPLOADS} Case {number}." for number in range(5)))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 import pytest
 
+from bench.tuned import tuned
 from daemon import batches, chain, schedule, worker
 from daemon.core import Core
 from daemon.embedding import Embedding
@@ -93,7 +94,7 @@ async def test_a_job_that_hangs_is_cut_off_and_does_not_hold_up_others(
 
     monkeypatch.setitem(EVENTS, "Stop", hang)
     monkeypatch.setattr(worker, "LONGEST_PAUSE", 0.01)
-    core.settings = Settings(embedder="none", job_attempts=1, job_timeout_seconds=0.05)
+    core.settings = tuned(embedder="none", job_attempts=1, job_timeout_seconds=0.05)
     entry(core)
     async with working(core):
         buried = await until("buried", core.database)
@@ -120,7 +121,7 @@ async def test_a_full_disk_buries_nothing_and_is_survived(core: Core, monkeypatc
     monkeypatch.setattr(worker, "LONGEST_PAUSE", 0.01)
     monkeypatch.setattr(worker, "WORLD_PAUSE", 0.01)
     monkeypatch.setattr(worker, "LEASE_MARGIN", 0.0)
-    core.settings = Settings(embedder="none", job_attempts=1, job_timeout_seconds=0.2)
+    core.settings = tuned(embedder="none", job_attempts=1, job_timeout_seconds=0.2)
 
     async def grow(work: Work) -> None:
         async with work.commit() as tx:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from bench.tuned import tuned
 from subconscious.flow.mind import Mind
 from subconscious.model import Scope
-from subconscious.settings import Settings
 from subconscious.store import memories
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
@@ -18,7 +18,7 @@ async def no_embedding(text: str) -> None:
 
 
 def make_mind(database: Database, **settings: Any) -> Mind:
-    return Mind(database, None, Settings(embedder="none", **settings), no_embedding)
+    return Mind(database, None, tuned(embedder="none", **settings), no_embedding)
 
 
 async def store(database: Database, project: Project, content: str, **changes: Any) -> int:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.tuned import tuned
 from subconscious.decay import (
     DAY,
     IMPORTANCE,
@@ -218,7 +219,7 @@ def test_states_by_what_is_left() -> None:
 
 
 def test_terms_are_those_of_the_settings() -> None:
-    chosen = Terms.of(Settings(half_lives={"progress": 3, "lesson": 0}, archive_below=0.2, decay_recency=0.7))
+    chosen = Terms.of(tuned(half_lives={"progress": 3, "lesson": 0}, archive_below=0.2, decay_recency=0.7))
     assert (chosen.below, chosen.recency, chosen.patience) == (0.2, 0.7, 1.0)
     assert (chosen.half_life("progress"), chosen.half_life("lesson"), chosen.half_life("decision")) == (3, None, 180)
     assert Terms.of(Settings()) == TERMS

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, SecretStr
 
+from bench.tuned import tuned
 from subconscious.errors import (
     BadAnswerError,
     BadRequestError,
@@ -58,7 +59,7 @@ def swift(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def made(database: Database, stage: Stage, **settings: Any) -> LLMClient:
-    return LLMClient(database, Settings(**{"provider": "main", **settings}), stage)
+    return LLMClient(database, tuned(**{"provider": "main", **settings}), stage)
 
 
 async def calls(database: Database) -> list[dict[str, Any]]:
@@ -388,7 +389,7 @@ class Accounts:
 
     def client(self, database: Database, own: dict[str, str], **settings: Any) -> LLMClient:
         """A client of OpenAI whose sessions have keys of their ``own``."""
-        chosen = Settings(**{"provider": "openai", "openai_model": "m", **settings})
+        chosen = tuned(**{"provider": "openai", "openai_model": "m", **settings})
         return LLMClient(database, chosen, self, lambda session: {"openai_key": own[session]} if session in own else {})
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from bench.tuned import tuned
 from subconscious.errors import UnavailableError
 from subconscious.llm.client import LLMClient
 from subconscious.llm.joining import joined
 from subconscious.providers import Request
 from subconscious.providers.structured import schema_of
-from subconscious.settings import Settings
 from subconscious.store.connect import Database
 from tests.support.llm_stage import Stage
 
@@ -44,7 +44,7 @@ def judge(request: Request) -> str:
 
 def client_of(database: Database, answer: Callable[[Request], Any], **settings: Any) -> tuple[LLMClient, Stage]:
     stage = Stage(main=answer)
-    return LLMClient(database, Settings(provider="main", cost_assumed=0, **settings), stage), stage
+    return LLMClient(database, tuned(provider="main", cost_assumed=0, **settings), stage), stage
 
 
 async def ask_all(client: LLMClient, texts: list[str], session: str = "s") -> list[Any]:

@@ -10,13 +10,13 @@ import aiosqlite
 import pytest
 from pydantic import BaseModel
 
+from bench.tuned import tuned
 from subconscious.errors import BadRequestError, KeyRefusedError, UnavailableError
 from subconscious.llm.answers import Purpose
 from subconscious.llm.client import LLMClient
 from subconscious.llm.later import Later
 from subconscious.providers import Access, Provider, Reply, Request, Usage
 from subconscious.providers.scripted import ScriptedProvider
-from subconscious.settings import Settings
 from subconscious.store import asked
 from subconscious.store.asked import Asked
 from subconscious.store.connect import Database
@@ -54,9 +54,7 @@ class World:
         """Sessions' own keys."""
         options = {"script": self._answer, "running": 0}
         self.provider = ScriptedProvider(Access("m", options=options))
-        self.settings = Settings(
-            **{"provider": "main", "native_batch_seconds": 1e-9, "provider_attempts": 1, **settings}
-        )
+        self.settings = tuned(**{"provider": "main", "native_batch_seconds": 1e-9, "provider_attempts": 1, **settings})
         self.start()
 
     def _answer(self, request: Request) -> Any:

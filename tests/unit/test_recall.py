@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bench.tuned import tuned
 from daemon.requests.finding import FindingArgs, chosen
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import recall
 from subconscious.model import Link
 from subconscious.search.engines import find
-from subconscious.settings import Settings
 from subconscious.store import full_text, links, memories, vectors
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
@@ -43,7 +43,7 @@ def mind_of(database: Database, asked: list[float], **settings: Any) -> Mind:
     async def embed(text: str) -> np.ndarray:
         return unit(asked)
 
-    return Mind(database, NumpyIndex(database, "toy"), Settings(**settings), embed)
+    return Mind(database, NumpyIndex(database, "toy"), tuned(**settings), embed)
 
 
 async def found(mind: Mind, project: Project, text: str, limit: int = 10) -> list[int]:
