@@ -174,9 +174,7 @@ class Settings(Tuning, BaseSettings):
         default=20, ge=0, description="dollars a million tokens that an unknown price counts as against the caps"
     )
 
-    native_batch_seconds: float = Field(
-        default=60, gt=0, description="pause before asking how far a batch is"
-    )
+    native_batch_seconds: float = Field(default=60, gt=0, description="pause before asking how far a batch is")
 
     maintenance: bool = Field(default=True, description="nightly, weekly and monthly upkeep")
     maintenance_quiet_seconds: float = Field(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from subconscious.home import Home
 from subconscious.projects import Identity
+from subconscious.redaction import policy
 from subconscious.store.connect import Database, open_database
 from subconscious.store.projects import Project, settle
 from tests.support.databases import copy_migrated
@@ -18,6 +19,13 @@ from tests.support.databases import copy_migrated
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 settings.register_profile("quick", settings.get_profile("unhurried"), max_examples=10)
+
+
+@pytest.fixture(autouse=True)
+def no_secret_is_known() -> Iterator[None]:
+    """Forget the secrets that a test has found: the policy holds for the whole process."""
+    yield
+    policy.use(policy.Policy())
 
 
 @pytest.fixture

@@ -29,6 +29,8 @@ _SECRET = r"(?<!public)(?<!public[_-])(?:secret|token|(?:api|access|auth|private
 _UNTIL_VALUE = r"""(?P<rest>[\w-]{0,24})(?:\\{0,2}["'`])?[\])]?(?:\s?:\s?[A-Za-z][\w.?]{0,20}(?=\s?=))?\s{0,8}"""
 _SIGN = r"""(?::=|={1,3}|!==?|=>|->|::?|\|\|(?=\s{0,8}[\\"'`]))\s{0,8}"""
 _QUOTE = r"""(?P<quote>\\{0,2}(?:"{3}|'{3}|["'`])|&quot;)"""
+_QUOTED_AROUND = r"""["'`][,;.:)\]}>]{0,8}(?:\s|$)"""
+"""The end of a quotation that holds a name with its value."""
 _BARE = r"""[^\s"'`,;&<>|\\]{4,200}+"""
 
 _NO_VALUE = re.compile(
@@ -300,7 +302,8 @@ RULES = (
     _placed(
         "password",
         _PASSWORD_HINTS,
-        rf"{_PASSWORD}(?P<rest>[\w-]{{0,24}})[\"'`]?\s{{0,4}}(?::=|={{1,2}}|:)\s{{0,4}}[\"'`]?(?P<secret>\S{{8,120}}+)",
+        rf"{_PASSWORD}(?P<rest>[\w-]{{0,24}})[\"'`]?\s{{0,4}}(?::=|={{1,2}}|:)\s{{0,4}}(?P<quote>[\"'`])?"
+        rf"(?P<secret>(?(quote)\S{{8,120}}?(?=(?P=quote)(?:[\s,;:)}}\]]|$))|\S{{8,120}}?(?={_QUOTED_AROUND}))|\S{{8,120}}+)",
         _symbol_password,
     ),
     _placed(

@@ -333,3 +333,18 @@ def test_no_rule_is_read_before_a_text_is() -> None:
     asked = "import sys, subconscious.redaction; print([name for name in sys.modules if 'gitleaks' in name])"
     ran = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, cwd=ROOT)
     assert ran.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"password": "kzq12wmx"}',
+        '{"password": "a1[b]c!d}e", "x": 1}',
+        "{'password': 'kzq12wmx'}",
+        '["password: a1[b]c!d}e"]',
+    ],
+)
+def test_a_password_ends_where_its_quotation_does(text: str) -> None:
+    changed = redact(text).text
+    assert "[redacted: password]" in changed
+    assert [changed.count(sign) for sign in "\"'{"] == [text.count(sign) for sign in "\"'{"]
