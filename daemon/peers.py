@@ -13,6 +13,7 @@ import re
 import socket
 import struct
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,6 +141,24 @@ def doubt_of_decision(pid: int, root: Path | None = None) -> str:
     if not line[client].terminal:
         return "this session has no terminal"
     return _doubt_of_terminal(line[client:], root)
+
+
+def client_of(pid: int) -> str:
+    """The name of the client that a process runs for, which is no other's while the machine runs; "" where none is."""
+    return next((_name(process) for process in _line(pid) if process.client), "")
+
+
+def running_clients(root: Path | None = None) -> dict[str, float]:
+    """The clients that run now and may share a state folder: their names, and when they started."""
+    if sys.platform != "linux":
+        return {}
+    booted = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+    tick = 1 / os.sysconf("SC_CLK_TCK")
+    return {_name(client): booted + client.started * tick for client in _clients(root)}
+
+
+def _name(client: Process) -> str:
+    return f"{client.pid}-{client.started}"
 
 
 def _doubt_of_terminal(line: list[Process], root: Path | None) -> str:
