@@ -246,7 +246,8 @@ def _read(pid: int) -> Process | None:
         uid=uid,
         name=name,
         script=words[1] if len(words) > 1 else b"",
-        client=fields[0] not in ENDED and _is_client(name, words),
+        # A process that ends has lost its words and its environment a moment before its state says so.
+        client=fields[0] not in ENDED and words != [b""] and _is_client(name, words),
         marked=environment is not None and MARK.search(environment) is not None,
         readable=environment is not None,
     )
