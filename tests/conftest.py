@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,15 @@ from tests.support.databases import copy_migrated
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 settings.register_profile("quick", settings.get_profile("unhurried"), max_examples=10)
+
+
+@pytest.fixture(autouse=True)
+def _log_is_heard() -> Iterator[None]:
+    """Fail whoever leaves the log switched off: tests that read it later would fail instead."""
+    yield
+    left = logging.root.manager.disable
+    logging.disable(logging.NOTSET)
+    assert left == logging.NOTSET
 
 
 @pytest.fixture
