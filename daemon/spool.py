@@ -60,7 +60,6 @@ class Spool:
         # Entries that their hooks could not write, and that can't be written yet; by name, oldest first.
         self._unwritten: dict[str, bytes] = {}
         self._writing_out = asyncio.Lock()
-        self._running: list[unheard.Running] = []
         self.lost = 0
         self._half_written: dict[str, int] = {}
 
@@ -72,8 +71,7 @@ class Spool:
         names = await asyncio.to_thread(entry_names, self._folder)
         known = await jobs.states(self._core.database, names)
         self._core.unheard.update(name for name in names if name not in known)
-        if self._core.unheard:
-            self._running = await unheard.running_sessions(self._core)
+        self._core.unheard -= await unheard.doubted(self._core, self._core.unheard, self._folder)
 
     def path(self, name: str) -> Path:
         """Where an entry lies."""
@@ -101,8 +99,6 @@ class Spool:
         await self._bury([name for name in names if states.get(name) == "buried"])
         new = [name for name in names if name not in states]
         read = await asyncio.to_thread(lambda: [(name, _try_read(self.path(name))) for name in new])
-        entries = [entry for name, entry in read if isinstance(entry, Entry) and name in self._core.unheard]
-        self._core.unheard -= await unheard.doubted(self._core, entries, self._running, self._folder)
         async with self._core.database.write() as tx:
             for name, found in read:
                 if isinstance(found, Entry):

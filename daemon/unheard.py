@@ -1,57 +1,78 @@
-"""Whether entries that no daemon could hear may have been written by a command of a session that runs.
+"""Which entries that no daemon could hear may have been written by a command of another session.
 
 While no daemon listens nobody vouches for a hook, and a command can write a session that never was: its transcript and
-its entries, in the right order and over time. It can't choose when the kernel last changed a file, nor when the client
-that runs it started. So an entry is doubted where a client was running before it, and hooks have spoken for that
-client's other sessions but not for the entry's. Nothing is lost: the session is believed once a hook speaks for it, and
-what it said waits for review until then.
+its entries, in the right order and over time. It can't choose when the kernel last changed a file, nor undo that hooks
+have spoken for its own session. So an entry is doubted that was written while such a session went on, unless hooks
+spoke for the entry's session too. Nothing is lost: what the doubted session said waits for review, and once a hook
+speaks for the session it is believed like any other.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 from subconscious.store import events
 
 from .core import Core
-from .entry import Entry
+from .entry import BrokenEntryError, read_entry
 from .peers import running_clients
 from .vouching import KNOWN
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
-    """A client that runs: since when, and the sessions that its hooks have spoken for."""
+class Lying:
+    """An entry that lies in the spool: whose it claims to be, and when the kernel wrote it."""
+
+    name: str
+    session_id: str
+    written: float
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From when to when a client is known to have run, and the sessions that its hooks spoke for."""
 
     since: float
+    until: float
     sessions: frozenset[str]
 
 
-async def running_sessions(core: Core) -> list[Running]:
-    """The clients that run now, without those whose hooks no daemon has heard: they may be anybody's."""
+async def doubted(core: Core, names: Iterable[str], folder: Path) -> set[str]:
+    """The names of the entries that a command of another session may have written."""
+    lying = await asyncio.to_thread(_read, [folder / name for name in names])
+    if not lying:
+        return set()
+    told = {one: await events.history(core.database, "prompt", one) for one in {one.session_id for one in lying}}
+    spans = await _running(core)
+    for session_id, known in told.items():
+        if since := [event["at"] for event in known if event["action"] == KNOWN and event["reason"]]:
+            until = max(one.written for one in lying if one.session_id == session_id)
+            spans.append(Span(min(since), until, frozenset({session_id})))
+    return {one.name for one in lying if not told[one.session_id] and _may_be_anothers(one, spans)}
+
+
+async def _running(core: Core) -> list[Span]:
+    """The clients that run now and whose hooks have spoken; others may be anybody's, such as the entry's own."""
     clients = await asyncio.to_thread(running_clients, core.home.root)
     spoken = await events.subjects_by_reason(core.database, KNOWN, "prompt", list(clients))
-    return [Running(clients[client], frozenset(sessions)) for client, sessions in spoken.items()]
+    return [Span(clients[client], inf, frozenset(sessions)) for client, sessions in spoken.items()]
 
 
-async def doubted(core: Core, entries: Iterable[Entry], running: list[Running], folder: Path) -> set[str]:
-    """The names of the entries that another session may have written."""
-    names = set()
-    for entry in entries if running else ():
-        session_id = entry.payload.session_id
-        written = await asyncio.to_thread(_written, folder / entry.name)
-        others = [one for one in running if one.since < written and session_id not in one.sessions]
-        if others and not await events.history(core.database, "prompt", session_id):
-            names.add(entry.name)
-    return names
+def _may_be_anothers(entry: Lying, spans: Collection[Span]) -> bool:
+    return any(span.since < entry.written < span.until and entry.session_id not in span.sessions for span in spans)
 
 
-def _written(path: Path) -> float:
-    """When a file was last changed, by the kernel's clock; what is gone was written at no time."""
-    try:
-        return path.lstat().st_ctime
-    except OSError:
-        return 0.0
+def _read(paths: Sequence[Path]) -> list[Lying]:
+    """The entries that can be read; the others name no session."""
+    found = []
+    for path in paths:
+        try:
+            written = path.lstat().st_ctime
+            found.append(Lying(path.name, read_entry(path).payload.session_id, written))
+        except (OSError, BrokenEntryError):
+            continue
+    return found

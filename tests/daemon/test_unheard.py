@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from pathlib import Path
 from time import time
 
@@ -9,7 +11,6 @@ import pytest
 
 from daemon import unheard
 from daemon.core import Core
-from daemon.entry import Entry, Payload
 from daemon.vouching import KNOWN
 from subconscious.store import events
 
@@ -22,15 +23,16 @@ async def bind(core: Core, session_id: str, client: str = CLIENT) -> None:
         await events.record(tx, KNOWN, "prompt", session_id, reason=client)
 
 
-def lay(folder: Path, session_id: str) -> Entry:
-    """An entry that lies in the spool, and claims to be of yesterday."""
-    name = f"{session_id}.entry"
-    (folder / name).write_text("")
-    return Entry(name, "Stop", time() - 86_400, "/", "", "", {}, Payload(session_id))
+def lay(folder: Path, session_id: str, event: str = "Stop") -> str:
+    """Lay an entry into the spool that claims to be of long ago; return its name."""
+    name = f"{len(list(folder.iterdir())):020d}-1-00000000.entry"
+    head = f"subconscious 1\t{event}\t1000000000000000000\t/\t\t0.1.0\t\n"
+    (folder / name).write_text(head + json.dumps({"session_id": session_id}))
+    return name
 
 
-async def doubted(core: Core, entry: Entry, folder: Path) -> bool:
-    return entry.name in await unheard.doubted(core, [entry], await unheard.running_sessions(core), folder)
+async def doubted(core: Core, *names: str) -> set[str]:
+    return await unheard.doubted(core, names, core.home.spool)
 
 
 @pytest.fixture
@@ -42,35 +44,51 @@ def running(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
 
 
 @pytest.mark.usefixtures("running")
-async def test_another_running_session_may_have_written_it(core: Core, tmp_path: Path) -> None:
+async def test_a_running_session_may_have_written_it(core: Core) -> None:
     await bind(core, "a")
-    assert await doubted(core, lay(tmp_path, "b"), tmp_path)
-    assert not await doubted(core, lay(tmp_path, "a"), tmp_path)
+    ours, forged = lay(core.home.spool, "a"), lay(core.home.spool, "b")
+    assert await doubted(core, ours, forged) == {forged}
+
+
+async def test_a_session_that_went_on_may_have_written_it(core: Core, running: dict[str, float]) -> None:
+    """It has ended before a daemon could look for its client."""
+    running.clear()
+    await bind(core, "a")
+    forged = lay(core.home.spool, "b")
+    await asyncio.sleep(0.02)  # a later tick of the kernel's clock
+    later = lay(core.home.spool, "a", "SessionEnd")
+    assert await doubted(core, forged, later) == {forged}
+
+
+async def test_what_was_written_after_the_end_of_the_others_is_believed(core: Core, running: dict[str, float]) -> None:
+    running.clear()
+    await bind(core, "a")
+    ended = lay(core.home.spool, "a", "SessionEnd")
+    await asyncio.sleep(0.02)
+    assert await doubted(core, ended, lay(core.home.spool, "b")) == set()
 
 
 @pytest.mark.usefixtures("running")
-async def test_a_session_that_a_hook_spoke_for_is_believed(core: Core, tmp_path: Path) -> None:
+async def test_a_session_that_a_hook_spoke_for_is_believed(core: Core) -> None:
     await bind(core, "a")
     await bind(core, "b", "8-4712")
-    assert not await doubted(core, lay(tmp_path, "b"), tmp_path)
+    assert await doubted(core, lay(core.home.spool, "b")) == set()
 
 
-async def test_a_session_that_began_later_has_written_nothing(
-    core: Core, tmp_path: Path, running: dict[str, float]
-) -> None:
+async def test_a_session_that_began_later_has_written_nothing(core: Core, running: dict[str, float]) -> None:
     await bind(core, "a")
-    entry = lay(tmp_path, "b")
+    entry = lay(core.home.spool, "b")
     running[CLIENT] = time() + 60
-    assert not await doubted(core, entry, tmp_path)
+    assert await doubted(core, entry) == set()
 
 
 @pytest.mark.usefixtures("running")
-async def test_a_client_that_nobody_has_heard_may_be_its_own(core: Core, tmp_path: Path) -> None:
+async def test_a_client_that_nobody_has_heard_may_be_its_own(core: Core) -> None:
     """As on the first day, when sessions run before there is a daemon."""
-    assert not await doubted(core, lay(tmp_path, "b"), tmp_path)
+    assert await doubted(core, lay(core.home.spool, "a"), lay(core.home.spool, "b")) == set()
 
 
-async def test_a_client_that_has_ended_is_not_looked_at(core: Core, tmp_path: Path, running: dict[str, float]) -> None:
-    await bind(core, "a")
-    running.clear()
-    assert not await doubted(core, lay(tmp_path, "b"), tmp_path)
+async def test_a_broken_entry_names_no_session(core: Core) -> None:
+    name = lay(core.home.spool, "b")
+    (core.home.spool / name).write_bytes(b"what?")
+    assert await doubted(core, name, "gone.entry") == set()
