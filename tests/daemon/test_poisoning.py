@@ -56,6 +56,12 @@ def test_an_attack_goes_to_quarantine_and_nowhere_else(running: Home, speaker: S
     assert [one["id"] for one in listed(running, speaker, "quarantined")] == [number]
 
 
+def test_a_start_says_that_something_is_in_quarantine_alone(running: Home, speaker: Speaker) -> None:
+    attacked(running, speaker)
+    begun = new_session(running, speaker.project).ask("SessionStart", source="startup").decode()
+    assert "Subconscious: 1 captured statement may be poisoned (/subconscious:review quarantine)." in begun
+
+
 def test_what_a_person_pasted_waits_for_them(running: Home, speaker: Speaker) -> None:
     speaker.say(ATTACK)
     speaker.say(DECISION)
