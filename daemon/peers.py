@@ -8,6 +8,7 @@ no command of a session can have opened it. Other systems have no /proc: there t
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import socket
@@ -152,9 +153,19 @@ def running_clients(root: Path | None = None) -> dict[str, float]:
     """The clients that run now and may share a state folder: their names, and when they started."""
     if sys.platform != "linux":
         return {}
+    return {_name(client): _time_of(client) for client in _clients(root)}
+
+
+def process_began(pid: int) -> float:
+    """When a process started; later than all times where that can't be seen."""
+    process = _read(pid) if sys.platform == "linux" else None
+    return _time_of(process) if process else math.inf
+
+
+def _time_of(process: Process) -> float:
+    """When a process started, by the clock on the wall."""
     booted = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
-    tick = 1 / os.sysconf("SC_CLK_TCK")
-    return {_name(client): booted + client.started * tick for client in _clients(root)}
+    return booted + process.started / os.sysconf("SC_CLK_TCK")
 
 
 def _name(client: Process) -> str:

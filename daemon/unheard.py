@@ -10,6 +10,7 @@ speaks for the session it is believed like any other.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -19,7 +20,7 @@ from subconscious.store import events
 
 from .core import Core
 from .entry import BrokenEntryError, read_entry
-from .peers import running_clients
+from .peers import process_began, running_clients
 from .vouching import KNOWN
 
 
@@ -52,7 +53,8 @@ async def doubted(core: Core, names: Iterable[str], folder: Path) -> set[str]:
         if since := [event["at"] for event in known if event["action"] == KNOWN and event["reason"]]:
             until = max(one.written for one in lying if one.session_id == session_id)
             spans.append(Span(min(since), until, frozenset({session_id})))
-    return {one.name for one in lying if not told[one.session_id] and _may_be_anothers(one, spans)}
+    began = await asyncio.to_thread(process_began, os.getpid())
+    return {one.name for one in lying if not told[one.session_id] and _may_be_anothers(one, spans, began)}
 
 
 async def _running(core: Core) -> list[Span]:
@@ -62,8 +64,14 @@ async def _running(core: Core) -> list[Span]:
     return [Span(clients[client], inf, frozenset(sessions)) for client, sessions in spoken.items()]
 
 
-def _may_be_anothers(entry: Lying, spans: Collection[Span]) -> bool:
-    return any(span.since < entry.written < span.until and entry.session_id not in span.sessions for span in spans)
+def _may_be_anothers(entry: Lying, spans: Collection[Span], began: float) -> bool:
+    """Whether an entry was written in the time of a session that is not its own.
+
+    This daemon, which ``began`` then, takes other users' rights to files off. Hooks never give any, but of a file that
+    had some it is not known any more when it was written.
+    """
+    anothers = [span for span in spans if entry.session_id not in span.sessions and span.since < entry.written]
+    return any(entry.written < span.until or entry.written >= began for span in anothers)
 
 
 def _read(paths: Sequence[Path]) -> list[Lying]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from math import inf
 from pathlib import Path
 from time import time
 
@@ -40,6 +41,7 @@ def running(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     """The clients that run, and since when: the process table of a test has none."""
     clients = {CLIENT: time() - 60}
     monkeypatch.setattr(unheard, "running_clients", lambda root: clients)
+    monkeypatch.setattr(unheard, "process_began", lambda pid: inf)
     return clients
 
 
@@ -58,6 +60,20 @@ async def test_a_session_that_went_on_may_have_written_it(core: Core, running: d
     await asyncio.sleep(0.02)  # a later tick of the kernel's clock
     later = lay(core.home.spool, "a", "SessionEnd")
     assert await doubted(core, forged, later) == {forged}
+
+
+async def test_a_file_that_the_daemon_closed_may_be_of_any_time(
+    core: Core, running: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running.clear()
+    await bind(core, "a")
+    ended = lay(core.home.spool, "a", "SessionEnd")
+    began = time()
+    await asyncio.sleep(0.02)
+    forged = lay(core.home.spool, "b")
+    (core.home.spool / forged).chmod(0o600)
+    monkeypatch.setattr(unheard, "process_began", lambda pid: began)
+    assert await doubted(core, ended, forged) == {forged}
 
 
 async def test_what_was_written_after_the_end_of_the_others_is_believed(core: Core, running: dict[str, float]) -> None:
