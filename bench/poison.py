@@ -1,7 +1,8 @@
 """Measure the poisoning check: `python -m bench.poison CORPORA TRANSCRIPTS [--peers PYTHON] [--unseen]`.
 
 Caught means flagged (medium: a person looks) or blocked (high, critical: quarantine). Rules were written with half 0 of
-each corpus in sight, so the figures to believe are those of half 1. ``--unseen`` (needs scikit-learn) adds the model as
+each corpus in sight, so the figures to believe are those of half 1; of later rules, on commands and in other languages,
+those of the quarter that was held back. ``--unseen`` (needs scikit-learn) adds the model as
 it does on texts, and on whole sources, that it was not trained on; the shipped one was trained on all of these texts.
 ``--peers`` is the Python of an environment that has other detectors installed; see bench/poison_peers.py.
 """
@@ -228,6 +229,8 @@ def main() -> None:
     held = [text for text in texts if text.half == 1]
     tell("patterns, half 0 (rules were written on it)", *_run([t for t in texts if t.half == 0], rules))
     tell("patterns, half 1", *_run(held, rules))
+    back = [text for text in texts if text.held_back]
+    tell("patterns, the quarter held back from the rules on commands and languages", *_run(back, rules))
     tell("patterns and the shipped model (trained on these texts)", *_run(texts, full))
     tell("the same, harmless text as if a person had typed it", *_run([t for t in texts if not t.attack], typed))
     if options.unseen:

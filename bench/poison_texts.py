@@ -31,6 +31,11 @@ class Text:
         """Which half of its source it belongs to: rules were written on half 0, figures are those of half 1."""
         return int(hashlib.sha1(self.group.encode(), usedforsecurity=False).hexdigest(), 16) % 2
 
+    @property
+    def held_back(self) -> bool:
+        """Whether it belongs to the quarter that the rules on commands and other languages were written without."""
+        return int(hashlib.sha256(self.group.encode()).hexdigest(), 16) % 4 == 0
+
 
 def corpus(folder: Path) -> Iterator[Text]:
     """All texts of the shared corpora."""

@@ -15,7 +15,6 @@ import argparse
 import asyncio
 import hashlib
 import json
-import logging
 import re
 import tempfile
 from collections import Counter
@@ -24,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench.quiet import quiet
 from bench.replay.history import History, read_history
 from bench.replay.stage import Stage, stage
 from subconscious.providers import Request
@@ -128,9 +128,9 @@ def main() -> int:
     parser.add_argument("--no-embedder", action="store_true", help="go by words alone: faster, and nearly the same")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    logging.disable(logging.ERROR)
     readers = Readers(options.folder)
     with (
+        quiet(),
         tempfile.TemporaryDirectory(prefix="stand-in-") as laid,
         tempfile.TemporaryDirectory(prefix="stand-in-") as home,
     ):

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import re
 import tempfile
 from collections import Counter
@@ -30,6 +29,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from bench.quiet import quiet
 from bench.replay.history import History, Line, Session
 from bench.replay.stage import Stage, stage
 from subconscious.providers import Request
@@ -174,9 +174,8 @@ def play(cases: Sequence[Case], *, taken_in: bool = False, settings: Settings | 
 
     ``taken_in`` adds a model that does what was planted wants.
     """
-    logging.disable(logging.ERROR)
     model = TakenIn([sentence for case in cases for sentence in case.sentences]) if taken_in else None
-    with tempfile.TemporaryDirectory(prefix="repeated-") as folder:
+    with quiet(), tempfile.TemporaryDirectory(prefix="repeated-") as folder:
         return asyncio.run(_play(cases, Path(folder), settings or Settings(), model))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from subconscious.errors import RequestError
 
-from . import screen
+from . import screen, suspicion
 from .ask import ask, here
 from .fading import agreed
 from .origin import origin
@@ -60,6 +60,7 @@ def _planned(options: Namespace, question: str, *, archived: bool) -> list[int]:
 def _preview(found: list[dict[str, Any]]) -> None:
     for memory in found[:SHOWN]:
         print(screen.wrapped(screen.line(memory["summary"]), 6, f"{memory['id']:>4}"))
+        suspicion.note(memory)
     if len(found) > SHOWN:
         print(f"      and {len(found) - SHOWN} more")
     if not found:

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterable
 from typing import Any
 
-from . import screen
+from . import screen, suspicion
 from .ask import ask
 from .origin import origin, require_person
 
@@ -43,6 +43,7 @@ def _tell_event(event: dict[str, Any], *, whole: bool) -> None:
     reason = f": {screen.line(event['reason'])}" if event["reason"] else ""
     told = f"{event['action']} of {_thing(event)} by {who}{reason}"
     print(screen.wrapped(told, 31, f"{event['id']:>8}  {screen.stamp(event['at'])}"))
+    suspicion.note(event, 35)
     if event["change"] or whole:
         for line in _differences(event["before"], event["after"], whole=whole):
             print(screen.paint(screen.wrapped(line, 35, ""), "dim"))
@@ -116,8 +117,10 @@ def _preview(found: dict[str, Any]) -> None:
             _tell_step(step)
     for one in found.get("fallen", ()):  # a daemon of before knows neither
         print(screen.wrapped(f"archive of {_memory(one)}, which sums up what goes", 4, "  -"))
+        suspicion.note(one, 8)
     for one in found.get("revived", ()):
         print(screen.wrapped(f"unarchive of {_memory(one)}, which was merged into what goes", 4, "  -"))
+        suspicion.note(one, 8)
     if not sys.stdin.isatty():
         print("Nothing was changed. Add --yes to take it back.")
 
@@ -128,6 +131,7 @@ def _memory(one: dict[str, Any]) -> str:
 
 def _tell_step(step: dict[str, Any]) -> None:
     print(screen.wrapped(f"{step['action']} of {_thing(step)}", 4, "  -"))
+    suspicion.note(step, 8)
     for line in _differences(step["before"], step["after"], whole=False):
         print(screen.paint(screen.wrapped(line, 8, ""), "dim"))
     if step["before"] is None or step["after"] is None:

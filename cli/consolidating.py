@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from . import screen
+from . import screen, suspicion
 from .ask import ask, here
 from .fading import agreed
 from .origin import require_person
@@ -34,6 +34,7 @@ def _show(options: Namespace, found: dict[str, Any]) -> None:
         screen.heading(screen.line(one["summary"]))
         for memory in one["memories"]:
             print(screen.wrapped(screen.line(memory["summary"]), 6, f"{memory['id']:>4}"))
+            suspicion.note(memory)
         told = [one["memories"][0]["kind"], f"cosine {one['cohesion']:.2f}", _fate(one)]
         print(screen.paint(screen.wrapped(screen.listed(told), 6), "dim"))
     if not found["vectors"]:

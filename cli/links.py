@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from . import screen
+from . import screen, suspicion
 from .ask import ask, here
 from .memories import speaker
 from .origin import origin, require_person, session
@@ -54,6 +54,14 @@ def _print(link: Row, told: str) -> None:
     print(screen.paint(screen.wrapped(", ".join(state(link)), 6), "dim"))
     if link["evidence"]:
         print(screen.paint(screen.wrapped(f'"{screen.line(link["evidence"])}"', 6), "dim"))
+    _warn(link)
+
+
+def _warn(link: Row) -> None:
+    """Print which end of a link looks poisoned, and why."""
+    for side in (link["source"], link["target"]):
+        if why := side.get("suspicion"):
+            suspicion.note({"suspicion": f"memory {side['id']}: {why}"})
 
 
 def state(link: Row) -> list[str]:
@@ -91,6 +99,7 @@ def _print_side(side: Row) -> None:
     print(screen.wrapped(screen.line(side["summary"]), 6, f"{side['id']:>4}"))
     told = f"{screen.line(side['kind'])}, {screen.when(side['said_at'])}, said by {speaker(side)}"
     print(screen.paint(screen.wrapped(told, 6), "dim"))
+    suspicion.note(side)
 
 
 def _extent(options: Namespace) -> dict[str, Any]:
@@ -108,6 +117,7 @@ def link(options: Namespace) -> None:
     said = "Linked" if made["status"] == "active" else f"Is {made['status']}"
     print(screen.wrapped(f"{said if answer['changed'] else 'Known'}, as link {made['id']}: {sentence(made)}"))
     if made["status"] == "proposed":
+        _warn(made)
         print(f"  a person confirms it: subconscious confirm {made['id']}")
 
 

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Iterable
 from typing import Any
 
-from . import screen
+from . import screen, suspicion
 from .ask import ask, here
 from .origin import origin, session
 
@@ -46,6 +46,8 @@ def _tell_admission(answer: dict[str, Any]) -> None:
         }[answer["decision"]]
     )
     if answer["decision"] == "review":
+        for words in suspicion.lines(capture):
+            print(screen.paint(screen.wrapped(words, 2), "yellow"))
         print(f"  subconscious review approve {capture.get('id')}")
 
 
@@ -70,7 +72,11 @@ def search(options: Namespace) -> None:
         screen.as_json(hits)
         return
     for hit in hits:
-        card(hit["memory"], f"relevance {hit['relevance']:.2f}", *hit.get("marks", ()))
+        card(
+            hit["memory"] | {"suspicion": hit.get("suspicion")},
+            f"relevance {hit['relevance']:.2f}",
+            *hit.get("marks", ()),
+        )
         if "told" in hit:
             print(screen.wrapped(hit["told"]["text"], 6))
     if not hits:
@@ -151,6 +157,7 @@ def card(memory: dict[str, Any], *more: str) -> None:
         *dict.fromkeys((*more, *_marks(memory))),
     ]
     print(screen.paint(screen.wrapped(screen.listed(told), 6), "dim"))
+    suspicion.note(memory)
 
 
 def speaker(said: dict[str, Any]) -> str:
@@ -196,11 +203,16 @@ def show(options: Namespace) -> None:
     memory = answer["memory"]
     print(screen.paint(screen.wrapped(f"{memory['id']}  {screen.line(memory['summary'])}"), "bold"))
     priority = f"{answer['priority']:+.2f}, from what answers used" if answer["priority"] else ""
-    _show_content(memory, [("beware", screen.listed(answer["marks"])), ("priority", priority)])
+    _show_content(memory, [("beware", _beware(answer)), ("priority", priority)])
     screen.heading("Where it comes from")
     screen.fields([*_provenance(memory), *_merges(answer)])
     _show_history(answer["history"])
     _show_surfaces(answer["surfaces"])
+
+
+def _beware(answer: dict[str, Any]) -> str:
+    """What moved on since, and why it looks poisoned."""
+    return screen.listed([*answer["marks"], *filter(None, [answer["memory"].get("suspicion")])])
 
 
 def _merges(answer: dict[str, Any]) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ import sys
 from argparse import Namespace
 from typing import Any
 
-from . import screen
+from . import screen, suspicion
 from .ask import ask
 from .origin import require_person
 
@@ -50,12 +50,15 @@ def _preview(found: dict[str, Any]) -> None:
     print(f"Session {screen.line(found['session_id'])} has added:")
     for memory in found["memories"]:
         print(screen.wrapped(f"memory {memory['id']}: {screen.line(memory['summary'])}", 4, "  -"))
+        suspicion.note(memory, 8)
     for memory in found["repeated"]:
         told = f"a repetition of memory {memory['id']}, which stays: {screen.line(memory['summary'])}"
         print(screen.wrapped(told, 4, "  -"))
+        suspicion.note(memory, 8)
     for memory in found.get("revived", ()):  # a daemon of before knows none
         told = f"in place of memory {memory['id']}, which comes back: {screen.line(memory['summary'])}"
         print(screen.wrapped(told, 4, "  -"))
+        suspicion.note(memory, 8)
     waits = sum(capture["status"] in ("review", "quarantined") for capture in found["captures"])
     print(f"  - {screen.counted(len(found['captures']), 'capture')}, {waits} of them undecided")
     if found.get("links"):

@@ -38,6 +38,12 @@ def _passage(capture: Capture, finding: dict[str, Any]) -> str:
     return said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
 
 
+def note(told: dict[str, Any], indent: int = 6) -> None:
+    """Print why something looks poisoned, where its answer says so."""
+    if why := told.get("suspicion"):  # an older daemon says nothing
+        print(screen.paint(screen.wrapped(screen.line(why), indent, ""), "yellow"))
+
+
 def marked(capture: Capture) -> str:
     """The content, with marks around what was found in it."""
     text = capture["content"]

@@ -208,6 +208,9 @@ class Answers:
         async with self._core.database.write() as tx:
             await events.record(tx, "told", "project", project.id, reason=f"{fresh} captures wait for review")
         waits = await captures.waiting(self._core.database, project.id)
+        if not waits:
+            statements = "1 captured statement" if apart == 1 else f"{apart} captured statements"
+            return f"Subconscious: {statements} may be poisoned (/subconscious:review quarantine)."
         held = f" {apart} more may be poisoned (/subconscious:review quarantine)." if apart else ""
         what = "captured statement waits" if waits == 1 else "captured statements wait"
         where = "/subconscious:review, or `subconscious review` in a terminal"

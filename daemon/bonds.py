@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from time import time
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
@@ -19,12 +20,15 @@ from subconscious.store.connect import Database
 
 from .acts import CONTENT_LENGTH, cut, refuse_held
 from .core import Core
+from .suspicions import noted, of_memories
 
 CLAIMED = 0.5
 """The confidence of a link that the assistant proposes: nobody has weighed it."""
 
 BRIEF = ("id", "kind", "summary", "said_at", "origin", "project_id", "archived_at")
 """What is told of a memory at the end of a link."""
+
+NOTHING: Mapping[int, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +127,21 @@ async def ends(database: Database, found: Sequence[Link]) -> dict[int, Memory]:
     return await memories.get_many(database, sorted({end for one in found for end in (one.source_id, one.target_id)}))
 
 
-async def told(database: Database, found: Sequence[Link]) -> list[dict[str, Any]]:
-    """Links as an answer tells of them."""
-    known = await ends(database, found)
-    return [row(one, known) for one in found]
+async def told(core: Core, found: Sequence[Link], seen_from: int | None = None) -> list[dict[str, Any]]:
+    """Links as an answer tells of them, with what looks poisoned at their ends."""
+    known = await ends(core.database, found)
+    suspected = await of_memories(core, list(known.values()))
+    return [row(one, known, seen_from, suspected) for one in found]
 
 
-def row(link: Link, known: dict[int, Memory], seen_from: int | None = None) -> dict[str, Any]:
+def row(
+    link: Link, known: dict[int, Memory], seen_from: int | None = None, suspected: Mapping[int, str] = NOTHING
+) -> dict[str, Any]:
     """One link as an answer tells of it: with what stands at both ends, and how it reads from one of them."""
-    both = {"source": brief(known[link.source_id]), "target": brief(known[link.target_id])}
+    both = {
+        name: brief(known[number]) | noted(suspected.get(number))
+        for name, number in (("source", link.source_id), ("target", link.target_id))
+    }
     name = told_from(link.type, source=seen_from in (None, link.source_id))
     other = {} if seen_from is None else {"other": both["target" if seen_from == link.source_id else "source"]}
     return asdict(link) | {"name": name} | both | other

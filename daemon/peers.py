@@ -8,11 +8,13 @@ no command of a session can have opened it. Other systems have no /proc: there t
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import socket
 import struct
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,6 +144,34 @@ def doubt_of_decision(pid: int, root: Path | None = None) -> str:
     return _doubt_of_terminal(line[client:], root)
 
 
+def client_of(pid: int) -> str:
+    """The name of the client that a process runs for, which is no other's while the machine runs; "" where none is."""
+    return next((_name(process) for process in _line(pid) if process.client), "")
+
+
+def running_clients(root: Path | None = None) -> dict[str, float]:
+    """The clients that run now and may share a state folder: their names, and when they started."""
+    if sys.platform != "linux":
+        return {}
+    return {_name(client): _time_of(client) for client in _clients(root)}
+
+
+def process_began(pid: int) -> float:
+    """When a process started; later than all times where that can't be seen."""
+    process = _read(pid) if sys.platform == "linux" else None
+    return _time_of(process) if process else math.inf
+
+
+def _time_of(process: Process) -> float:
+    """When a process started, by the clock on the wall."""
+    booted = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+    return booted + process.started / os.sysconf("SC_CLK_TCK")
+
+
+def _name(client: Process) -> str:
+    return f"{client.pid}-{client.started}"
+
+
 def _doubt_of_terminal(line: list[Process], root: Path | None) -> str:
     """Why the terminal of a process, whose ancestors come with it, may have been opened by a command of a session.
 
@@ -227,7 +257,8 @@ def _read(pid: int) -> Process | None:
         uid=uid,
         name=name,
         script=words[1] if len(words) > 1 else b"",
-        client=fields[0] not in ENDED and _is_client(name, words),
+        # A process that ends has lost its words and its environment a moment before its state says so.
+        client=fields[0] not in ENDED and words != [b""] and _is_client(name, words),
         marked=environment is not None and MARK.search(environment) is not None,
         readable=environment is not None,
     )

@@ -26,6 +26,7 @@ from subconscious.store.capture_rows import QUARANTINED, Place, candidate_of
 from .acts import CONTENT_LENGTH, SUMMARY_LENGTH, cut
 from .codes import digest_of
 from .core import Core
+from .suspicions import noted, of_memories, suspicion
 from .wish import Wish as Wish
 
 ACCEPTANCE_AIM = 0.7
@@ -129,11 +130,13 @@ async def rollback(core: Core, session_id: str, reason: str, *, back: bool, prev
         await core.calibrate()
     repeated = [memory_id for memory_id, _ in found.repeated]
     held = await memories.get_many(core.database, [*found.memories, *repeated, *found.revived])
+    suspected = await of_memories(core, list(held.values()))
+    told = {number: asdict(memory) | noted(suspected.get(number)) for number, memory in held.items()}
     return {
         "session_id": session_id,
-        "memories": [asdict(held[memory_id]) for memory_id in found.memories],
-        "repeated": [asdict(held[memory_id]) for memory_id in repeated if held[memory_id].archived_at is None],
-        "revived": [asdict(held[memory_id]) for memory_id in found.revived],
+        "memories": [told[memory_id] for memory_id in found.memories],
+        "repeated": [told[memory_id] for memory_id in repeated if held[memory_id].archived_at is None],
+        "revived": [told[memory_id] for memory_id in found.revived],
         "captures": [{"id": capture_id, "status": status} for capture_id, status in found.captures],
         "unread": found.unread,
         "links": [{"id": link_id, "status": status} for link_id, status in found.links],
@@ -216,14 +219,6 @@ async def suspicion_note(core: Core, project_id: str | None = None, since: float
         return ""
     many = "1 of them looks poisoned" if len(found) == 1 else f"{len(found)} of them look poisoned"
     return f"{many} (capture {found[0]['id']}: {suspicion(found[0])})"
-
-
-def suspicion(capture: dict[str, Any]) -> str:
-    """Why a capture looks poisoned, in a few words; "" where it does not."""
-    if capture["level"] == Level.NONE:
-        return ""
-    why = "; ".join(f"{found['threat']}, {found['why']}" for found in capture["verdict"][:3])
-    return f"suspicion {capture['level']}: {why}" if why else f"suspicion {capture['level']}"
 
 
 APART = "(in quarantine)"

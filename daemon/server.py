@@ -22,7 +22,7 @@ from .commands import Commands
 from .core import Core
 from .crowd import SHORT, Crowd
 from .entry import BrokenEntryError, Entry, parse_entry, parse_secrets
-from .peers import doubt_of_hook, is_ours, peer_of
+from .peers import client_of, doubt_of_hook, is_ours, peer_of
 from .spool import Spool
 from .vouching import vouch, write_down, write_session_down
 
@@ -156,7 +156,8 @@ class Server:
                 log.warning("asked about a broken entry: %s", error)
                 return
         if not await asyncio.to_thread(doubt_of_hook, _caller(writer), self._core.home.root):
-            self._core.vouched.add_session(entry.payload.session_id)
+            client = await asyncio.to_thread(client_of, _caller(writer))
+            self._core.vouched.add_session(entry.payload.session_id, client)
             if secrets:
                 told = parse_secrets(secrets[0])
                 self._core.adopt(dict(entry.options) | told)

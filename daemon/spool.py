@@ -22,7 +22,7 @@ from subconscious.flow.remembering import clean
 from subconscious.safe_files import NotRegularError, TooLargeError, is_missing, replace_file
 from subconscious.store import events, jobs, losses
 
-from . import remains
+from . import remains, unheard
 from .aside import LONGEST, aside
 from .core import Core
 from .entry import MAX_BYTES, NAME_SUFFIX, Entry, read_entry
@@ -71,6 +71,7 @@ class Spool:
         names = await asyncio.to_thread(entry_names, self._folder)
         known = await jobs.states(self._core.database, names)
         self._core.unheard.update(name for name in names if name not in known)
+        self._core.unheard -= await unheard.doubted(self._core, self._core.unheard, self._folder)
 
     def path(self, name: str) -> Path:
         """Where an entry lies."""

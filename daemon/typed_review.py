@@ -22,7 +22,8 @@ from subconscious.store.projects import Project
 from .codes import digest_of
 from .core import Core
 from .entry import Entry
-from .reviewing import carry_out, left_out, looked_at, offered, suspicion, suspicion_note, unsuspected
+from .reviewing import carry_out, left_out, looked_at, offered, suspicion_note, unsuspected
+from .suspicions import suspicion
 from .wish import Wish
 
 log = logging.getLogger("subconscious.daemon")

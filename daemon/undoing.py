@@ -14,6 +14,10 @@ from . import redacting
 from .accepted import accepted
 from .core import Core
 from .in_force import put_in_force
+from .suspicions import noted, of_events
+
+Titles = Mapping[tuple[str, str], str]
+"""Words about things, by subject and id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +45,24 @@ async def take_back(core: Core, wish: Wish) -> dict[str, Any]:
             await tx.rollback()
     if not wish.preview:
         await _let_know(core, done)
-    known = await titles.of_events(core.database, [step.event for step in done])
-    followed = _followed(acts, done, known)
+    events = [step.event for step in done]
+    known = await titles.of_events(core.database, events)
+    suspected = await of_events(core, events)
+    followed = _followed(acts, done, known, suspected)
     return {
-        "acts": [_told(act, done, known) for act in acts],
+        "acts": [_told(act, done, known, suspected) for act in acts],
         "fallen": [one for one, step in followed if (step.after or {}).get("archived_at") is not None],
         "revived": [one for one, step in followed if (step.after or {}).get("archived_at") is None],
         "done": not wish.preview and bool(done),
     }
 
 
-def _told(
-    act: Sequence[Mapping[str, Any]], done: Sequence[Step], known: Mapping[tuple[str, str], str]
-) -> dict[str, Any]:
+def _told(act: Sequence[Mapping[str, Any]], done: Sequence[Step], known: Titles, suspected: Titles) -> dict[str, Any]:
     """One act as it is told to a person, who is known by its newest event."""
     ids = {event["id"] for event in act}
     steps = [
         {name: step.event[name] for name in ("id", "action", "subject", "subject_id")}
-        | {"about": known.get((step.event["subject"], step.event["subject_id"]), "")}
+        | _about(step, known, suspected)
         | {"before": step.before, "after": step.after}
         for step in done
         if step.event["id"] in ids
@@ -67,14 +71,19 @@ def _told(
     return {name: first[name] for name in ("id", "at", "actor", "reason")} | {"steps": steps}
 
 
+def _about(step: Step, known: Titles, suspected: Titles) -> dict[str, str]:
+    """What a step is about, in the words by which a person knows it, and why that looks poisoned."""
+    thing = (step.event["subject"], step.event["subject_id"])
+    return {"about": known.get(thing, "")} | noted(suspected.get(thing))
+
+
 def _followed(
-    acts: Sequence[Sequence[Mapping[str, Any]]], done: Sequence[Step], known: Mapping[tuple[str, str], str]
+    acts: Sequence[Sequence[Mapping[str, Any]]], done: Sequence[Step], known: Titles, suspected: Titles
 ) -> list[tuple[dict[str, Any], Step]]:
     """What went with something that it sums up, or came back since what it was merged into went."""
     ids = {event["id"] for act in acts for event in act}
     steps = [step for step in done if step.event["id"] not in ids]
-    about = [known.get((step.event["subject"], step.event["subject_id"]), "") for step in steps]
-    return [({"id": int(step.event["subject_id"]), "about": one}, step) for step, one in zip(steps, about, strict=True)]
+    return [({"id": int(step.event["subject_id"]), **_about(step, known, suspected)}, step) for step in steps]
 
 
 async def _let_know(core: Core, done: Sequence[Step]) -> None:

@@ -69,7 +69,7 @@ class Vouched:
         self._prompts: OrderedDict[Mark, None] = OrderedDict()
         self._stored: OrderedDict[Mark, None] = OrderedDict()
         self._deciding: OrderedDict[Mark, str] = OrderedDict()
-        self._sessions: OrderedDict[str, None] = OrderedDict()
+        self._sessions: OrderedDict[str, str] = OrderedDict()
 
     def add(self, entry: Entry) -> None:
         """Vouch for a prompt, and so for its session."""
@@ -84,9 +84,13 @@ class Vouched:
         """Why a decision in a prompt is not a person's without a code; "" when it is."""
         return self._deciding.get(_mark_of(entry), "no session handed it over")
 
-    def add_session(self, session_id: str) -> None:
-        """Vouch for a session."""
-        _keep(self._sessions, session_id)
+    def add_session(self, session_id: str, client: str = "") -> None:
+        """Vouch for a session, which a client's hook spoke for."""
+        _keep(self._sessions, session_id, client or self.client_of(session_id))
+
+    def client_of(self, session_id: str) -> str:
+        """The name of the client whose hook spoke last for a session; "" where none did."""
+        return self._sessions.get(session_id, "")
 
     def knows_session(self, session_id: str) -> bool:
         """Whether a session was vouched for."""
@@ -135,11 +139,14 @@ def _may_decide(prompt: str) -> bool:
 
 
 async def write_session_down(core: Core, session_id: str) -> None:
-    """Keep it on record that a session is one of the client's, for this daemon and for those that follow."""
-    if not core.vouched.knows_session(session_id) or await _is_on_record(core, session_id):
+    """Keep it on record that a session is one of the client's, and which, for this daemon and for those that follow."""
+    if not core.vouched.knows_session(session_id):
+        return
+    client = core.vouched.client_of(session_id)
+    if any(event["reason"] == client for event in await events.history(core.database, "prompt", session_id)):
         return
     async with core.database.write() as tx:
-        await events.record(tx, KNOWN, "prompt", session_id)
+        await events.record(tx, KNOWN, "prompt", session_id, reason=client)
 
 
 async def knows_session(core: Core, session_id: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.model import Candidate, Evidence, Finding, Level, Memory, Strength, Threat, Verdict
+from subconscious.model import Finding, Level, Memory, Threat, Verdict
 from subconscious.poisoning import check, rules_version
 from subconscious.poisoning.gate import screen, told
 from subconscious.poisoning.second import TOLD, VERSION, second_look
@@ -23,6 +23,7 @@ from subconscious.store.capture_rows import QUARANTINED, Place
 
 from .aside import LONGEST, QUIET, aside
 from .core import Core
+from .suspicions import as_candidate
 
 log = logging.getLogger("subconscious.daemon")
 
@@ -70,27 +71,7 @@ async def _note(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> t
 
 
 def _judge(found: Sequence[Memory]) -> list[tuple[Memory, Verdict]]:
-    return [(memory, screen(_candidate(memory), check)) for memory in found]
-
-
-def _candidate(memory: Memory) -> Candidate:
-    return Candidate(
-        kind=memory.kind,
-        summary=memory.summary,
-        content=memory.content,
-        evidence=Evidence(memory.evidence, memory.turn_id, memory.transcript, memory.byte_start, memory.byte_end),
-        origin=memory.origin,
-        strength=Strength.IMPLIED,
-        raw_confidence=memory.raw_confidence,
-        extractor=memory.extractor,
-        time=memory.said_at,
-        scope=memory.scope,
-        rationale=memory.rationale,
-        sentiment=memory.sentiment,
-        branch=memory.branch,
-        tags=memory.tags,
-        files=memory.files,
-    )
+    return [(memory, screen(as_candidate(memory), check)) for memory in found]
 
 
 async def _set_apart(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> list[int]:
@@ -108,12 +89,12 @@ async def _set_apart(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict)
         await decisions.quarantine(tx, bound[0], verdict, why)
     else:
         place = Place(str(memory.project_id), memory.session_id)
-        await captures.insert_held(tx, _candidate(memory), verdict, place, why, memory.id)
+        await captures.insert_held(tx, as_candidate(memory), verdict, place, why, memory.id)
     await memories.archive(tx, memory, "daemon", why)
     fallen = await consolidations.fall(tx, [memory.id], "daemon", "it may be poisoned")
     gone = [memory.id, *fallen]
     await vectors.activate(tx, gone, False)
-    back = [one for one in await merges.under(tx, [memory.id]) if screen(_candidate(one)).level is Level.NONE]
+    back = [one for one in await merges.under(tx, [memory.id]) if screen(as_candidate(one)).level is Level.NONE]
     await merges.give_back(tx, back, "daemon", f"memory {memory.id}, which it was merged into, may be poisoned")
     return [*gone, *(one.id for one in back)]
 
@@ -168,7 +149,7 @@ async def _ask_about_stored(core: Core) -> int:
     for memory in await poison.flagged(core.database, VERSION, LOOKED_AT):
         if looks.open_to(memory.session_id or "") is None:
             continue
-        candidate = _candidate(memory)
+        candidate = as_candidate(memory)
         note = {name: getattr(candidate, name) for name in TOLD} | {"evidence": memory.evidence}
         verdict = await looks.take(memory.session_id or "", note, await asyncio.to_thread(screen, candidate))
         if verdict is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -26,6 +27,15 @@ def no_secret_is_known() -> Iterator[None]:
     """Forget the secrets that a test has found: the policy holds for the whole process."""
     yield
     policy.use(policy.Policy())
+
+
+@pytest.fixture(autouse=True)
+def _log_is_heard() -> Iterator[None]:
+    """Fail whoever leaves the log switched off: tests that read it later would fail instead."""
+    yield
+    left = logging.root.manager.disable
+    logging.disable(logging.NOTSET)
+    assert left == logging.NOTSET
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import re
 import tempfile
@@ -15,6 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from bench.quiet import quiet
 from bench.replay.history import Event, History, read_history
 from bench.replay.knowledge import Item, Knowledge, knowledge
 from bench.replay.labels import Labels, read_labels
@@ -96,11 +96,11 @@ def replay_one(histories: Path, needs: Sequence[Path], variant: str, naive: bool
     """Replay one history, in a process that may set its time zone."""
     os.environ["TZ"] = "UTC"  # nights must not depend on where the bench runs
     time.tzset()
-    logging.disable(logging.ERROR)  # the report counts what failed
     history, labels = read_history(histories / name), read_labels(needs)[name]
     embedder = LocalEmbedder() if naive else None
     embed = (lambda text: embedder.embed([text])[0]) if embedder is not None else None
-    return asyncio.run(replay(history, labels, variant, embed=embed))
+    with quiet():
+        return asyncio.run(replay(history, labels, variant, embed=embed))
 
 
 class _Run:

@@ -9,6 +9,7 @@ from subconscious.model import Origin
 from subconscious.store import events, reversal, sessions, titles
 
 from .. import acts, undoing
+from ..suspicions import noted, of_events
 from ..undoing import Wish
 from .args import Args, Name
 from .room import Room
@@ -40,9 +41,11 @@ class Changes(Room):
             await acts.refuse_held(self.core, [int(args.about)])
         found = await self._found(args)
         known = await titles.of_events(self.core.database, found) if person else {}
+        suspected = await of_events(self.core, found) if person else {}
         told = [
             event
             | {"about": known.get((event["subject"], event["subject_id"]), ""), "change": reversal.is_change(event)}
+            | noted(suspected.get((event["subject"], event["subject_id"])))
             # Words of what is in quarantine may stand there, which are for nobody else to read.
             | ({} if person else {"before": None, "after": None, "reason": ""})
             for event in found

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from subconscious.consolidate import gate, telling
 
 from .. import consolidating
+from ..suspicions import noted, of_memories
 from .args import Args
 from .room import Room
 
@@ -23,13 +24,15 @@ class Consolidating(Room):
         project = None if args.everywhere else (await self.here(args)).id
         found = await consolidating.find(self.core, project)
         settings = self.core.in_force(self.core.settings)
+        shown = [source for one in found[: args.limit] for source in one.sources]
+        suspected = await of_memories(self.core, shown)
         told = []
         for one in found[: args.limit]:
             candidate = telling.draft(one.sources, telling.tell(one.sources), one.cohesion)
             admission = gate.admit(candidate, one.sources, one.cohesion, settings)
             told.append(
                 {
-                    "memories": [asdict(source) for source in one.sources],
+                    "memories": [asdict(source) | noted(suspected.get(source.id)) for source in one.sources],
                     "cohesion": one.cohesion,
                     "summary": candidate.summary,
                     "content": candidate.content,

@@ -15,6 +15,7 @@ from subconscious.store.filters import Filter
 
 from .. import acts, correcting
 from .. import fading as fades
+from ..suspicions import noted, of_memories
 from .args import Args
 from .room import Room
 
@@ -85,7 +86,8 @@ class Fading(Room):
             raise RequestError("it does not say which memories", "name ids, --session ID or --query WORDS")
         which = Filter(project, (args.kind,) if args.kind else (), args.archived, session_id=session)
         found = await memories.containing(self.core.database, which, args.query.split(), args.limit)
-        return {"memories": [asdict(memory) for memory in found]}
+        suspected = await of_memories(self.core, found)
+        return {"memories": [asdict(memory) | noted(suspected.get(memory.id)) for memory in found]}
 
     async def _session(self, beginning: str) -> Session:
         found = await sessions.beginning(self.core.database, beginning)

@@ -53,7 +53,7 @@ class Links(Room):
         found = await links.listing(self.core.database, which, args.limit)
         met = await bonds.ends(self.core.database, found)
         return {
-            "links": [bonds.row(link, met, args.id) for link in found],
+            "links": await bonds.told(self.core, found, args.id),
             "memories": await stood(self.core, list(met.values()), place),
         }
 
@@ -83,22 +83,22 @@ class Links(Room):
         session = None if args.origin is Origin.USER else args.session_id
         wanted = Wanted(args.source, args.target, args.type, args.reason, args.origin, session)
         made, changed = await bonds.link(self.core, wanted)
-        (row,) = await bonds.told(self.core.database, [made])
+        (row,) = await bonds.told(self.core, [made])
         return {"link": row, "changed": changed}
 
     async def cmd_confirm_link(self, args: LinkArgs) -> dict[str, Any]:
         """A person says that links are right."""
         found = await bonds.confirm(self.core, args.ids, args.reason)
-        return {"links": await bonds.told(self.core.database, found)}
+        return {"links": await bonds.told(self.core, found)}
 
     async def cmd_unlink(self, args: LinkArgs) -> dict[str, Any]:
         """A person says that links are wrong."""
         found = await bonds.refuse(self.core, args.ids, args.reason)
-        return {"links": await bonds.told(self.core.database, found)}
+        return {"links": await bonds.told(self.core, found)}
 
     async def cmd_relink(self, args: LinkArgs) -> dict[str, Any]:
         """A person says how a link really is."""
         if args.id is None or not (args.type or args.reverse):
             raise RequestError("say which link, and what it should be", "subconscious relink LINK TYPE, or --reverse")
         found = await bonds.retype(self.core, args.id, args.type, args.reverse, args.reason)
-        return {"link": (await bonds.told(self.core.database, [found]))[0]}
+        return {"link": (await bonds.told(self.core, [found]))[0]}

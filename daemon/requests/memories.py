@@ -36,6 +36,7 @@ from subconscious.store.projects import Project
 from subconscious.surfacing.marks import marks_of
 
 from .. import acts
+from ..suspicions import noted, of_memories
 from ..typed_lately import typed_lately
 from .args import NO_NUL, WORDY, Args, Name
 from .finding import FindingArgs, chosen
@@ -126,8 +127,9 @@ class Memories(Room):
         far = len(found) - len(hits)
         hits += await self._unconfirmed(mind, args, args.limit - len(hits))
         branch, _ = await asyncio.to_thread(head, args.cwd) if args.cwd else ("", "")
+        suspected = await of_memories(self.core, [hit.memory for hit in hits])
         answers = [
-            one | {"marks": list(marks_of(hit.memory, branch, mind.standing))}
+            one | {"marks": list(marks_of(hit.memory, branch, mind.standing))} | noted(suspected.get(hit.memory.id))
             for hit, one in zip(hits, told(hits), strict=True)
         ]
         if args.tier or args.section:

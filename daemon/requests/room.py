@@ -17,6 +17,7 @@ from subconscious.store.rows import opened
 
 from ..core import Core
 from ..spool import Spool
+from ..suspicions import noted, of_memories
 from .args import Args
 
 
@@ -83,7 +84,11 @@ async def stood(core: Core, found: Sequence[Memory], project_id: str | None) -> 
     settings = core.mind().settings
     known = await reputes(core.database, found, settings, time(), project_id)
     weighed = await standings(core.database, found, settings)
+    suspected = await of_memories(core, found)
     return [
-        asdict(one) | (asdict(known[one.id]) if one.id in known else {}) | {"standing": asdict(weighed[one.id])}
+        asdict(one)
+        | (asdict(known[one.id]) if one.id in known else {})
+        | {"standing": asdict(weighed[one.id])}
+        | noted(suspected.get(one.id))
         for one in found
     ]

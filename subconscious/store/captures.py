@@ -230,6 +230,17 @@ async def suspected(database: Database, project_id: str | None = None, since: fl
     return [opened(row) for row in rows]
 
 
+async def suspected_of(database: Database, memory_ids: Sequence[int]) -> list[dict[str, Any]]:
+    """Captures of these memories that look like an attack and that no person has released, the worst of each last."""
+    rows = await database.rows(
+        f"SELECT * FROM implicit_captures WHERE memory_id IN ({marks(memory_ids)})"  # noqa: S608
+        " AND level <> 'none' AND released_at IS NULL"
+        " ORDER BY CASE level WHEN 'low' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, id",
+        tuple(memory_ids),
+    )
+    return [opened(row) for row in rows]
+
+
 async def of_whole_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
     """All captures that a session brought, in whatever state."""
     rows = await tx.execute_fetchall("SELECT * FROM implicit_captures WHERE session_id = ? ORDER BY id", (session_id,))

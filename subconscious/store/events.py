@@ -59,6 +59,21 @@ async def history(database: Database, subject: str, subject_id: int | str) -> li
     return [_opened(row) for row in rows]
 
 
+async def subjects_by_reason(
+    database: Database, action: str, subject: str, reasons: Sequence[str]
+) -> dict[str, set[str]]:
+    """The ids of the subjects that events of one action are about, by the events' reasons."""
+    rows = await database.rows(
+        "SELECT reason, subject_id FROM events WHERE subject = ? AND action = ?"  # noqa: S608
+        f" AND reason IN ({marks(reasons)})",
+        (subject, action, *reasons),
+    )
+    found: dict[str, set[str]] = {}
+    for reason, subject_id in rows:
+        found.setdefault(reason, set()).add(subject_id)
+    return found
+
+
 async def latest(tx: aiosqlite.Connection, subject: str, subject_id: int | str, but: str = "") -> dict[str, Any] | None:
     """The newest event of one subject, as the running transaction sees it; ``but`` is an action to pass over."""
     rows = list(

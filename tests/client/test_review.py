@@ -145,7 +145,27 @@ open(sys.argv[2], "a").write(json.dumps(line) + "\\n")
 """
 """A line of the transcript as the client writes it for a command."""
 
+ALONE = f"{UNMARKED} subconscious daemon stop > /dev/null; "
+"""Ends the daemon, so that nobody hears of what follows."""
+
+OVER_TIME = "".join(
+    f"; time.sleep(1); lay({prompt!r}, {event!r})"
+    for prompt, event in (("", "SessionStart"), (SPOKEN, "UserPromptSubmit"), ("", "Stop"), ("", "SessionEnd"))
+)
+"""The entries of a whole session, each at its time."""
+
 FORGERIES = {
+    "a whole session over time": forge(STORY % SPOKEN + OVER_TIME[2:]),
+    "a whole session over time, without a daemon": ALONE + forge(STORY % SPOKEN + OVER_TIME[2:]),
+    "a whole session without a daemon, to remember": ALONE
+    + forge(
+        STORY % "Good morning."
+        + "lay('', 'SessionStart')"
+        + WRITTEN % f"/subconscious:remember {SPOKEN}"
+        + f"lay('/subconscious:remember {SPOKEN}')"
+    ),
+    "a client without a daemon, with words": f"{ALONE}{UNMARKED} claude -p {shlex.quote(SPOKEN)} < /dev/null",
+    "a detached client without a daemon": ALONE + detached(f"claude -p {shlex.quote(SPOKEN)} < /dev/null"),
     "a transcript and the end of its turn": forge(STORY % SPOKEN + "lay('', 'Stop')"),
     "a transcript, its start, a prompt and the end": forge(
         STORY % SPOKEN + f"lay('', 'SessionStart'); lay({SPOKEN!r}); lay('', 'Stop'); lay('', 'SessionEnd')"

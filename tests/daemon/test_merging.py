@@ -364,11 +364,11 @@ async def test_what_is_given_on_the_prompt_that_says_it_was_heeded(core: Core, p
     assert "violated" not in [event["action"] for event in await events.history(core.database, "memory", old.id)]
 
 
-async def given(core: Core, project: Project, session: str) -> None:
+async def given(core: Core, project: Project, session: str, branch: str = "") -> None:
     """A session starts, and is told what is known."""
     async with core.database.write() as tx:
         await sessions.note(tx, session, project.id, 1.0, transcript="", cwd="")
-    assert (await surface_start(core.mind(), Start(session, project.id, "start/startup"))).hits
+    assert (await surface_start(core.mind(), Start(session, project.id, "start/startup", branch))).hits
 
 
 async def asked_for(core: Core, project: Project, text: str, session: str) -> dict[str, Any]:
@@ -395,8 +395,9 @@ async def test_a_person_may_ask_for_the_very_words_that_the_session_was_given(co
 
 
 async def test_who_is_trusted_more_than_what_was_given_does_not_only_give_it_back(core: Core, project: Project) -> None:
-    await kept(core, project, CENTS, kind=KIND, origin=Origin.ASSISTANT)
-    await given(core, project, "s2")
+    # What the assistant found is given at a start on the branch of its task alone.
+    await kept(core, project, CENTS, kind=KIND, origin=Origin.ASSISTANT, confidence=0.95, branch="cents")
+    await given(core, project, "s2", branch="cents")
     ((_, made),) = await said(core, project, AGAIN)
     assert made is not None
     assert await active(core) == {made.id}

@@ -111,6 +111,14 @@ def test_a_client_that_has_ended_opened_no_terminal(machine: Machine) -> None:
     assert peers.doubt_of_person(shell(machine, 1)) == ""
 
 
+def test_a_client_that_is_about_to_end_opened_no_terminal(machine: Machine) -> None:
+    """Its memory is gone, and with it the words that name its state folder; its state still says that it runs."""
+    ending = machine.process(31, 1, "claude", started=40)
+    for name in ("cmdline", "environ"):
+        (machine.root / str(ending) / name).write_bytes(b"")
+    assert peers.doubt_of_person(shell(machine, 1)) == ""
+
+
 def test_the_folder_in_the_home_folder_is_the_default(machine: Machine) -> None:
     client_elsewhere(machine, 40)
     pid = shell(machine, 1)

@@ -1,0 +1,110 @@
+"""Entries that no daemon could hear: whose word they are when the next daemon finds them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from math import inf
+from pathlib import Path
+from time import time
+
+import pytest
+
+from daemon import unheard
+from daemon.core import Core
+from daemon.vouching import KNOWN
+from subconscious.store import events
+
+CLIENT = "7-4711"
+
+
+async def bind(core: Core, session_id: str, client: str = CLIENT) -> None:
+    """Put on record that a client's hook spoke for a session."""
+    async with core.database.write() as tx:
+        await events.record(tx, KNOWN, "prompt", session_id, reason=client)
+
+
+def lay(folder: Path, session_id: str, event: str = "Stop") -> str:
+    """Lay an entry into the spool that claims to be of long ago; return its name."""
+    name = f"{len(list(folder.iterdir())):020d}-1-00000000.entry"
+    head = f"subconscious 1\t{event}\t1000000000000000000\t/\t\t0.1.0\t\n"
+    (folder / name).write_text(head + json.dumps({"session_id": session_id}))
+    return name
+
+
+async def doubted(core: Core, *names: str) -> set[str]:
+    return await unheard.doubted(core, names, core.home.spool)
+
+
+@pytest.fixture
+def running(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """The clients that run, and since when: the process table of a test has none."""
+    clients = {CLIENT: time() - 60}
+    monkeypatch.setattr(unheard, "running_clients", lambda root: clients)
+    monkeypatch.setattr(unheard, "process_began", lambda pid: inf)
+    return clients
+
+
+@pytest.mark.usefixtures("running")
+async def test_a_running_session_may_have_written_it(core: Core) -> None:
+    await bind(core, "a")
+    ours, forged = lay(core.home.spool, "a"), lay(core.home.spool, "b")
+    assert await doubted(core, ours, forged) == {forged}
+
+
+async def test_a_session_that_went_on_may_have_written_it(core: Core, running: dict[str, float]) -> None:
+    """It has ended before a daemon could look for its client."""
+    running.clear()
+    await bind(core, "a")
+    forged = lay(core.home.spool, "b")
+    await asyncio.sleep(0.02)  # a later tick of the kernel's clock
+    later = lay(core.home.spool, "a", "SessionEnd")
+    assert await doubted(core, forged, later) == {forged}
+
+
+async def test_a_file_that_the_daemon_closed_may_be_of_any_time(
+    core: Core, running: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running.clear()
+    await bind(core, "a")
+    ended = lay(core.home.spool, "a", "SessionEnd")
+    began = time()
+    await asyncio.sleep(0.02)
+    forged = lay(core.home.spool, "b")
+    (core.home.spool / forged).chmod(0o600)
+    monkeypatch.setattr(unheard, "process_began", lambda pid: began)
+    assert await doubted(core, ended, forged) == {forged}
+
+
+async def test_what_was_written_after_the_end_of_the_others_is_believed(core: Core, running: dict[str, float]) -> None:
+    running.clear()
+    await bind(core, "a")
+    ended = lay(core.home.spool, "a", "SessionEnd")
+    await asyncio.sleep(0.02)
+    assert await doubted(core, ended, lay(core.home.spool, "b")) == set()
+
+
+@pytest.mark.usefixtures("running")
+async def test_a_session_that_a_hook_spoke_for_is_believed(core: Core) -> None:
+    await bind(core, "a")
+    await bind(core, "b", "8-4712")
+    assert await doubted(core, lay(core.home.spool, "b")) == set()
+
+
+async def test_a_session_that_began_later_has_written_nothing(core: Core, running: dict[str, float]) -> None:
+    await bind(core, "a")
+    entry = lay(core.home.spool, "b")
+    running[CLIENT] = time() + 60
+    assert await doubted(core, entry) == set()
+
+
+@pytest.mark.usefixtures("running")
+async def test_a_client_that_nobody_has_heard_may_be_its_own(core: Core) -> None:
+    """As on the first day, when sessions run before there is a daemon."""
+    assert await doubted(core, lay(core.home.spool, "a"), lay(core.home.spool, "b")) == set()
+
+
+async def test_a_broken_entry_names_no_session(core: Core) -> None:
+    name = lay(core.home.spool, "b")
+    (core.home.spool / name).write_bytes(b"what?")
+    assert await doubted(core, name, "gone.entry") == set()
