@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from math import inf
 from typing import TypeAlias
 
@@ -53,6 +54,8 @@ def natural(text: str) -> int:
     """A number from 0 on."""
     # Ids are shown bare here, but the model is given them as [12], and people write #12.
     digits = text.strip("#[]")
+    if re.fullmatch(r"-\d+", digits):
+        raise argparse.ArgumentTypeError(f"{text} is below 0; give a number such as 10")
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number")
     return int(digits)

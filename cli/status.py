@@ -49,7 +49,7 @@ def _pause() -> list[str]:
 
 
 def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
-    project, memories, review = answer["project"], answer["memories"], answer["review"]
+    project, memories = answer["project"], answer["memories"]
     return [
         ("project", f"{project['name']} ({project['root']})" if project else ""),
         (
@@ -57,7 +57,7 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
             f"{memories['project']} here, {memories['active']} in all, {memories['archived']} archived"
             f"{_unconfirmed(memories)}",
         ),
-        ("review", f"{review} waiting: subconscious review" if review else "nothing waits"),
+        ("review", _review(answer)),
         ("suspicion", screen.line(answer.get("suspicion", ""))),
         ("quarantine", _held(answer.get("quarantined", 0))),
         ("sessions", _counts(answer["sessions"])),
@@ -70,6 +70,14 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
         ("to be read by it", _refining(answer.get("refining") or {})),
         ("state", answer["home"]),
     ]
+
+
+def _review(answer: dict[str, Any]) -> str:
+    """What waits here, and that something waits in other projects."""
+    here = answer["review"]
+    elsewhere = answer.get("review_everywhere", here) - here
+    told = f"{here} waiting: subconscious review" if here else "nothing waits"
+    return f"{told}; {elsewhere} in other projects: subconscious review --everywhere" if elsewhere else told
 
 
 def _unconfirmed(memories: dict[str, Any]) -> str:

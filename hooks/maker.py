@@ -21,6 +21,7 @@ from typing import NamedTuple
 from hooks.cap import hold_cap_if_stuck
 from hooks.drop import VERSION
 from hooks.environment import (
+    NO_PYTHON,
     ROOT,
     SOURCE_FILES,
     SOURCE_FOLDERS,
@@ -329,10 +330,7 @@ def _copy(source: str, target: str) -> None:
 
 
 def _no_python() -> MakingError:
-    return MakingError(
-        "it needs Python 3.11 or newer, and there is none on the PATH",
-        "Install one, for example: sudo apt install python3 python3-venv, or: brew install python",
-    )
+    return MakingError(NO_PYTHON["reason"], NO_PYTHON["remedy"])
 
 
 def _candidates(path: str) -> list[str]:

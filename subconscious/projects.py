@@ -205,7 +205,7 @@ class Checkout:
         """Whether what was said on ``branch``, at ``commit``, holds for what is checked out.
 
         A branch that has nothing of its own yet is not merged, though all it has is here: what was said on it is about
-        what will come. A trunk is where others begin, so its commits speak. So does the commit of a branch that is gone.
+        what will come. A trunk is where others begin, so its commits speak; so does that of a branch that is gone.
         """
         repository = self._repository
         if repository is None or not self._commit:
