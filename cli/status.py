@@ -33,6 +33,25 @@ def status(options: Namespace) -> None:
         print(screen.paint(screen.wrapped(f"warning: {screen.line(warning)}"), "yellow"))
 
 
+def overview(options: Namespace) -> None:
+    """Print what plain ``subconscious`` answers: how things are, and the commands that one needs next."""
+    options.settings = False
+    status(options)
+    print(f"\n{screen.paint('Next', 'bold')}")
+    screen.fields(NEXT)
+    print("\nAll commands: subconscious --help")
+
+
+NEXT = (
+    ('subconscious search "WORDS"', "find what is remembered"),
+    ("subconscious list", "the latest memories; show ID tells all of one"),
+    ("subconscious review", "decide on what waits"),
+    ('subconscious remember "TEXT"', "store a statement"),
+    ("subconscious undo", "take your latest change back"),
+)
+"""The five commands that one needs most."""
+
+
 def accept(_: Namespace) -> None:
     """Let what stands in config.toml take effect where that needs a person's word."""
     require_person("change what is kept without asking")
@@ -156,7 +175,7 @@ def _settings(options: Namespace) -> None:
         screen.as_json({name: value for name, (value, _) in rows.items()})
         return
     for name, (value, meaning) in rows.items():
-        print(f"{name:<22} {json.dumps(value):<10} {meaning}")
+        print(screen.wrapped(f"{json.dumps(value):<10}  {meaning}", 26, name))
     print(f"\nSet them in {home().root / 'config.toml'} or as SUBCONSCIOUS_<NAME>.")
     if complaint:
         raise complaint

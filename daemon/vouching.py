@@ -49,6 +49,8 @@ SLACK_SECONDS = 60.0
 """By how much a transcript's time may lie before the hook's."""
 
 REVIEW = "/subconscious:review"
+JUDGES = re.compile(r"/subconscious:(?:correct|pin|unpin|useful|wrong)\b")
+"""The other commands that take a decision of a person's."""
 
 MARK = b"/subconscious:"
 """What a line holds in which a command of ours was typed."""
@@ -131,7 +133,7 @@ async def vouch(core: Core, entry: Entry, caller: int) -> str:
 def _may_decide(prompt: str) -> bool:
     """Whether a prompt says more than that the list is to be shown."""
     words = prompt.strip()
-    return words.startswith(REVIEW) and words != REVIEW
+    return bool(JUDGES.match(words)) or (words.startswith(REVIEW) and words != REVIEW)
 
 
 async def write_session_down(core: Core, session_id: str) -> None:

@@ -95,15 +95,16 @@ def test_what_other_projects_did_is_neither_shown_nor_counted_nor_taken_back(
     status = shown(running, other, "status")
     assert "nothing waits; 1 in other projects" in status
     assert "1 waiting" in shown(running, speaker, "status")
-    assert "archived_at" in shown(running, speaker, "undo")
+    (act,) = json.loads(shown(running, speaker, "undo", "--json"))["acts"]
+    assert [step["about"] for step in act["steps"]] == ["Dates are UTC."]
     assert "1 change taken back" in shown(running, other, "undo", "--everywhere", "--yes")
 
 
 def test_what_was_typed_is_taken_back_as_what_was_learned(running: Home, speaker: Speaker) -> None:
     number = learned(running, speaker, OTHER)
     assert "--learned" in shown(running, speaker, "undo", "--yes")
-    offered = shown(running, speaker, "undo", "--learned")
-    assert "What the daemon, from what you typed, stored" in offered
+    (act,) = json.loads(shown(running, speaker, "undo", "--learned", "--json"))["acts"]
+    assert (act["actor"], act["speaker"]) == ("daemon", "user")
     assert found(running, speaker, "pytest") == [number]
     shown(running, speaker, "undo", "--learned", "--yes")
     assert found(running, speaker, "pytest") == []
