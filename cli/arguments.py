@@ -216,6 +216,14 @@ def _add_running(verbs: Verbs) -> None:
     verb = add_verb(verbs, "completion", "completion:completion", "a script that completes commands in your shell")
     verb.add_argument("shell", choices=tuple(SCRIPTS), help="which shell; the script says where it goes")
     add_verb(verbs, "accept-settings", "status:accept", "let changed settings take effect that only you may change")
+    verb = add_verb(
+        verbs, "attach", "status:attach", "take over the memories of a folder that was renamed", listing=True
+    )
+    verb.add_argument("root", metavar="FOLDER", help="where it was, or its name; `status` lists those that are gone")
+    verb = add_verb(verbs, "uninstall", "removal:uninstall", "stop the daemon, remove everything; asks about memories")
+    which = verb.add_mutually_exclusive_group()
+    which.add_argument("--keep-memories", action="store_true", help="memories, settings and backups stay")
+    which.add_argument("--all", action="store_true", help="the memories go, too: there is no undo")
     daemon = verbs.add_parser("daemon", help="run, start, stop, drain or ask the daemon")
     deeds = daemon.add_subparsers(metavar="DEED", required=True)
     add_verb(deeds, "run", "running:run", "run it in this terminal")

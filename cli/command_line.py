@@ -16,7 +16,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "status setup remember search list show why review undo sessions explain import doctor".split()
     ),
     "memory: change what is remembered": (
-        *"recall archive forget unarchive pin unpin importance correct useful wrong".split(),
+        *"recall archive forget unarchive pin unpin importance correct useful wrong attach".split(),
         *"decay consolidate promote pull memory".split(),
     ),
     "review: what was captured, given and changed": tuple("stats why-surfaced history rollback capture".split()),

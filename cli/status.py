@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from argparse import Namespace
 from typing import Any
 
@@ -76,6 +77,7 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
             f"{memories['project']} here, {memories['active']} in all, {memories['archived']} archived"
             f"{_unconfirmed(memories)}",
         ),
+        ("renamed?", "\n".join(map(_lost, answer.get("lost", ())))),
         ("review", _review(answer)),
         ("suspicion", screen.line(answer.get("suspicion", ""))),
         ("quarantine", _held(answer.get("quarantined", 0))),
@@ -89,6 +91,25 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
         ("to be read by it", _refining(answer.get("refining") or {})),
         ("state", answer["home"]),
     ]
+
+
+def _lost(one: dict[str, Any]) -> str:
+    """A project whose folder is gone, and how this folder takes its memories over."""
+    root = screen.line(one["root"])
+    known = screen.counted(one["memories"], "memory", "memories")
+    return f"{known} of {root}, which is gone: subconscious attach {shlex.quote(root)}"
+
+
+def attach(options: Namespace) -> None:
+    """Let this folder have the memories of one that was renamed or moved."""
+    require_person("say which project a folder is")
+    root = os.path.abspath(options.root) if "/" in options.root else options.root  # noqa: PTH100 - it is gone
+    done = ask("attach", cwd=here(), root=root, origin="user")
+    if options.json:
+        screen.as_json(done)
+    else:
+        known = screen.counted(done["memories"], "memory is", "memories are")
+        print(screen.wrapped(f"{known} this folder's now, as {screen.line(done['project']['name'])}."))
 
 
 def _review(answer: dict[str, Any]) -> str:

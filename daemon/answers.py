@@ -47,7 +47,7 @@ from subconscious.summaries import PLAN
 from subconscious.surfacing import receipts as receipt
 from subconscious.surfacing.files import Touched
 
-from . import typed
+from . import past_sessions, typed
 from .core import Core
 from .entry import Entry, Payload
 from .learn import Source, learn
@@ -135,7 +135,7 @@ class Answers:
         told = [self._loaded(entry, context), await self._remembered(entry, project)]
         if source == "startup":
             told += [warning, await self._waiting(project), await self._rejudged(project), await self._faded(project)]
-            told.append(await self._lost())
+            told += [await self._lost(), await past_sessions.offer(self._core, entry, project)]
         return output("SessionStart", context.text, "\n".join(filter(None, told)))
 
     async def _greeting(

@@ -20,9 +20,11 @@ from subconscious.store import (
     jobs,
     memories,
     model_readings,
+    projects,
     second_looks,
     sessions,
 )
+from subconscious.store.projects import Project
 
 from ..accepted import accept
 from ..in_force import put_in_force
@@ -56,7 +58,8 @@ class Running(Room):
             "home": str(core.home.root),
             "started_at": core.started_at,
             "project": asdict(project) if project else None,
-            "memories": await memories.counts(core.database, here),
+            "memories": (held := await memories.counts(core.database, here)),
+            "lost": await self._lost(project) if project and not held["project"] else [],
             "review": await captures.waiting(core.database, here),
             "review_everywhere": await captures.waiting(core.database),
             "quarantined": await captures.quarantined(core.database, here),
@@ -73,6 +76,11 @@ class Running(Room):
             "settings": core.mind().settings.model_dump(mode="json"),
             "unaccepted": sorted(core.refused(core.settings)),
         }
+
+    async def _lost(self, project: Project) -> list[dict[str, Any]]:
+        """The projects that a folder without memories may have been, before it was renamed."""
+        found = await projects.lost(self.core.database, project)
+        return [{"root": one.project.root, "memories": one.memories} for one in found[:3]]
 
     async def _embedder(self) -> dict[str, Any]:
         backlog = await embedding_queue.backlog(self.core.database)

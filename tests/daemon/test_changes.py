@@ -117,6 +117,18 @@ def test_status_says_that_a_broken_config_is_not_in_force(running: Home, speaker
     assert "did you mean auto_threshold?" in told
 
 
+def test_a_renamed_folder_is_offered_its_memories(running: Home, speaker: Speaker) -> None:
+    number = learned(running, speaker, OTHER)
+    old = str(speaker.project)
+    speaker.project = speaker.project.rename(speaker.project.with_name("renamed"))
+    assert f"subconscious attach {old}" in " ".join(shown(running, speaker, "status").split())
+    with pytest.raises(SubconsciousError, match="a person decides on which project"):
+        client.call(running, "attach", {"cwd": str(speaker.project), "root": old, "origin": "user"})
+    assert "1 memory is this folder's now" in shown(running, speaker, "attach", old)
+    assert found(running, speaker, "pytest") == [number]
+    assert "attach" not in shown(running, speaker, "status")
+
+
 def test_accepted_settings_hold_no_more(running: Home) -> None:
     config = running.root / "config.toml"
     config.write_text(config.read_text() + "auto_threshold = 0.5\n")
