@@ -23,6 +23,7 @@ from .codes import digest_of
 from .core import Core
 from .entry import Entry
 from .reviewing import carry_out, left_out, looked_at, offered, suspicion, suspicion_note, unsuspected
+from .vouching import was_handed_over
 from .wish import Wish
 
 log = logging.getLogger("subconscious.daemon")
@@ -131,7 +132,7 @@ async def make_up(core: Core, entry: Entry, project: Project, text: str) -> None
 
     Nothing else shows that a person decided: any process can write an entry of the spool, and a line of a transcript.
     """
-    if entry in core.vouched:
+    if await was_handed_over(core, entry):
         if not core.vouched.doubt_of_decision(entry) and (wish := await _wish(core, entry, project, text)) is not None:
             await carry_out(core, wish)
     elif not await events.history(core.database, "typed", entry.name):

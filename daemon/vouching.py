@@ -174,6 +174,20 @@ async def write_down(core: Core, entry: Entry) -> None:
         await events.record(tx, VOUCHED, "prompt", number, reason=reason)
 
 
+async def was_handed_over(core: Core, entry: Entry) -> bool:
+    """Whether a hook of a person's client handed a prompt over; False as soon as it was refused to the hook.
+
+    The entry lies in the spool before its hook asks, so its job may begin while the hook is still being looked at: to
+    refuse it then would keep the decision that the hook brings from being carried out.
+    """
+    deadline = monotonic() + WRITTEN_SECONDS
+    while entry not in core.vouched and monotonic() < deadline:
+        if await events.history(core.database, "typed", entry.name):
+            return False
+        await asyncio.sleep(0.1)
+    return entry in core.vouched
+
+
 async def is_a_persons(core: Core, entry: Entry, verb: str, text: str) -> bool | None:
     """Whether a person typed a command: True as soon as that is known, None if it was refused to a hook meanwhile.
 

@@ -293,7 +293,7 @@ def say_until(session: Session, prompt: str, true: Callable[[], bool]) -> None:
         session.say(prompt)
         if true():
             return
-    pytest.fail(f"{prompt} was never heard")
+    pytest.fail(f"{prompt} was never heard: {shown(session)[-9:]}")
 
 
 def refusals(machine: Machine) -> list[str]:
