@@ -14,6 +14,8 @@ from . import (
     arguments_links,
     arguments_upkeep,
 )
+from .command_line import Parser, RootParser
+from .completion import SCRIPTS
 from .options import (
     Verbs,
     add_filters,
@@ -27,16 +29,16 @@ from .options import (
     positive,
 )
 
-DESCRIPTION = "The memory of Claude Code: learns from your sessions, gives the next ones what matters."
-EPILOG = "New here: `subconscious demo`. Something wrong: `subconscious doctor`."
+DESCRIPTION = "A memory for Claude Code: learns from your sessions, helps the next ones."
+EPILOG = "Options of a command: subconscious COMMAND --help. New here: subconscious demo."
 
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
-    root = argparse.ArgumentParser(prog="subconscious", description=DESCRIPTION, epilog=EPILOG)
+    root = RootParser(prog="subconscious", description=DESCRIPTION, epilog=EPILOG)
     root.add_argument("--version", action="version", version=f"subconscious {__version__}")
-    root.set_defaults(json=False)
-    verbs = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    root.set_defaults(json=False, verb="status:overview")
+    verbs = root.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     _add_reading(verbs)
     _add_writing(verbs)
     _add_tracing(verbs)
@@ -211,7 +213,17 @@ def _add_running(verbs: Verbs) -> None:
     add_verb(verbs, "demo", "demo:demo", "watch a recorded session being remembered; changes nothing of yours")
     verb = add_verb(verbs, "mcp", "mcp:serve", "serve the model's tools to an MCP client, over stdin and stdout")
     verb.add_argument("--handed", metavar="FILE", type=natural, help=argparse.SUPPRESS)
+    verb = add_verb(verbs, "completion", "completion:completion", "a script that completes commands in your shell")
+    verb.add_argument("shell", choices=tuple(SCRIPTS), help="which shell; the script says where it goes")
     add_verb(verbs, "accept-settings", "status:accept", "let changed settings take effect that only you may change")
+    verb = add_verb(
+        verbs, "attach", "status:attach", "take over the memories of a folder that was renamed", listing=True
+    )
+    verb.add_argument("root", metavar="FOLDER", help="where it was, or its name; `status` lists those that are gone")
+    verb = add_verb(verbs, "uninstall", "removal:uninstall", "stop the daemon, remove everything; asks about memories")
+    which = verb.add_mutually_exclusive_group()
+    which.add_argument("--keep-memories", action="store_true", help="memories, settings and backups stay")
+    which.add_argument("--all", action="store_true", help="the memories go, too: there is no undo")
     daemon = verbs.add_parser("daemon", help="run, start, stop, drain or ask the daemon")
     deeds = daemon.add_subparsers(metavar="DEED", required=True)
     add_verb(deeds, "run", "running:run", "run it in this terminal")

@@ -8,11 +8,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from . import screen, suspicion
-from .ask import ask
+from .ask import ask, here
 from .origin import origin, require_person
 
 LONGEST_VALUE = 60
 ACTORS = {"user": "you", "assistant": "the assistant", "daemon": "the daemon"}
+LEARNED = {
+    "user": "the daemon, from what you typed,",
+    "assistant": "the daemon, from what the assistant said,",
+    "tool": "the daemon, from what a tool said,",
+}
+"""Who stored words that were said in a session."""
 TIMES = frozenset({"archived_at", "decided_at", "released_at", "removed_at", "expires_at", "said_at"})
 """Columns that are shown as dates."""
 
@@ -20,7 +26,8 @@ TIMES = frozenset({"archived_at", "decided_at", "released_at", "removed_at", "ex
 def history(options: Namespace) -> None:
     """Print events: all of one thing from the first on, or the latest of everything."""
     subject, about = _meant(options)
-    told = ask("history", subject=subject, about=about, limit=options.limit, origin=origin())["events"]
+    place: dict[str, Any] = {} if subject or options.everywhere else {"cwd": here()}
+    told = ask("history", subject=subject, about=about, limit=options.limit, origin=origin(), **place)["events"]
     if options.json:
         screen.as_json(told)
         return
@@ -39,14 +46,21 @@ def _meant(options: Namespace) -> tuple[str, str]:
 
 
 def _tell_event(event: dict[str, Any], *, whole: bool) -> None:
-    who = ACTORS.get(event["actor"], event["actor"])
+    who = _who(event)
     reason = f": {screen.line(event['reason'])}" if event["reason"] else ""
-    told = f"{event['action']} of {_thing(event)} by {who}{reason}"
+    told = f"{event['action']} of {_thing(event)} by {who.rstrip(',')}{reason}"
     print(screen.wrapped(told, 31, f"{event['id']:>8}  {screen.stamp(event['at'])}"))
     suspicion.note(event, 35)
     if event["change"] or whole:
         for line in _differences(event["before"], event["after"], whole=whole):
             print(screen.paint(screen.wrapped(line, 35, ""), "dim"))
+
+
+def _who(act: dict[str, Any]) -> str:
+    """Who did it; what was learned from somebody's words is not the daemon's own."""
+    if act["actor"] == "daemon" and act.get("speaker") in LEARNED:
+        return LEARNED[act["speaker"]]
+    return str(ACTORS.get(act["actor"], act["actor"]))
 
 
 def _thing(event: dict[str, Any]) -> str:
@@ -77,9 +91,11 @@ def undo(options: Namespace) -> None:
     """Show what would be taken back, ask, and do exactly that."""
     require_person("take changes back")
     asked: dict[str, Any] = {"reason": options.reason, "origin": "user"}
-    found = ask("undo_acts", ids=options.event, limit=options.number, daemon=options.daemon, preview=True, **asked)
+    which = {"ids": options.event, "limit": options.number, "daemon": options.daemon}
+    place: dict[str, Any] = {} if options.everywhere else {"cwd": here()}
+    found = ask("undo_acts", preview=True, **which, **place, **asked)
     if not options.json and (not options.yes or not found["acts"]):
-        _preview(found)
+        _preview(options, found)
     if not _wanted(options, found["acts"]):
         if options.json:
             screen.as_json(found)
@@ -107,12 +123,16 @@ def _wanted(options: Namespace, acts: list[dict[str, Any]]) -> bool:
         return False
 
 
-def _preview(found: dict[str, Any]) -> None:
+def _preview(options: Namespace, found: dict[str, Any]) -> None:
     if not found["acts"]:
-        print("There is nothing to take back.\n  what the daemon did by itself: subconscious undo --daemon")
+        where = "" if options.everywhere else " in this project"
+        print(f"You have changed nothing{where} that could be taken back.")
+        print("  what was learned from what you typed, too: subconscious undo --learned")
+        if not options.everywhere:
+            print("  in all projects: subconscious undo --everywhere")
         return
     for act in found["acts"]:
-        print(f"What {ACTORS.get(act['actor'], act['actor'])} did {screen.when(act['at'])}:")
+        print(f"What {_who(act)} {_deed(act)} {screen.when(act['at'])}:")
         for step in act["steps"]:
             _tell_step(step)
     for one in found.get("fallen", ()):  # a daemon of before knows neither
@@ -123,6 +143,10 @@ def _preview(found: dict[str, Any]) -> None:
         suspicion.note(one, 8)
     if not sys.stdin.isatty():
         print("Nothing was changed. Add --yes to take it back.")
+
+
+def _deed(act: dict[str, Any]) -> str:
+    return "stored" if _who(act) in LEARNED.values() else "did"
 
 
 def _memory(one: dict[str, Any]) -> str:

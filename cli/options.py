@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import re
 from math import inf
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Verbs: TypeAlias = "argparse._SubParsersAction[Any]"
 
 
 def add_verb(verbs: Verbs, name: str, function: str, help_text: str, listing: bool = False) -> argparse.ArgumentParser:
     """Add a verb that ``function`` (``module:name``) carries out; a ``listing`` takes --json."""
-    verb = verbs.add_parser(name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}.")
+    verb: argparse.ArgumentParser = verbs.add_parser(
+        name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}."
+    )
     verb.set_defaults(verb=function)
     if listing:
         # SUPPRESS: `review --json approve 3` must not be undone by the default of the inner parser.
@@ -53,6 +56,8 @@ def natural(text: str) -> int:
     """A number from 0 on."""
     # Ids are shown bare here, but the model is given them as [12], and people write #12.
     digits = text.strip("#[]")
+    if re.fullmatch(r"-\d+", digits):
+        raise argparse.ArgumentTypeError(f"{text} is below 0; give a number such as 10")
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number")
     return int(digits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from argparse import Namespace
 from typing import Any
 
@@ -33,6 +34,25 @@ def status(options: Namespace) -> None:
         print(screen.paint(screen.wrapped(f"warning: {screen.line(warning)}"), "yellow"))
 
 
+def overview(options: Namespace) -> None:
+    """Print what plain ``subconscious`` answers: how things are, and the commands that one needs next."""
+    options.settings = False
+    status(options)
+    print(f"\n{screen.paint('Next', 'bold')}")
+    screen.fields(NEXT)
+    print("\nAll commands: subconscious --help")
+
+
+NEXT = (
+    ('subconscious search "WORDS"', "find what is remembered"),
+    ("subconscious list", "the latest memories; show ID tells all of one"),
+    ("subconscious review", "decide on what waits"),
+    ('subconscious remember "TEXT"', "store a statement"),
+    ("subconscious undo", "take your latest change back"),
+)
+"""The five commands that one needs most."""
+
+
 def accept(_: Namespace) -> None:
     """Let what stands in config.toml take effect where that needs a person's word."""
     require_person("change what is kept without asking")
@@ -49,7 +69,7 @@ def _pause() -> list[str]:
 
 
 def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
-    project, memories, review = answer["project"], answer["memories"], answer["review"]
+    project, memories = answer["project"], answer["memories"]
     return [
         ("project", f"{project['name']} ({project['root']})" if project else ""),
         (
@@ -57,7 +77,8 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
             f"{memories['project']} here, {memories['active']} in all, {memories['archived']} archived"
             f"{_unconfirmed(memories)}",
         ),
-        ("review", f"{review} waiting: subconscious review" if review else "nothing waits"),
+        ("renamed?", "\n".join(map(_lost, answer.get("lost", ())))),
+        ("review", _review(answer)),
         ("suspicion", screen.line(answer.get("suspicion", ""))),
         ("quarantine", _held(answer.get("quarantined", 0))),
         ("sessions", _counts(answer["sessions"])),
@@ -70,6 +91,33 @@ def _rows(answer: dict[str, Any]) -> list[tuple[str, object]]:
         ("to be read by it", _refining(answer.get("refining") or {})),
         ("state", answer["home"]),
     ]
+
+
+def _lost(one: dict[str, Any]) -> str:
+    """A project whose folder is gone, and how this folder takes its memories over."""
+    root = screen.line(one["root"])
+    known = screen.counted(one["memories"], "memory", "memories")
+    return f"{known} of {root}, which is gone: subconscious attach {shlex.quote(root)}"
+
+
+def attach(options: Namespace) -> None:
+    """Let this folder have the memories of one that was renamed or moved."""
+    require_person("say which project a folder is")
+    root = os.path.abspath(options.root) if "/" in options.root else options.root  # noqa: PTH100 - it is gone
+    done = ask("attach", cwd=here(), root=root, origin="user")
+    if options.json:
+        screen.as_json(done)
+    else:
+        known = screen.counted(done["memories"], "memory is", "memories are")
+        print(screen.wrapped(f"{known} this folder's now, as {screen.line(done['project']['name'])}."))
+
+
+def _review(answer: dict[str, Any]) -> str:
+    """What waits here, and that something waits in other projects."""
+    here = answer["review"]
+    elsewhere = answer.get("review_everywhere", here) - here
+    told = f"{here} waiting: subconscious review" if here else "nothing waits"
+    return f"{told}; {elsewhere} in other projects: subconscious review --everywhere" if elsewhere else told
 
 
 def _unconfirmed(memories: dict[str, Any]) -> str:
@@ -148,7 +196,7 @@ def _settings(options: Namespace) -> None:
         screen.as_json({name: value for name, (value, _) in rows.items()})
         return
     for name, (value, meaning) in rows.items():
-        print(f"{name:<22} {json.dumps(value):<10} {meaning}")
+        print(screen.wrapped(f"{json.dumps(value):<10}  {meaning}", 26, name))
     print(f"\nSet them in {home().root / 'config.toml'} or as SUBCONSCIOUS_<NAME>.")
     if complaint:
         raise complaint

@@ -76,6 +76,10 @@ class Telling:
         )
 
 
+SEPARATORS = " :;,\u2013\u2014"
+"""What people type between a command and its text: `/subconscious:remember : dates are UTC`."""
+
+
 def is_record(text: str) -> bool:
     """Whether a text has two named sections or more; its lines then mean something."""
     return sum(bool(part.name) for part in sections(text)) > 1
@@ -84,7 +88,8 @@ def is_record(text: str) -> bool:
 def _in_short(text: str) -> str:
     """What a summary is made from: of a record, what stands before its sections, or else in the first."""
     parts = [part for part in sections(text) if part.body] if is_record(text) else []
-    return " ".join((parts[0].body if parts else text).split())
+    said = " ".join((parts[0].body if parts else text).split())
+    return said.lstrip(SEPARATORS) or said
 
 
 async def remember(core: Core, mind: Mind, told: Telling, where: Provenance) -> dict[str, Any]:

@@ -47,11 +47,11 @@ from subconscious.summaries import PLAN
 from subconscious.surfacing import receipts as receipt
 from subconscious.surfacing.files import Touched
 
-from . import typed
+from . import past_sessions, typed
 from .core import Core
 from .entry import Entry, Payload
 from .learn import Source, learn
-from .output import output
+from .output import done, output
 from .rendered import made_up
 from .reviewing import suspicion_note
 from .spool import Spool
@@ -135,7 +135,7 @@ class Answers:
         told = [self._loaded(entry, context), await self._remembered(entry, project)]
         if source == "startup":
             told += [warning, await self._waiting(project), await self._rejudged(project), await self._faded(project)]
-            told.append(await self._lost())
+            told += [await self._lost(), await past_sessions.offer(self._core, entry, project)]
         return output("SessionStart", context.text, "\n".join(filter(None, told)))
 
     async def _greeting(
@@ -255,13 +255,18 @@ class Answers:
 
     async def _prompt(self, entry: Entry, project: Project, doubt: str) -> bytes:
         """Carry out a command of ours; give a session what it starts with, should that not have reached it."""
-        text, message = await typed.answer(self._core, entry, project, doubt)
-        told = [message, await self._remembered(entry, project, entry.payload.session_id)]
+        said = await typed.answer(self._core, entry, project, doubt)
+        stored = await self._remembered(entry, project, entry.payload.session_id)
+        if said.done:
+            return done("\n".join(filter(None, [said.shown, stored])))
+        text = said.context
+        told = [said.message, stored]
         if not text and self._core.mind(entry.options).settings.surface:
             greeting = await self._late_greeting(entry, project)
             text = _in_one_frame(greeting.text, await self._fitting(entry, project))
             told.append(self._loaded(entry, greeting))
-        return output("UserPromptSubmit", text, "\n".join(filter(None, told)))
+        untold = self._core.lately.untold(entry.payload.session_id)
+        return output("UserPromptSubmit", "\n".join([*untold, text]).strip(), "\n".join(filter(None, told)))
 
     async def _late_greeting(self, entry: Entry, project: Project) -> surfacing.Context:
         """At its start there was no daemon, or a slow one: the first prompt makes up for it."""

@@ -13,3 +13,13 @@ def output(event: str, context: str, message: str) -> bytes:
     if message:
         said["systemMessage"] = message
     return json.dumps(said, ensure_ascii=False).encode("utf-8", "replace") if said else b""
+
+
+def done(text: str) -> bytes:
+    """The JSON of a hook that has done all that a prompt asks for: the client shows ``text``, and asks no model.
+
+    The prompt and the text stay out of the session's context, unlike with ``continue: false``.
+    """
+    quiet = {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}
+    said = {"decision": "block", "reason": text, "hookSpecificOutput": quiet}
+    return json.dumps(said, ensure_ascii=False).encode("utf-8", "replace")

@@ -30,7 +30,7 @@ from subconscious.store.filters import Filter
 from subconscious.store.projects import Project
 from subconscious.surfacing.marks import marks_of
 
-from . import reasoning, typed_review
+from . import correcting, reasoning, typed_review
 from .acts import Telling, refuse_held, remember, set_archived
 from .core import Core
 from .entry import Entry
@@ -40,6 +40,10 @@ from .vouching import is_a_persons
 
 COMMAND = re.compile(r"\s*+/(?:subconscious:)(?P<verb>[a-z]+)(?:\s+(?P<rest>.*))?\s*$", re.DOTALL)
 REVIEW = "review"
+CORRECT = "correct"
+NUMBERS = re.compile(r"(?P<ids>(?:[#\[]*\d{1,15}\]?(?:[\s,;]+|$))+)")
+CORRECTION = re.compile(r"(?P<ids>[#\[]*\d{1,15}\]?)[\s,;:]+(?P<words>\S.*)", re.DOTALL)
+TYPED = "typed in the client"
 RECALL_LIMIT = 8
 RECALL_TOKENS = 1500
 LONGEST_ID = 16
@@ -48,7 +52,7 @@ LONGEST_ID = 16
 LONGEST = 10_000
 """Characters of what is typed behind a command; the terminal's requests have the same bound."""
 
-Verb = Callable[[Core, Entry, Project, str], Awaitable[str]]
+Verb = Callable[[Core, Entry, Project, str], Awaitable[Said]]
 Change = Callable[[Core, Entry, Project, str, str], Awaitable[str]]
 """The last is why the command is not taken for a person's, or ""."""
 
@@ -59,11 +63,11 @@ async def answer(core: Core, entry: Entry, project: Project, doubt: str) -> Said
     ``doubt`` says why the hook is not taken for one of a person's session, or "".
     """
     match = COMMAND.match(entry.payload.prompt)
-    if match is None or match["verb"] not in (*VERBS, *CHANGING, REVIEW):
+    if match is None or match["verb"] not in (*VERBS, *CHANGING, *JUDGING, CORRECT, REVIEW):
         return Said("")
     text = (match["rest"] or "").strip()
     if len(text) > LONGEST:
-        return Said(
+        return _done(
             f"Subconscious did nothing: a command takes {LONGEST} characters at most, and this has {len(text)}."
         )
     HURRIED.set(False)  # a command is waited for; what it asks of the store may be much, and holds up nobody else
@@ -71,10 +75,17 @@ async def answer(core: Core, entry: Entry, project: Project, doubt: str) -> Said
         if match["verb"] == REVIEW:
             return await typed_review.answer(core, entry, project, text, doubt)
         if match["verb"] in CHANGING:
-            return Said(await CHANGING[match["verb"]](core, entry, project, text, doubt))
-        return Said(await VERBS[match["verb"]](core, entry, project, text))
+            return _done(await CHANGING[match["verb"]](core, entry, project, text, doubt))
+        if match["verb"] in (*JUDGING, CORRECT):
+            return _done(await _judge(core, entry, match["verb"], text, doubt))
+        return await VERBS[match["verb"]](core, entry, project, text)
     except SubconsciousError as error:
-        return Said(f"Subconscious could not do this: {quote(error.message, 500)}. {error.remedy}")
+        return _done(f"Subconscious could not do this: {quote(error.message, 500)}. {error.remedy}")
+
+
+def _done(text: str) -> Said:
+    """The answer to a command that leaves nothing to do for the model."""
+    return Said(text, done=True)
 
 
 async def make_up(core: Core, entry: Entry, project: Project) -> None:
@@ -128,18 +139,20 @@ async def _remember(core: Core, entry: Entry, project: Project, text: str, doubt
     if capture["memory_id"] is None:
         return f"Subconscious knows this already: {capture['reason']}."
     memory = await memories.get(core.database, capture["memory_id"])
-    return f"Subconscious has remembered this, as memory {memory.id} ({memory.kind}): {within_quotes(memory.content)}"
+    said = f"Subconscious has remembered this, as memory {memory.id} ({memory.kind}): {within_quotes(memory.content)}"
+    core.lately.tell(entry.payload.session_id, f"The user has typed /subconscious:remember. {said}")
+    return said
 
 
-async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
+async def _recall(core: Core, entry: Entry, project: Project, text: str) -> Said:
     if not text:
-        return "Subconscious was asked to recall, but not what. Usage: /subconscious:recall WORDS"
+        return _done("Subconscious was asked to recall, but not what. Usage: /subconscious:recall WORDS")
     mind = core.mind(entry.options, asked=True, hurried=True)
     meant = understand(text, Filter(), datetime.now().astimezone())
     await core.notes.refresh(core, project.id)
     hits = await recall(mind, meant, project.id, RECALL_LIMIT, mind.wanted(text))
     if not hits:
-        return f"Subconscious has no memory of: {within_quotes(text, 200)}"
+        return _done(f"Subconscious has no memory of: {within_quotes(text, 200)}")
     branch, _ = await asyncio.to_thread(head, entry.folder)
     budget = surfacing.Budget(RECALL_TOKENS, mind.settings.start_characters, RECALL_LIMIT)
     chosen = mind.settings
@@ -152,13 +165,15 @@ async def _recall(core: Core, entry: Entry, project: Project, text: str) -> str:
         tell=lambda memory: quote(tell(memory, text, room).text),
     )
     await save_given(mind, Start(entry.payload.session_id, project.id, "recall", branch, "asked for"), context)
-    return context.text
+    return Said(context.text)
 
 
-async def _why(core: Core, entry: Entry, project: Project, text: str) -> str:
+async def _why(core: Core, entry: Entry, project: Project, text: str) -> Said:
     """Tell the reasons of a memory, or of those that answer a question."""
     if not text:
-        return "Subconscious was asked why, but not of what. Usage: /subconscious:why QUESTION, or a memory's number"
+        return _done(
+            "Subconscious was asked why, but not of what. Usage: /subconscious:why QUESTION, or a memory's number"
+        )
     mind = core.mind(entry.options, asked=True, hurried=True)
     number = text.strip("#[]")
     if number.isascii() and number.isdigit() and len(number) < LONGEST_ID:
@@ -167,12 +182,12 @@ async def _why(core: Core, entry: Entry, project: Project, text: str) -> str:
     else:
         hits = await recall(mind, text, project.id, reasoning.ANSWERS)
     if not hits:
-        return f"Subconscious has no memory of: {within_quotes(text, 200)}"
+        return _done(f"Subconscious has no memory of: {within_quotes(text, 200)}")
     branch, _ = await asyncio.to_thread(head, entry.folder)
     found = await reasoning.explain(mind, hits, project.id)
     context = found.framed(surfacing.Budget(RECALL_TOKENS, mind.settings.start_characters, RECALL_LIMIT), branch)
     await save_given(mind, Start(entry.payload.session_id, project.id, "why", branch, "asked for"), context)
-    return context.text
+    return Said(context.text)
 
 
 async def _unarchive(core: Core, entry: Entry, project: Project, text: str, doubt: str) -> str:
@@ -209,12 +224,12 @@ def _named(found: Sequence[Memory]) -> str:
     return "; ".join(f"memory {memory.id}: {within_quotes(memory.summary)}" for memory in found)
 
 
-async def _status(core: Core, entry: Entry, project: Project, text: str) -> str:
+async def _status(core: Core, entry: Entry, project: Project, text: str) -> Said:
     del entry, text
     held = await memories.counts(core.database, project.id)
     waits = await captures.waiting(core.database, project.id)
     note = await suspicion_note(core, project.id)
-    return (
+    return _done(
         f"Subconscious is on. Project {within_quotes(project.name, 100)}: {held['project']} memories;"
         f" in all {held['active']} active, {held['archived']} archived."
         f" {waits} captures of this project wait for review{f'; {note}' if note else ''}"
@@ -222,7 +237,65 @@ async def _status(core: Core, entry: Entry, project: Project, text: str) -> str:
     )
 
 
+async def _judge(core: Core, entry: Entry, verb: str, text: str, doubt: str) -> str:
+    """Carry out what a person says of memories; in doubt whether a person does, nothing. No job makes up for it."""
+    match = (CORRECTION if verb == CORRECT else NUMBERS).fullmatch(text)
+    if match is None:
+        usage = "ID NEW WORDS" if verb == CORRECT else "ID..."
+        return f"Subconscious did nothing. Usage: /subconscious:{verb} {usage}"
+    ids = _ids(match["ids"])
+    if doubt := doubt or core.vouched.doubt_of_decision(entry):
+        await refuse(core, entry, doubt)
+        return f"Subconscious did nothing: a person decides this, and {doubt}. {_in_a_terminal(verb, ids)}"
+    if verb == CORRECT:
+        return await _correct(core, ids[0], match["words"])
+    return await JUDGING[verb](core, ids)
+
+
+def _in_a_terminal(verb: str, ids: Sequence[int]) -> str:
+    words = " --refined TEXT" if verb == CORRECT else ""
+    return f"In a terminal of yours: subconscious {verb} {' '.join(map(str, ids))}{words}"
+
+
+async def _feedback(core: Core, ids: Sequence[int], outcome: str, told: str) -> str:
+    await refuse_held(core, ids)
+    return f"Subconscious has noted it as {told}: {_named(await correcting.judge(core, ids, outcome, TYPED))}"
+
+
+async def _useful(core: Core, ids: Sequence[int]) -> str:
+    return await _feedback(core, ids, "accepted", "useful")
+
+
+async def _wrong(core: Core, ids: Sequence[int]) -> str:
+    told = await _feedback(core, ids, "rejected", "wrong")
+    return f"{told}. It ranks lower now; /subconscious:forget takes it out of use"
+
+
+async def _pin(core: Core, ids: Sequence[int]) -> str:
+    await refuse_held(core, ids)
+    return f"Subconscious has pinned (every session starts with it): {_named(await correcting.pin(core, ids, True))}"
+
+
+async def _unpin(core: Core, ids: Sequence[int]) -> str:
+    await refuse_held(core, ids)
+    return f"Subconscious has unpinned: {_named(await correcting.pin(core, ids, False))}"
+
+
+async def _correct(core: Core, memory_id: int, words: str) -> str:
+    done = await correcting.correct(core, correcting.Wish(memory_id, "refined", text=words, reason=TYPED))
+    replacement = done.replacement
+    return f"Subconscious has put memory {memory_id} in your words: {_named([replacement] if replacement else [])}"
+
+
 CHANGING: dict[str, Change] = {"forget": _forget, "remember": _remember, "unarchive": _unarchive}
 """Verbs that a job carries out too, should nobody have waited for the answer; each does it once all the same."""
+
+JUDGING: dict[str, Callable[[Core, Sequence[int]], Awaitable[str]]] = {
+    "pin": _pin,
+    "unpin": _unpin,
+    "useful": _useful,
+    "wrong": _wrong,
+}
+"""Verbs by which a person says what memories are worth: what decides on captures decides on these."""
 
 VERBS: dict[str, Verb] = {"recall": _recall, "status": _status, "why": _why}

@@ -24,6 +24,7 @@ from .core import Core
 from .entry import Entry
 from .reviewing import carry_out, left_out, looked_at, offered, suspicion_note, unsuspected
 from .suspicions import suspicion
+from .vouching import was_handed_over
 from .wish import Wish
 
 log = logging.getLogger("subconscious.daemon")
@@ -40,24 +41,41 @@ MOST_AT_ONCE = 1000
 QUARANTINE = ("quarantine", "quarantined")
 NUMBERS = re.compile(r"(?:[#\[]*\d{1,15}\]?(?:[\s,;:]+|$))+")
 NUMBER = re.compile(r"[#\[]*(\d{1,15})\]?[\s,;:]+")
+PLACES = re.compile(r"(?P<drop>drop\s+)?(?P<places>\d{1,2}(?:[\s,]+\d{1,2})*)", re.IGNORECASE)
+"""A decision on what was just listed, by its places there: "1 3", "drop 2"."""
+KEEP = "To keep 1 and 3: /subconscious:review 1 3. To drop 2: /subconscious:review drop 2. What is left waits."
+MORE = "Also: edit ID NEW WORDS, teach ID (drop, and flag what says the same), approve all, undo ID, quarantine."
 USAGE = (
-    "Usage: /subconscious:review, then approve ID..., approve all (except what looks poisoned), reject ID... WHY, teach"
-    " ID... (reject, and flag what says the same), edit ID NEW WORDS, restore ID..., undo ID...; /subconscious:review"
-    " quarantine, then release ID..."
+    "Usage: /subconscious:review, then the places of what you keep (1 3), drop PLACE..., approve ID..., approve all"
+    " (except what looks poisoned), reject ID... WHY, teach ID... (reject, and flag what says the same), edit ID NEW"
+    " WORDS, restore ID..., undo ID...; /subconscious:review quarantine, then release ID..."
 )
 
 
 class Said(NamedTuple):
-    """What the model is told, and what only the person is shown."""
+    """What the model is told, and what only the person is shown.
+
+    ``done``: there is nothing left for the model to do, so the person is shown all of it and no turn begins.
+    """
 
     context: str
     message: str = ""
+    done: bool = False
+
+    @property
+    def shown(self) -> str:
+        """What the person is shown of a command that is done."""
+        return self.message or self.context
 
 
 async def answer(core: Core, entry: Entry, project: Project, text: str, doubt: str) -> Said:
-    """Answer the hook that handed the prompt over: the list, or what became of the decision."""
+    """Answer the hook that handed the prompt over: the list, or what became of the decision. No turn follows."""
+    return (await _answer(core, entry, project, text, doubt))._replace(done=True)
+
+
+async def _answer(core: Core, entry: Entry, project: Project, text: str, doubt: str) -> Said:
     if not text:
-        return await _listing(core, project)
+        return await _listing(core, entry, project)
     if text.lower() in QUARANTINE:
         return await _held_listing(core, project)
     if code := CODE.fullmatch(text):
@@ -115,7 +133,7 @@ async def make_up(core: Core, entry: Entry, project: Project, text: str) -> None
 
     Nothing else shows that a person decided: any process can write an entry of the spool, and a line of a transcript.
     """
-    if entry in core.vouched:
+    if await was_handed_over(core, entry):
         if not core.vouched.doubt_of_decision(entry) and (wish := await _wish(core, entry, project, text)) is not None:
             await carry_out(core, wish)
     elif not await events.history(core.database, "typed", entry.name):
@@ -129,14 +147,15 @@ async def refuse(core: Core, entry: Entry, doubt: str) -> None:
         await events.record(tx, "refused", "typed", entry.name, reason=doubt)
 
 
-async def _listing(core: Core, project: Project) -> Said:
+async def _listing(core: Core, entry: Entry, project: Project) -> Said:
     waits = await captures.waiting(core.database, project.id) + await captures.unconfirmed(core.database, project.id)
     held = await captures.quarantined(core.database, project.id)
     apart = f" {held} are in quarantine (/subconscious:review quarantine)." if held else ""
     if not waits:
         return Said(f"Subconscious: nothing of this project waits for review.{apart}")
     found = await offered(core, project.id)
-    lines = [line for capture in found for line in _lines(capture)]
+    core.lately.show(entry.payload.session_id, [capture["id"] for capture in found])
+    lines = [line for place, capture in enumerate(found, 1) for line in _numbered(place, capture)]
     what = f"{waits} captured statement{'' if waits == 1 else 's'} of this project for your review."
     note = await suspicion_note(core, project.id)
     first = f"Subconscious: {what}{f' {note}.' if note else ''}{apart}"
@@ -144,7 +163,7 @@ async def _listing(core: Core, project: Project) -> Said:
     more = [f"{rest} more wait: decide on these, then /subconscious:review shows the next."] if rest > 0 else []
     return Said(
         f"Subconscious has shown the user, and only the user, {len(found)} of {waits} captures that wait for review.",
-        "\n".join([first, *lines, *more, USAGE]),
+        "\n".join([first, *lines, "", KEEP, *more, MORE]),
     )
 
 
@@ -162,9 +181,17 @@ async def _held_listing(core: Core, project: Project) -> Said:
     )
 
 
+def _numbered(place: int, capture: dict[str, Any]) -> list[str]:
+    """One of the offered captures: its place in the list, its words, why it waits and what is suspicious about it."""
+    first, *rest = _lines(capture)
+    reason = [f"      waits: {_plain(capture['reason'])}"] if capture["reason"] else []
+    number = f"{capture['id']:>4}  "
+    return [f"{place:>2}. {first.removeprefix(number)}", *rest, *reason]
+
+
 def _lines(capture: dict[str, Any]) -> list[str]:
     speaker = surfacing.speaker(Origin(capture["origin"]), capture["extractor"])
-    said = f"{capture['kind']}, {speaker}, confidence {capture['confidence']:.2f}"
+    said = f"capture {capture['id']}, {capture['kind']}, {speaker}, confidence {capture['confidence']:.2f}"
     proposal = capture["proposal"]
     hint = "" if proposal["decision"] == "look" else f"; {proposal['decision']}? {_plain(proposal['why'])}"
     warning = [f"      ! {_plain(suspicion(capture))}"] if suspicion(capture) else []
@@ -178,6 +205,8 @@ def _plain(text: str) -> str:
 
 async def _wish(core: Core, entry: Entry, project: Project, text: str) -> Wish | None:
     """What the words after the command ask for; None when they make no sense."""
+    if places := PLACES.fullmatch(text.strip()):
+        return _of_places(core, entry, places)
     match = DECISION.fullmatch(text.strip())
     if match is None:
         return None
@@ -193,6 +222,15 @@ async def _wish(core: Core, entry: Entry, project: Project, text: str) -> Wish |
         return None
     ids = tuple(map(int, re.findall(r"\d+", numbers[0])))
     return Wish(deed, ids, reason=rest[numbers.end() :].strip(), once=entry.name)
+
+
+def _of_places(core: Core, entry: Entry, typed: re.Match[str]) -> Wish | None:
+    """The decision on captures by their places in the list that the session was shown; None for places not in it."""
+    shown = core.lately.shown(entry.payload.session_id)
+    places = [int(place) for place in re.findall(r"\d+", typed["places"])]
+    if not all(1 <= place <= len(shown) for place in places):
+        return None
+    return Wish("reject" if typed["drop"] else "approve", tuple(shown[place - 1] for place in places), once=entry.name)
 
 
 def _told(wish: Wish, changed: list[dict[str, Any]]) -> str:

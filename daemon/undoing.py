@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from subconscious.flow.remembering import clean
+from subconscious.model import Origin
 from subconscious.store import redactions, reversal, titles
 from subconscious.store.reversal import Step
 
@@ -24,7 +25,7 @@ Titles = Mapping[tuple[str, str], str]
 class Wish:
     """What a person wants taken back: the acts of these events, or else the latest ``number``.
 
-    ``daemon`` lets what the daemon did by itself count among the latest.
+    ``daemon`` lets what the daemon did by itself count among the latest, ``project_id`` only what is of that project.
     """
 
     events: tuple[int, ...] = ()
@@ -32,11 +33,14 @@ class Wish:
     daemon: bool = False
     reason: str = ""
     preview: bool = False
+    project_id: str | None = None
 
 
 async def take_back(core: Core, wish: Wish) -> dict[str, Any]:
     """Do it, or with ``preview`` only find out what that would do; raises RequestError where it can't be done."""
-    chosen = wish.events or await reversal.latest(core.database, wish.number, daemon=wish.daemon)
+    chosen = wish.events or await reversal.latest(
+        core.database, wish.number, daemon=wish.daemon, project_id=wish.project_id
+    )
     async with core.database.write() as tx:
         acts = await reversal.acts(tx, chosen)
         done = await reversal.take_back(tx, acts, clean(wish.reason))
@@ -68,7 +72,15 @@ def _told(act: Sequence[Mapping[str, Any]], done: Sequence[Step], known: Titles,
         if step.event["id"] in ids
     ]
     first = act[0]
-    return {name: first[name] for name in ("id", "at", "actor", "reason")} | {"steps": steps}
+    told = {name: first[name] for name in ("id", "at", "actor", "reason")}
+    return told | {"speaker": speaker_of(act), "steps": steps}
+
+
+def speaker_of(act: Sequence[Mapping[str, Any]]) -> str:
+    """Whose words an act stored, where it stored any: the daemon does it, but a person may have said them."""
+    made = [event["after"] or {} for event in act if event["action"] == "create"]
+    origins = [Origin(values["origin"]) for values in made if "origin" in values]
+    return str(Origin.least_trusted(*origins)) if origins else ""
 
 
 def _about(step: Step, known: Titles, suspected: Titles) -> dict[str, str]:

@@ -49,6 +49,8 @@ SLACK_SECONDS = 60.0
 """By how much a transcript's time may lie before the hook's."""
 
 REVIEW = "/subconscious:review"
+JUDGES = re.compile(r"/subconscious:(?:correct|pin|unpin|useful|wrong)\b")
+"""The other commands that take a decision of a person's."""
 
 MARK = b"/subconscious:"
 """What a line holds in which a command of ours was typed."""
@@ -135,7 +137,7 @@ async def vouch(core: Core, entry: Entry, caller: int) -> str:
 def _may_decide(prompt: str) -> bool:
     """Whether a prompt says more than that the list is to be shown."""
     words = prompt.strip()
-    return words.startswith(REVIEW) and words != REVIEW
+    return bool(JUDGES.match(words)) or (words.startswith(REVIEW) and words != REVIEW)
 
 
 async def write_session_down(core: Core, session_id: str) -> None:
@@ -177,6 +179,20 @@ async def write_down(core: Core, entry: Entry) -> None:
     async with core.database.write() as tx:
         reason = COMMANDED if text.startswith(NOT_TYPED) else content_hash(text)
         await events.record(tx, VOUCHED, "prompt", number, reason=reason)
+
+
+async def was_handed_over(core: Core, entry: Entry) -> bool:
+    """Whether a hook of a person's client handed a prompt over; False as soon as it was refused to the hook.
+
+    The entry lies in the spool before its hook asks, so its job may begin while the hook is still being looked at: to
+    refuse it then would keep the decision that the hook brings from being carried out.
+    """
+    deadline = monotonic() + WRITTEN_SECONDS
+    while entry not in core.vouched and monotonic() < deadline:
+        if await events.history(core.database, "typed", entry.name):
+            return False
+        await asyncio.sleep(0.1)
+    return entry in core.vouched
 
 
 async def is_a_persons(core: Core, entry: Entry, verb: str, text: str) -> bool | None:

@@ -46,6 +46,13 @@ SETTING_UP = (
     "Subconscious is setting itself up in the background (about a minute, this once). "
     "This session is already being recorded."
 )
+NO_PYTHON = {
+    "reason": "it needs Python 3.11 or newer, and there is none on the PATH",
+    "remedy": "Install one, for example: sudo apt install python3 python3-venv, or: brew install python",
+}
+KEPT_MEANWHILE = "Until then your sessions are kept for it, and it learns from them afterwards."
+BUILDERS = ("python3.14", "python3.13", "python3.12", "python3.11", "uv")
+"""Programs by whose names alone an environment can be expected to be made."""
 
 
 def bring_up(home: str, quiet: bool = False) -> str:
@@ -63,7 +70,18 @@ def bring_up(home: str, quiet: bool = False) -> str:
     failure = read_failure(home)
     if not must_wait(failure):
         _start_maker(home)
-    return "" if quiet else _tell_once(home, _excuse(failure) if failure else SETTING_UP)
+    return "" if quiet else _tell_once(home, _excuse(failure) if failure else _expectation())
+
+
+def _expectation() -> str:
+    """What to say while the first environment is made: not that it is, where no Python here can do it."""
+    from hooks.programs import safe_path
+
+    folders = safe_path().split(os.pathsep)
+    capable = sys.version_info >= (3, 11) or any(
+        os.access(os.path.join(folder, name), os.X_OK) for folder in folders for name in BUILDERS
+    )
+    return SETTING_UP if capable else f"{_excuse(NO_PYTHON)} {KEPT_MEANWHILE}"
 
 
 def _refused_lately(home: str) -> bool:

@@ -21,12 +21,14 @@ from typing import NamedTuple
 from hooks.cap import hold_cap_if_stuck
 from hooks.drop import VERSION
 from hooks.environment import (
+    NO_PYTHON,
     ROOT,
     SOURCE_FILES,
     SOURCE_FOLDERS,
     environ_to_install,
     find_environment,
     fingerprint,
+    is_whole,
     must_wait,
     open_log,
     python_of,
@@ -40,6 +42,11 @@ OLDEST = (3, 11)
 NEWEST_TRIED = (3, 14)
 NAMES = ("python3", "python3.14", "python3.13", "python3.12", "python3.11")
 STEP_SECONDS = 900
+LOCK = os.path.join(ROOT, "requirements.lock")
+NOT_SHARED = shutil.ignore_patterns(".complete", "bytecode")
+"""What one environment does not take over from another: the mark of completeness, and the compiled hooks."""
+PACKAGES = ".packages"
+"""In an environment: the lock that its packages were installed from."""
 BUILD_FILES = ("LICENSE", "NOTICE", "README.md")
 SWEEP_SECONDS = 86_400
 MARKS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID")
@@ -106,22 +113,53 @@ class Maker:
         environment = os.path.join(self.folder, f"{fingerprint()}-{python.name}-{version}")
         self.say(f"Setting up Subconscious with Python {version} (about a minute, once) ...")
         shutil.rmtree(environment, ignore_errors=True)
-        install = self._create(environment, python, uv)
-        self.say("Installing packages ...")
-        lock = os.path.join(ROOT, "requirements.lock")
-        self._run(*install, "--require-hashes", "--only-binary", ":all:", "-r", lock)
+        install = self._installer(environment, uv)
+        if not self._share_packages(environment):
+            self._create(environment, python, uv)
+            self.say("Installing packages ...")
+            self._run(*install, "--require-hashes", "--only-binary", ":all:", "-r", LOCK)
+            shutil.copyfile(LOCK, os.path.join(environment, PACKAGES))
         self._install_code(install)
         self._finish(environment)
         return environment
 
-    def _create(self, environment: str, python: Interpreter, uv: str | None) -> list[str]:
-        """Create the bare environment; return the command that installs into it."""
+    def _create(self, environment: str, python: Interpreter, uv: str | None) -> None:
+        """Create the bare environment."""
         if uv:
             self._run(uv, "venv", "--quiet", "--no-project", "--python", python.path, environment)
+        else:
+            self._run(python.path, "-I", "-m", "venv", environment)
+
+    def _installer(self, environment: str, uv: str | None) -> list[str]:
+        """The command that installs into an environment."""
+        if uv:
             return [uv, "pip", "install", "--quiet", "--python", python_of(environment)]
-        self._run(python.path, "-I", "-m", "venv", environment)
         quiet = ["--disable-pip-version-check", "--no-input", "--quiet", "--no-user"]
         return [python_of(environment), "-I", "-m", "pip", "install", *quiet]
+
+    def _share_packages(self, environment: str) -> bool:
+        """Take over the packages of an environment with the same lock, as links; whether there was one.
+
+        Installing replaces files and never writes into them, so each environment keeps its own code.
+        """
+        suffix = environment[len(os.path.join(self.folder, fingerprint())) :]
+        donor = next(
+            (path for path in self._whole_ones(suffix) if _same_content(os.path.join(path, PACKAGES), LOCK)), ""
+        )
+        if not donor:
+            return False
+        try:
+            shutil.copytree(donor, environment, symlinks=True, copy_function=_link, ignore=NOT_SHARED)
+        except (OSError, shutil.Error):  # a file system without links, or an environment that is being removed
+            shutil.rmtree(environment, ignore_errors=True)
+            return False
+        return True
+
+    def _whole_ones(self, suffix: str) -> list[str]:
+        """The finished environments of this Python, the latest first."""
+        found = [entry.path for entry in os.scandir(self.folder) if entry.is_dir(follow_symlinks=False)]
+        whole = [path for path in found if path.endswith(suffix) and is_whole(path)]
+        return sorted(whole, key=os.path.getmtime, reverse=True)
 
     def _install_code(self, install: list[str]) -> None:
         """Install from a copy: setuptools writes where it builds, and the plugin's folder is not ours."""
@@ -133,7 +171,9 @@ class Maker:
         for name in (*SOURCE_FILES, *BUILD_FILES):
             if os.path.exists(os.path.join(ROOT, name)):
                 shutil.copyfile(os.path.join(ROOT, name), os.path.join(source, name))
-        self._run(*install, "--no-deps", "--no-build-isolation", "--no-index", source)
+        # The code of a donor has the same version.
+        again = "--reinstall" if install[1] == "pip" else "--force-reinstall"
+        self._run(*install, again, "--no-deps", "--no-build-isolation", "--no-index", source)
         shutil.rmtree(source)
 
     def _finish(self, environment: str) -> None:
@@ -318,6 +358,19 @@ def _take(lock: int, wait: bool) -> bool:
     return True
 
 
+def _same_content(one: str, other: str) -> bool:
+    try:
+        with open(one, "rb") as first, open(other, "rb") as second:
+            return first.read() == second.read()
+    except OSError:
+        return False
+
+
+def _link(source: str, target: str) -> str:
+    os.link(source, target, follow_symlinks=False)
+    return target
+
+
 def _copy(source: str, target: str) -> None:
     """Copy a folder's content but not its modes: a plugin's folder may be read-only, and the copy is built in."""
     for folder, folders, files in os.walk(source):
@@ -329,10 +382,7 @@ def _copy(source: str, target: str) -> None:
 
 
 def _no_python() -> MakingError:
-    return MakingError(
-        "it needs Python 3.11 or newer, and there is none on the PATH",
-        "Install one, for example: sudo apt install python3 python3-venv, or: brew install python",
-    )
+    return MakingError(NO_PYTHON["reason"], NO_PYTHON["remedy"])
 
 
 def _candidates(path: str) -> list[str]:

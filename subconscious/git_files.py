@@ -80,10 +80,25 @@ class Repository:
                 return _commit(commit)
         return ""
 
-    def born_at(self, branch: str) -> list[str]:
-        """The commit that a branch was made from, as its log has it; an empty list without a log."""
+    def born_at(self, branch: str) -> str | None:
+        """The commit that a branch was made from here, "" for the first branch of all; None where its log can't tell.
+
+        A clone, a fetch, and a checkout of a remote branch begin a log at a commit that may be the branch's own work.
+        """
         ref = f"refs/heads/{branch}"
-        return text_of(self.common / "logs" / ref).split(" ")[1:2] if is_ref(ref) else []
+        first = text_of(self.common / "logs" / ref).partition("\n")[0] if is_ref(ref) else ""
+        ids, _, action = first.partition("\t")
+        if action.startswith("commit (initial)"):
+            return ""
+        made = re.fullmatch(r"branch: Created from (.+)", action)
+        if made is None or _is_remote_twin(made[1], branch):
+            return None
+        return ids.split(" ")[1]
+
+    def default_branch(self) -> str:
+        """The branch that the remote calls its main one; "" where that is not known."""
+        target = text_of(self.common / "refs/remotes/origin/HEAD").strip().removeprefix("ref:").strip()
+        return target.removeprefix("refs/remotes/origin/") if is_ref(target) else ""
 
     def latest_commits(self, most: int) -> list[tuple[float, str]]:
         """Time and subject of the commits that were made last in this checkout."""
@@ -108,6 +123,11 @@ class Repository:
             return list(dict.fromkeys(_index_paths(raw, 32 if self.is_sha256 else 20, most)))
         except (OSError, ValueError, IndexError):
             return []
+
+
+def _is_remote_twin(source: str, branch: str) -> bool:
+    """Whether a branch was made from the remote branch of the same name: ``origin/feature``, in full or not."""
+    return source.removeprefix("refs/").removeprefix("remotes/").partition("/")[2] == branch
 
 
 def find_repository(place: Path) -> Repository | None:

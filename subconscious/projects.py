@@ -130,7 +130,7 @@ def is_over(folder: str, branch: str, seconds: float) -> bool:
     trunks = {repository.resolve(f"{place}{trunk}") for place in places for trunk in TRUNKS} - {""}
     if not tip or not trunks:
         return not tip and bool(trunks)
-    if tip in repository.born_at(branch):
+    if tip == repository.born_at(branch):
         return False
     return tip in trunks or any(_leads_to(repository, tip, trunk, seconds) for trunk in sorted(trunks))
 
@@ -205,7 +205,7 @@ class Checkout:
         """Whether what was said on ``branch``, at ``commit``, holds for what is checked out.
 
         A branch that has nothing of its own yet is not merged, though all it has is here: what was said on it is about
-        what will come. Of a branch that is gone its commit speaks.
+        what will come. A trunk is where others begin, so its commits speak; so does that of a branch that is gone.
         """
         repository = self._repository
         if repository is None or not self._commit:
@@ -213,9 +213,11 @@ class Checkout:
         tip = repository.resolve(f"refs/heads/{branch}") or repository.resolve(f"refs/remotes/origin/{branch}")
         if not tip:
             return self._has(commit)
-        born = repository.born_at(branch)
-        grown = {one for one in (commit, tip) if one and one not in born}
-        return any(self._has(one) for one in (grown if born else {tip}))
+        is_trunk = branch in (*TRUNKS, repository.default_branch())
+        born = "" if is_trunk else repository.born_at(branch)
+        # Without a birth the commit may be where the branch began, which says nothing: only the tip counts.
+        grown = {tip} if born is None else {commit, tip} - {"", born}
+        return any(self._has(one) for one in grown)
 
     def _has(self, commit: str) -> bool:
         """Whether a commit is part of the history of what is checked out."""

@@ -7,6 +7,7 @@ the requests, and the daemon uses them for that session's questions to a model.
 
 from __future__ import annotations
 
+import difflib
 import logging
 import stat
 import tomllib
@@ -368,7 +369,13 @@ def _read_config(config: Path) -> dict[str, Any]:
     unknown = sorted(set(values) - set(Settings.model_fields))
     if unknown:
         raise SettingsError(
-            f"{config} has unknown settings: {', '.join(unknown)}",
-            f"remove them from {config}; `subconscious status --settings` lists those that exist",
+            f"{config} has unknown settings: {', '.join(map(_with_suggestion, unknown))}",
+            f"correct or remove them in {config}; `subconscious status --settings` lists those that exist",
         )
     return values
+
+
+def _with_suggestion(name: str) -> str:
+    """A name that is none of a setting, with the setting that was probably meant."""
+    near = difflib.get_close_matches(name.lower().replace("-", "_"), Settings.model_fields, n=1)
+    return f"{name} (did you mean {near[0]}?)" if near else name

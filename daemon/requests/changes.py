@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from subconscious.errors import RequestError
 from subconscious.model import Origin
-from subconscious.store import events, reversal, sessions, titles
+from subconscious.store import event_projects, events, reversal, sessions, titles
 
 from .. import acts, undoing
 from ..suspicions import noted, of_events
@@ -15,6 +15,7 @@ from .args import Args, Name
 from .room import Room
 
 NEWEST = 2**62
+PAGE = 200
 JUDGED = ("surface_outcome",)
 """What every answer judges, a dozen times a session: it is told of a session that is asked about."""
 
@@ -46,6 +47,7 @@ class Changes(Room):
             event
             | {"about": known.get((event["subject"], event["subject_id"]), ""), "change": reversal.is_change(event)}
             | noted(suspected.get((event["subject"], event["subject_id"])))
+            | {"speaker": undoing.speaker_of([event])}
             # Words of what is in quarantine may stand there, which are for nobody else to read.
             | ({} if person else {"before": None, "after": None, "reason": ""})
             for event in found
@@ -55,13 +57,25 @@ class Changes(Room):
     async def _found(self, args: ChangesArgs) -> list[dict[str, Any]]:
         database = self.core.database
         if not args.subject:
-            return await events.page(database, NEWEST, args.limit, but=JUDGED)
+            return await self._latest(args)
         if args.subject == "session":
             return await events.of_session(database, await self._session(args.about))
         if args.subject == "event":
             async with database.write() as tx:
                 return await events.of_act(tx, await events.held(tx, int(args.about)))
         return await events.history(database, args.subject, int(args.about))
+
+    async def _latest(self, args: ChangesArgs) -> list[dict[str, Any]]:
+        """The latest events of everything; without those of other projects where the request names a folder."""
+        project = None if args.everywhere else await self.project(args)
+        if project is None:
+            return await events.page(self.core.database, NEWEST, args.limit, but=JUDGED)
+        found: list[dict[str, Any]] = []
+        before = NEWEST
+        while len(found) < args.limit and (page := await events.page(self.core.database, before, PAGE, but=JUDGED)):
+            found += await event_projects.here_or_everywhere(self.core.database, page, project.id)
+            before = page[-1]["id"]
+        return found[: args.limit]
 
     async def _session(self, beginning: str) -> str:
         found = await sessions.beginning(self.core.database, beginning)
@@ -71,6 +85,9 @@ class Changes(Room):
         return found[0].id
 
     async def cmd_undo_acts(self, args: ChangesArgs) -> dict[str, Any]:
-        """A person takes acts back, or with ``preview`` sees what that would do."""
-        wish = Wish(args.ids, args.limit, args.daemon, args.reason, args.preview)
+        """A person takes acts back, or with ``preview`` sees what that would do; only the project's at ``cwd``."""
+        project = None if args.everywhere else await self.project(args)
+        wish = Wish(
+            args.ids, args.limit, args.daemon, args.reason, args.preview, project_id=project.id if project else None
+        )
         return await undoing.take_back(self.core, wish)

@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 
 from subconscious import __version__
 from subconscious.client import newer
+from subconscious.errors import SettingsError
+from subconscious.home import Home
 from subconscious.settings import load_settings
 from subconscious.store import (
     asked,
@@ -18,15 +20,26 @@ from subconscious.store import (
     jobs,
     memories,
     model_readings,
+    projects,
     second_looks,
     sessions,
 )
+from subconscious.store.projects import Project
 
 from ..accepted import accept
 from ..in_force import put_in_force
 from ..reviewing import suspicion_note
 from .args import Args
 from .room import Room
+
+
+def _unreadable_settings(home: Home) -> list[str]:
+    """Why config.toml can't be read as it is now; the daemon goes on with what it has read at its start."""
+    try:
+        load_settings(home.root)
+    except SettingsError as error:
+        return [f"config.toml is not in force: {error.message}. To mend it, {error.remedy}"]
+    return []
 
 
 class Running(Room):
@@ -38,16 +51,19 @@ class Running(Room):
         """Say how the daemon and its store are."""
         core = self.core
         project = await self.project(args)
+        here = project.id if project else None
         return {
             "version": __version__,
             "pid": os.getpid(),
             "home": str(core.home.root),
             "started_at": core.started_at,
             "project": asdict(project) if project else None,
-            "memories": await memories.counts(core.database, project.id if project else None),
-            "review": await captures.waiting(core.database),
-            "quarantined": await captures.quarantined(core.database),
-            "suspicion": await suspicion_note(core),
+            "memories": (held := await memories.counts(core.database, here)),
+            "lost": await self._lost(project) if project and not held["project"] else [],
+            "review": await captures.waiting(core.database, here),
+            "review_everywhere": await captures.waiting(core.database),
+            "quarantined": await captures.quarantined(core.database, here),
+            "suspicion": await suspicion_note(core, here),
             "jobs": await jobs.counts(core.database),
             "refining": await model_readings.counts(core.database) | await second_looks.counts(core.database),
             "spool": await self.spool.waiting(),
@@ -60,6 +76,11 @@ class Running(Room):
             "settings": core.mind().settings.model_dump(mode="json"),
             "unaccepted": sorted(core.refused(core.settings)),
         }
+
+    async def _lost(self, project: Project) -> list[dict[str, Any]]:
+        """The projects that a folder without memories may have been, before it was renamed."""
+        found = await projects.lost(self.core.database, project)
+        return [{"root": one.project.root, "memories": one.memories} for one in found[:3]]
 
     async def _embedder(self) -> dict[str, Any]:
         backlog = await embedding_queue.backlog(self.core.database)
@@ -98,6 +119,7 @@ class Running(Room):
         wanted = self.core.refused(self.core.settings)
         found += [f"{name} = {value} is not in force: `subconscious accept-settings`" for name, value in wanted.items()]
         found += [self.core.embedding.error] if self.core.embedding.error else []
+        found += await asyncio.to_thread(_unreadable_settings, self.core.home)
         return found + await self._of_providers()
 
     async def _of_providers(self) -> list[str]:

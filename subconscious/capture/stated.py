@@ -86,15 +86,22 @@ def _statement(sentence: str, found: re.Match[str], text: str) -> Statement:
     )
 
 
+def _summary(cue: Cue, statement: Statement) -> str:
+    """Word what is stated without its cue; the whole sentence where the subject stands before the cue."""
+    said = statement.cue + statement.rest if cue.kept else statement.said
+    if wording.content_words(statement.before):
+        said = statement.sentence
+    return wording.summary(said)
+
+
 def _candidate(turn: Turn, cue: Cue, statement: Statement, *, corrected: bool) -> Candidate:
     strength, reason = _strength(cue, statement, corrected=corrected)
     quote = wording.cut_clause(statement.sentence, LONGEST_STATEMENT)
     content = wording.squeeze(quote)
     kind = _kind(cue, statement)
-    said = wording.squeeze(statement.cue + statement.rest if cue.kept else statement.said)
     return Candidate(
         kind=kind,
-        summary=wording.shorten(said[:1].upper() + said[1:], wording.SUMMARY_LENGTH),
+        summary=_summary(cue, statement),
         content=content,
         evidence=Evidence(quote=quote, turn_id=turn.id, file=turn.file, start=turn.start, end=turn.end),
         origin=turn.origin,

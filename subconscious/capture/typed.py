@@ -126,9 +126,7 @@ def _candidate(turn: Turn, one: judge.Spoken, opinion: judge.Opinion, quote: str
     content = _alone(one, wording.squeeze(quote))
     return Candidate(
         kind=kind,
-        summary=cue.summary
-        if cue is not None
-        else wording.shorten(content[:1].upper() + content[1:], wording.SUMMARY_LENGTH),
+        summary=cue.summary if cue is not None else wording.summary(content),
         content=content,
         evidence=Evidence(quote=quote, turn_id=turn.id, file=turn.file, start=turn.start, end=turn.end),
         origin=turn.origin,

@@ -38,6 +38,7 @@ _NEGATIVE = re.compile(
 )
 
 SUMMARY_LENGTH = 100
+_SEPARATORS = " :;,\u2013\u2014"
 _MOST_TAGS = 5
 
 
@@ -52,6 +53,13 @@ def shorten(text: str, length: int) -> str:
         return text
     cut = text[:length]
     return cut[: cut.rfind(" ") if cut.rfind(" ") > length // 2 else length - 1].rstrip(" ,;:-") + "…"
+
+
+def summary(text: str) -> str:
+    """Return ``text`` as a summary: on one line, without what separated it from words before it, and capitalised."""
+    said = squeeze(text)
+    said = said.lstrip(_SEPARATORS) or said
+    return shorten(said[:1].upper() + said[1:], SUMMARY_LENGTH)
 
 
 def cut_clause(text: str, length: int) -> str:

@@ -13,6 +13,9 @@ import aiosqlite
 from subconscious.projects import Identity, holds_commit
 from subconscious.store.connect import Database
 
+MOST_LOST = 20
+"""Projects that are looked for on the disk, where a folder may be one of them under another name."""
+
 LOOK_SECONDS = 1.0
 """Time that a look at a project's old folder may take."""
 
@@ -36,6 +39,41 @@ async def project_at(database: Database, path: str) -> Project | None:
         (path,),
     )
     return Project(**dict(rows[0])) if rows else None
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A project whose folder is gone, and how many memories it has."""
+
+    project: Project
+    memories: int
+
+
+async def lost(database: Database, beside: Project) -> list[Lost]:
+    """Projects that ``beside`` may be, renamed: with memories, known by their folder alone, which is gone.
+
+    A repository is known by its first commit, wherever it lies; only a folder without Git is lost when it is renamed.
+    """
+    if beside.first_commit:
+        return []
+    rows = await database.rows(
+        "SELECT p.id, p.name, p.root, p.remote, p.first_commit, count(m.id) AS known FROM projects p"
+        " JOIN memories m ON m.project_id = p.id AND m.archived_at IS NULL"
+        " WHERE p.first_commit = '' AND p.id <> ? GROUP BY p.id ORDER BY known DESC LIMIT ?",
+        (beside.id, MOST_LOST),
+    )
+    found = [Lost(Project(*tuple(row)[:-1]), row["known"]) for row in rows]
+    there = await asyncio.gather(*(_exists(one.project.root) for one in found))
+    return [one for one, is_there in zip(found, there, strict=True) if not is_there]
+
+
+async def move(database: Database, project: Project, to: Project) -> None:
+    """Let the folder of ``to`` be that of ``project``, and every path to it lead there."""
+    async with database.write() as tx:
+        await tx.execute("UPDATE projects SET root = ? WHERE id = ?", (to.root, project.id))
+        await tx.execute("UPDATE project_paths SET project_id = ? WHERE project_id = ?", (project.id, to.id))
+        await tx.execute("UPDATE sessions SET project_id = ? WHERE project_id = ?", (project.id, to.id))
+        await tx.execute("UPDATE implicit_captures SET project_id = ? WHERE project_id = ?", (project.id, to.id))
 
 
 async def named(database: Database, name: str) -> list[Project]:

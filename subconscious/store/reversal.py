@@ -14,7 +14,17 @@ from typing import Any
 import aiosqlite
 
 from subconscious.errors import HeldError, RequestError
-from subconscious.store import captures, consolidations, events, fading, full_text, memories, merges, prose
+from subconscious.store import (
+    captures,
+    consolidations,
+    event_projects,
+    events,
+    fading,
+    full_text,
+    memories,
+    merges,
+    prose,
+)
 from subconscious.store.connect import Database
 from subconscious.store.rows import alter, insertion, marks
 from subconscious.store.subjects import FINAL, SUBJECTS, TOLD_AS, Subject
@@ -51,15 +61,16 @@ def key_of(event: Event) -> str:
     return event["act"] or f"event {event['id']}"
 
 
-async def latest(database: Database, number: int, *, daemon: bool = False) -> list[int]:
+async def latest(database: Database, number: int, *, daemon: bool = False, project_id: str | None = None) -> list[int]:
     """The newest event of each of the latest ``number`` acts, the latest first; the daemon's own only if wanted.
 
-    Raises RequestError where a purge is among them.
+    With ``project_id``, acts on other projects' things do not count. Raises RequestError where a purge is among them.
     """
     found: dict[str, int] = {}
     before = 2**62
     while len(found) < number and (page := await events.page(database, before, PAGE)):
-        for event in page:
+        wanted = page if project_id is None else await event_projects.here_or_everywhere(database, page, project_id)
+        for event in wanted:
             if (daemon or event["actor"] in PEOPLES) and len(found) < number:
                 _refuse_final(event)
                 if is_change(event):

@@ -293,12 +293,17 @@ def test_a_person_in_a_terminal_decides(queued: Machine) -> None:
 ATTACHED = [sys.executable, str(CHECKOUT / "tests" / "support" / "attached.py")]
 
 
+def shown(session: Session) -> list[str]:
+    """What the person is shown at the end of each turn."""
+    return [event["result"] for event in session.events if event["type"] == "result"]
+
+
 def test_a_person_types_the_decision(queued: Machine, api: FakeApi) -> None:
-    queued.talk("/subconscious:review", "/subconscious:review approve 1", wrapper=ATTACHED)
+    session = queued.talk("/subconscious:review", "/subconscious:review approve 1", wrapper=ATTACHED)
     queued.drain()
     assert [row["status"] for row in captures(queued)] == ["approved"], [e["reason"] for e in queued.rows("events")]
-    asked = api.asked("/subconscious:review")
-    assert "capture 1 is approved, as memory 1" in asked[-1].given
+    assert "capture 1 is approved, as memory 1" in shown(session)[-1]
+    assert api.asked("/subconscious:review") == []
     assert [event["action"] for event in queued.rows("events") if event["subject"] == "typed"] == ["approve"]
 
 
@@ -308,7 +313,7 @@ def say_until(session: Session, prompt: str, true: Callable[[], bool]) -> None:
         session.say(prompt)
         if true():
             return
-    pytest.fail(f"{prompt} was never heard")
+    pytest.fail(f"{prompt} was never heard: {shown(session)[-9:]}")
 
 
 def refusals(machine: Machine) -> list[str]:
@@ -357,11 +362,31 @@ def test_a_process_that_is_left_on_the_sessions_terminal_decides_nothing(queued:
 
 
 def test_what_waits_is_shown_to_the_person_and_not_to_the_model(queued: Machine, api: FakeApi) -> None:
-    queued.talk("/subconscious:review", "And now?")
-    assert "has shown the user" in api.asked("/subconscious:review")[0].given
+    session = queued.talk("/subconscious:review", "And now?")
+    assert SOFT in shown(session)[0]
+    assert api.asked("/subconscious:review") == []
     assert SOFT not in api.asked("And now?")[0].given
-    shown = [line["attachment"] for line in queued.transcript_lines() if "attachment" in line]
-    assert any(SOFT in str(what) and what["type"] == "hook_system_message" for what in shown), shown
+
+
+def test_typed_commands_show_their_result_without_a_call_of_the_model(queued: Machine, api: FakeApi) -> None:
+    commands = {
+        "remember Deploys happen only on Tuesdays.": "has remembered this, as memory",
+        "remember": "not what",
+        "forget 99": "there is no memory 99",
+        "unarchive soon": "not which",
+        "review": SOFT,
+        "review aprove 1": "did not understand",
+        "review drop 9": "did not understand",
+        "pin 99": "Subconscious",
+        "correct 1": "Usage: /subconscious:correct ID NEW WORDS",
+        "recall": "not what",
+        "status": "Subconscious is on",
+    }
+    session = queued.talk(*(f"/subconscious:{words}" for words in commands), "Go on.", wrapper=ATTACHED)
+    for (words, told), answer in zip(commands.items(), shown(session), strict=False):
+        assert told in answer, words
+    assert [request.prompt for request in api.requests if "subconscious:" in request.prompt] == []
+    assert "Deploys happen only on Tuesdays." in api.asked("Go on.")[0].given
 
 
 def test_the_model_is_not_offered_the_review(queued: Machine, api: FakeApi) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from subconscious import client
 from subconscious.errors import SubconsciousError
 from subconscious.home import Home
 from tests.support import terminal
+from tests.support.daemons import new_session
 from tests.support.purging import DECISION, OTHER, learned, person
 
 
@@ -78,6 +80,53 @@ def test_what_came_since_the_preview_is_not_taken_back_unseen(running: Home, spe
     person(running, "archive", ids=[other])
     person(running, "undo_acts", ids=[act["id"] for act in seen])
     assert found(running, speaker, "ledger pytest") == [one]
+
+
+def test_what_other_projects_did_is_neither_shown_nor_counted_nor_taken_back(
+    running: Home, speaker: Speaker, tmp_path: Path
+) -> None:
+    number = learned(running, speaker, OTHER)
+    person(running, "archive", ids=[number])
+    client.call(running, "remember", {"cwd": str(speaker.project), "text": "Dates are UTC.", "origin": "assistant"})
+    other = new_session(running, tmp_path / "other")
+    assert "nothing in this project" in shown(running, other, "undo", "--yes")
+    assert "archive of memory" not in shown(running, other, "history")
+    assert "archive of memory" in shown(running, other, "history", "--everywhere")
+    status = shown(running, other, "status")
+    assert "nothing waits; 1 in other projects" in status
+    assert "1 waiting" in shown(running, speaker, "status")
+    (act,) = json.loads(shown(running, speaker, "undo", "--json"))["acts"]
+    assert [step["about"] for step in act["steps"]] == ["Dates are UTC."]
+    assert "1 change taken back" in shown(running, other, "undo", "--everywhere", "--yes")
+
+
+def test_what_was_typed_is_taken_back_as_what_was_learned(running: Home, speaker: Speaker) -> None:
+    number = learned(running, speaker, OTHER)
+    assert "--learned" in shown(running, speaker, "undo", "--yes")
+    (act,) = json.loads(shown(running, speaker, "undo", "--learned", "--json"))["acts"]
+    assert (act["actor"], act["speaker"]) == ("daemon", "user")
+    assert found(running, speaker, "pytest") == [number]
+    shown(running, speaker, "undo", "--learned", "--yes")
+    assert found(running, speaker, "pytest") == []
+
+
+def test_status_says_that_a_broken_config_is_not_in_force(running: Home, speaker: Speaker) -> None:
+    (running.root / "config.toml").write_text("auto_treshold = 0.5\n")
+    told = " ".join(shown(running, speaker, "status").split())
+    assert "config.toml is not in force" in told
+    assert "did you mean auto_threshold?" in told
+
+
+def test_a_renamed_folder_is_offered_its_memories(running: Home, speaker: Speaker) -> None:
+    number = learned(running, speaker, OTHER)
+    old = str(speaker.project)
+    speaker.project = speaker.project.rename(speaker.project.with_name("renamed"))
+    assert f"subconscious attach {old}" in " ".join(shown(running, speaker, "status").split())
+    with pytest.raises(SubconsciousError, match="a person decides on which project"):
+        client.call(running, "attach", {"cwd": str(speaker.project), "root": old, "origin": "user"})
+    assert "1 memory is this folder's now" in shown(running, speaker, "attach", old)
+    assert found(running, speaker, "pytest") == [number]
+    assert "attach" not in shown(running, speaker, "status")
 
 
 def test_accepted_settings_hold_no_more(running: Home) -> None:

@@ -274,6 +274,47 @@ def test_an_older_plugin_uses_the_environment_of_a_newer_one(made: Hooks, tmp_pa
     assert len(whole(made)) == 1
 
 
+def test_a_new_version_of_the_code_shares_the_packages(made: Hooks, tmp_path: Path) -> None:
+    newer = Hooks(made.home, made.programs, tmp_path / "newer", made.environ)
+    shutil.copytree(made.plugin, newer.plugin)
+    (newer.plugin / "cli" / "__main__.py").write_text(FACE.replace("*sys.argv", "'newer', *sys.argv"))
+    before = whole(made)
+    log = made.home / "log" / "environment.log"
+    logged = log.read_text()
+    try:
+        done = face(newer, "x")
+        assert done.stdout == f"newer|x|{newer.plugin}\n", done.stderr
+        (new,) = set(whole(made)) - set(before)
+        added = log.read_text().removeprefix(logged)
+        assert " -m venv " not in added
+        assert "requirements.lock" not in added
+        shared = "lib/python*/site-packages/setuptools/__init__.py"
+        assert [path.stat().st_ino for path in new.glob(shared)] == [
+            path.stat().st_ino for path in before[0].glob(shared)
+        ]
+        assert face(made, "x").stdout == f"x|{made.plugin}\n", "the older code is as it was"
+    finally:
+        for path in set(whole(made)) - set(before):
+            shutil.rmtree(path)
+
+
+def test_another_lock_shares_nothing(builder: maker.Maker, tmp_path: Path) -> None:
+    donor = tmp_path / "env" / "donor-cpython-3.11"
+    (donor / "bin").mkdir(parents=True)
+    (donor / "bin" / "python").symlink_to(sys.executable)
+    (donor / ".complete").write_text("0.1.0\n")
+    (donor / maker.PACKAGES).write_text("another lock")
+    wanted = f"{tmp_path}/env/{environment.fingerprint()}-cpython-3.11"
+    assert not builder._share_packages(wanted)
+    shutil.copyfile(maker.LOCK, donor / maker.PACKAGES)
+    (donor / ".complete").unlink()
+    assert not builder._share_packages(wanted), "it is not whole"
+    (donor / ".complete").write_text("0.1.0\n")
+    assert builder._share_packages(wanted)
+    assert not Path(wanted, ".complete").exists()
+    assert not builder._share_packages(wanted.replace("3.11", "3.12")), "it is of another Python"
+
+
 def test_an_environment_whose_python_is_gone_is_not_whole(made: Hooks) -> None:
     python = whole(made)[0] / "bin" / "python"
     target = python.readlink()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 import sys
@@ -27,7 +28,7 @@ from subconscious.flow.recalling import recall
 from subconscious.home import Home
 from subconscious.model import Link, Memory, Role, Turn
 from subconscious.model import Origin as Whose
-from subconscious.store import corrections, links, memories, purge, vectors
+from subconscious.store import corrections, events, links, memories, purge, vectors
 from subconscious.store import fading as stored
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
@@ -384,6 +385,17 @@ async def test_what_is_typed_to_be_forgotten_is_archived(core: Core, project: Pr
         core, entry, project, f"#{memory.id}", ""
     )
     assert (await state(core, memory)).archived_at is not None
+
+
+async def test_a_job_that_begins_before_its_hook_is_known_refuses_nothing(core: Core, project: Project) -> None:
+    text = "/subconscious:review code ABCD-EFGH"
+    payload = json.dumps({"session_id": "s", "prompt": text, "prompt_id": "p"}).encode()
+    entry = parse_entry("n", b"subconscious 1\tUserPromptSubmit\t1\t/\t\t0.1.0\t\n" + payload)
+    job = asyncio.create_task(typed.make_up(core, entry, project))
+    await asyncio.sleep(0.3)
+    core.vouched.add(entry)
+    await job
+    assert await events.history(core.database, "typed", entry.name) == []
 
 
 # Through the socket, with the real hooks.

@@ -13,7 +13,7 @@ from subconscious.errors import DaemonError
 from subconscious.home import Home
 from tests.support import frames, terminal
 from tests.support.daemons import configure, new_session
-from tests.support.deciding import context
+from tests.support.deciding import blocked, context
 from tests.support.surfacing import remember
 
 FLOATS = "Amounts are kept as floats, because the bank's file has them so."
@@ -234,9 +234,9 @@ def test_a_typed_why_is_answered_in_a_frame(running: Home, speaker: Speaker, fou
         items, lines = frames.read(told)
         assert {four[1], four[2]} <= {item.id for item in items}
         assert any(f"[{four[1]}] CAUSED_BY [{four[2]}]" in line for line in lines)
-    assert "no memory of" in context(speaker.ask("UserPromptSubmit", prompt="/subconscious:why xyzzy plugh"))
-    assert "there is no memory 99" in context(speaker.ask("UserPromptSubmit", prompt="/subconscious:why 99"))
-    assert "asked why" in context(speaker.ask("UserPromptSubmit", prompt="/subconscious:why"))
+    assert "no memory of" in blocked(speaker.ask("UserPromptSubmit", prompt="/subconscious:why xyzzy plugh"))
+    assert "there is no memory 99" in blocked(speaker.ask("UserPromptSubmit", prompt="/subconscious:why 99"))
+    assert "asked why" in blocked(speaker.ask("UserPromptSubmit", prompt="/subconscious:why"))
 
 
 def test_a_rollback_withdraws_a_sessions_links(running: Home, speaker: Speaker, four: list[int]) -> None:

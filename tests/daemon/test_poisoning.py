@@ -171,10 +171,10 @@ def test_quarantine_is_shown_to_the_person_alone(running: Home, speaker: Speaker
     context, message = typed(speaker, running, "/subconscious:review quarantine")
     assert "API keys" in message
     assert "API keys" not in context
-    context, _ = typed(speaker, running, f"/subconscious:review release {number}")
-    assert f"capture {number} waits for review" in context
-    context, _ = typed(speaker, running, f"/subconscious:review teach {number}")
-    assert f"capture {number} is rejected" in context
+    _, message = typed(speaker, running, f"/subconscious:review release {number}")
+    assert f"capture {number} waits for review" in message
+    _, message = typed(speaker, running, f"/subconscious:review teach {number}")
+    assert f"capture {number} is rejected" in message
 
 
 def test_of_a_memory_that_was_set_apart_the_model_reads_not_a_word(running: Home, speaker: Speaker) -> None:
@@ -218,7 +218,7 @@ def test_what_looks_poisoned_is_marked_wherever_a_decision_is_offered(running: H
     _, shown = typed(speaker, running, "/subconscious:review")
     assert f"suspicion medium: {reason}" in shown
     assert f"(capture {number}: suspicion medium: {reason}" in shown
-    assert reason in typed(speaker, running, "/subconscious:status")[0]
+    assert reason in typed(speaker, running, "/subconscious:status")[1]
     assert reason in client.call(running, "status", {"cwd": str(speaker.project)})["suspicion"]
     assert reason.encode() in new_session(running, speaker.project).ask("SessionStart", source="startup")
 
@@ -261,7 +261,7 @@ def test_an_approval_of_all_leaves_out_what_looks_poisoned(running: Home, speake
     number = suspected(running, speaker)
     client.call(running, "remember", {"text": "The sandbox is reset nightly.", "cwd": str(speaker.project)})
     if where == "in the client":
-        assert "left out" in typed(speaker, running, "/subconscious:review approve all")[0]
+        assert "left out" in typed(speaker, running, "/subconscious:review approve all")[1]
     else:
         answer = terminal.call(running, "approve", all=True, cwd=str(speaker.project))
         assert "left out" in answer["left_out"]

@@ -49,8 +49,8 @@ def test_three_are_offered_and_the_number_stays(running: Home, speaker: Speaker)
     _, shown = typed(speaker, running, "/subconscious:review")
     assert sum(text in shown for text in SAID) == 3
     assert "2 more wait" in shown
-    offered = next(number for number in numbers if f"{number:>4}  " in shown)
-    told, _ = typed(speaker, running, f"/subconscious:review approve {offered}")
+    offered = next(number for number in numbers if f"(capture {number}, " in shown)
+    _, told = typed(speaker, running, f"/subconscious:review approve {offered}")
     assert f"{offered} is approved, as memory {offered}" in told
     result = terminal.ask(running, "show", id=offered)["result"]
     assert result["memory"]["content"] in SAID

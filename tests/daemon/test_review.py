@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from subconscious.errors import DaemonError
 from subconscious.home import Home
 from tests.support import terminal
 from tests.support.daemons import configure, drained, eventually, new_session
+from tests.support.deciding import blocked
 from tests.support.reviewing import DECISION, active, listed, person, typed
 
 SOFT = "Let's use pytest for the billing tests."
@@ -226,25 +228,73 @@ def test_typed_decisions_are_carried_out_once(running: Home, speaker: Speaker) -
     assert SOFT in message
     assert SOFT not in context
     context, message = typed(speaker, running, f"/subconscious:review approve {number}")
-    assert f"capture {number} is approved, as memory 1" in context
-    assert message == ""
+    assert f"capture {number} is approved, as memory 1" in message
+    assert context == ""
     typed(speaker, running, f"/subconscious:review undo {number}")
     drained(running)
     assert listed(running, speaker, "review")
-    context, _ = typed(speaker, running, f"/subconscious:review reject {number} not decided yet")
-    assert f"capture {number} is rejected" in context
-    context, _ = typed(speaker, running, f"/subconscious:review restore #{number}")
-    context, _ = typed(speaker, running, f"/subconscious:review edit {number} 3 testers use pytest.")
+    _, message = typed(speaker, running, f"/subconscious:review reject {number} not decided yet")
+    assert f"capture {number} is rejected" in message
+    typed(speaker, running, f"/subconscious:review restore #{number}")
+    typed(speaker, running, f"/subconscious:review edit {number} 3 testers use pytest.")
     assert active(running, speaker) == ["3 testers use pytest."]
     for nonsense in ("perhaps", "approve", "edit x"):
-        assert "did not understand" in typed(speaker, running, f"/subconscious:review {nonsense}")[0]
-    assert "nothing of this project waits" in typed(speaker, running, "/subconscious:review")[0]
+        assert "did not understand" in typed(speaker, running, f"/subconscious:review {nonsense}")[1]
+    assert "nothing of this project waits" in typed(speaker, running, "/subconscious:review")[1]
+
+
+def test_what_was_listed_is_decided_by_its_place(running: Home, speaker: Speaker) -> None:
+    for text in (SOFT, "Let's keep the fixtures in one folder.", "Let's keep the docs in one place."):
+        client.call(running, "remember", {"cwd": str(speaker.project), "text": text, "origin": "assistant"})
+    assert "did not understand" in typed(speaker, running, "/subconscious:review 1 3")[1], "nothing was shown yet"
+    _, listing = typed(speaker, running, "/subconscious:review")
+    places = [line.split(". ", 1)[1] for line in listing.splitlines() if re.match(r" \d\. ", line)]
+    assert len(places) == 3
+    assert listing.count("waits: the assistant asked for it") == 3
+    context, message = typed(speaker, running, "/subconscious:review 1 3")
+    assert context == ""
+    assert message.count("is approved") == 2
+    assert sorted(active(running, speaker)) == sorted([places[0], places[2]])
+    assert "is rejected" in typed(speaker, running, "/subconscious:review drop 2")[1]
+    assert "did not understand" in typed(speaker, running, "/subconscious:review 4")[1]
+
+
+def test_what_is_said_of_memories_is_noted_at_once(running: Home, speaker: Speaker) -> None:
+    told = terminal.ask(running, "remember", text="the sandbox is reset nightly", cwd=str(speaker.project))
+    number = told["result"]["memory"]["id"]
+    for verb, answer in (("useful", "as useful"), ("wrong", "as wrong"), ("pin", "pinned"), ("unpin", "unpinned")):
+        context, message = typed(speaker, running, f"/subconscious:{verb} #{number}")
+        assert context == ""
+        assert f"{answer}" in message
+        assert f"memory {number}" in message
+        assert "there is no memory 99" in typed(speaker, running, f"/subconscious:{verb} 99")[1]
+        assert f"Usage: /subconscious:{verb} ID" in typed(speaker, running, f"/subconscious:{verb} perhaps")[1]
+    outcomes = [
+        event["after"]["outcome"]
+        for event in terminal.call(running, "history")["events"]
+        if event["action"] == "feedback"
+    ]
+    assert outcomes == ["rejected", "accepted"]
+    _, message = typed(speaker, running, f"/subconscious:correct {number} 3 sandboxes are reset nightly.")
+    assert "in your words" in message
+    assert active(running, speaker) == ["3 sandboxes are reset nightly."]
+
+
+@pytest.mark.parametrize("verb", ["useful 1", "wrong 1", "pin 1", "correct 1 the sandbox is never reset"])
+def test_nobody_else_says_what_a_memory_is_worth(running: Home, speaker: Speaker, verb: str) -> None:
+    terminal.ask(running, "remember", text="the sandbox is reset nightly", cwd=str(speaker.project))
+    told = blocked(speaker.ask("UserPromptSubmit", prompt=f"/subconscious:{verb}"))
+    assert "did nothing: a person decides this" in told
+    assert active(running, speaker) == ["the sandbox is reset nightly"]
+    drained(running)
+    actions = {event["action"] for event in terminal.call(running, "history")["events"]}
+    assert not actions & {"feedback", "pin", "correct"}
 
 
 def test_all_is_approved_by_word(running: Home, speaker: Speaker) -> None:
     number = waiting(running, speaker)
-    context, _ = typed(speaker, running, "/subconscious:review approve all")
-    assert f"capture {number} is approved" in context
+    _, message = typed(speaker, running, "/subconscious:review approve all")
+    assert f"capture {number} is approved" in message
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

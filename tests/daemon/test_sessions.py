@@ -16,7 +16,7 @@ from subconscious.errors import DaemonError
 from subconscious.home import Home
 from tests.support import client_stub, terminal
 from tests.support.daemons import configure, drained, eventually, new_session
-from tests.support.deciding import DECISION, captured, context, decide
+from tests.support.deciding import DECISION, blocked, captured, context, decide
 
 
 def test_what_one_session_decides_the_next_one_starts_with(running: Home, speaker: Speaker, tmp_path: Path) -> None:
@@ -107,10 +107,10 @@ def test_a_fork_is_not_given_again_what_its_parent_was(running: Home, speaker: S
 
 
 def typed(home: Home, speaker: Speaker, words: str) -> str:
-    """Type a prompt in a client; what the model is told."""
+    """Type a prompt in a client; what the person is shown."""
     payload = speaker.payload("UserPromptSubmit", prompt=words, prompt_id="p-1")
     environment = terminal.environment(home) | speaker.environment
-    return client_stub.submit(payload, environment, speaker.project)[0]
+    return client_stub.submit(payload, environment, speaker.project)[1]
 
 
 def test_a_prompt_that_the_client_never_wrote_down_is_learned_from(running: Home, speaker: Speaker) -> None:
@@ -203,6 +203,8 @@ def test_private_words_and_secrets_reach_no_file_of_ours(running: Home, speaker:
 def test_a_typed_command_is_carried_out_by_the_daemon_once(running: Home, speaker: Speaker) -> None:
     told = typed(running, speaker, "/subconscious:remember always run make fmt first")
     assert "memory 1" in told
+    assert "always run make fmt first" in context(speaker.ask("UserPromptSubmit", prompt="go on")), "the model knows"
+    assert "make fmt" not in context(speaker.ask("UserPromptSubmit", prompt="go on"))
     drained(running)
     (capture,) = captured(running, speaker)
     shown = client.call(running, "show", {"id": capture["memory_id"]})["memory"]
@@ -421,14 +423,14 @@ def test_a_compaction_that_found_no_daemon_is_made_up_for(running: Home, speaker
 
 
 def test_nothing_private_is_remembered_on_request(running: Home, speaker: Speaker) -> None:
-    told = context(speaker.ask("UserPromptSubmit", prompt="/subconscious:remember <private>the vault</private>"))
+    told = blocked(speaker.ask("UserPromptSubmit", prompt="/subconscious:remember <private>the vault</private>"))
     assert "not what" in told
     drained(running)
     assert captured(running, speaker) == []
 
 
 def test_a_number_out_of_this_world_is_no_trouble(running: Home, speaker: Speaker) -> None:
-    told = context(speaker.ask("UserPromptSubmit", prompt="/subconscious:unarchive 99999999999999999999"))
+    told = blocked(speaker.ask("UserPromptSubmit", prompt="/subconscious:unarchive 99999999999999999999"))
     assert "not which" in told
     drained(running)
 

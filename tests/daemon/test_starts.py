@@ -166,3 +166,17 @@ def test_given_is_not_used_until_an_answer_draws_on_it(running: Home, speaker: S
     assert client.call(running, "why_surfaced", {"id": number})["responses"]["used"] == 1
     assert client.call(running, "stats", {"cwd": str(speaker.project)})["surfaces"]["used"] == 1
     assert DECISION not in str(told)
+
+
+def test_the_first_start_offers_to_import_what_was_said_before(running: Home, speaker: Speaker) -> None:
+    for number in range(3):
+        (speaker.project / f"before-{number}.jsonl").write_text("{}\n" * (4_000_000 if number else 1))
+    (speaker.project / "empty.jsonl").touch()
+    told = json.loads(speaker.ask("SessionStart", source="startup"))["systemMessage"]
+    assert "learn from 3 earlier sessions of this project, in about 8 s: subconscious import" in told
+    assert b"earlier session" not in new_session(running, speaker.project).ask("SessionStart", source="startup")
+
+
+def test_where_nothing_was_said_before_nothing_is_offered(running: Home, speaker: Speaker) -> None:
+    speaker.say("Good morning.")
+    assert b"earlier session" not in speaker.ask("SessionStart", source="startup")

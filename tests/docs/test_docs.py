@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,9 +43,16 @@ def test_every_command_is_documented(verb: str) -> None:
         assert any(re.search(rf"[` ]{second}[` ]", row) for row in rows)
 
 
+FIRST_MINUTE = (ROOT / "docs" / "first-minute.md").read_text(encoding="utf-8")
+WRONG_INPUTS = re.findall(r"^\| `subconscious ([^`]+)` \| (.+) \|$", FIRST_MINUTE, re.MULTILINE)
+WRONG_ROWS = {f"| `subconscious {typed}` | {told} |" for typed, told in WRONG_INPUTS}
+"""Rows of the docs that show what is no command."""
+
+
 def test_every_documented_command_exists() -> None:
     for page in PAGES:
-        for words in re.findall(r"(?:^|`|/)subconscious ([a-z-]+)(?=[ `\n])", page.read_text(encoding="utf-8")):
+        text = "\n".join(row for row in page.read_text(encoding="utf-8").splitlines() if row not in WRONG_ROWS)
+        for words in re.findall(r"(?:^|`|/)subconscious ([a-z-]+)(?=[ `\n])", text):
             assert words in VERBS, f"{page.name}: subconscious {words}"
 
 
@@ -89,6 +97,18 @@ def test_every_request_is_in_the_protocol() -> None:
         name for row in re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
     }
     assert commands == named
+
+
+def test_there_are_twenty_wrong_inputs() -> None:
+    assert len(WRONG_INPUTS) >= 20
+
+
+@pytest.mark.parametrize(("typed", "told"), WRONG_INPUTS)
+def test_wrong_inputs_are_answered_as_documented(capsys: pytest.CaptureFixture[str], typed: str, told: str) -> None:
+    with pytest.raises(SystemExit) as caught:
+        parser().parse_args(shlex.split(typed))
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.splitlines()[0] == f"error: {told}"
 
 
 def test_the_readme_fits_one_screen() -> None:

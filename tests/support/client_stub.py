@@ -20,7 +20,10 @@ HOOKS = terminal.ROOT / "hooks" / "run"
 
 
 def submit(payload: bytes, environment: Mapping[str, str], folder: Path) -> tuple[str, str]:
-    """Type a prompt in a client of a person's: what the model and what the person is told."""
+    """Type a prompt in a client of a person's: what the model and what the person is told.
+
+    Of a prompt that the hook blocks, the model hears nothing, and the person is shown the reason.
+    """
     claude = folder / "claude"
     claude.unlink(missing_ok=True)
     claude.symlink_to(Path(sys.executable).resolve())
@@ -31,7 +34,8 @@ def submit(payload: bytes, environment: Mapping[str, str], folder: Path) -> tupl
     with terminal.Terminal(command, environment, folder) as screen:
         assert screen.end() == 0, screen.shown
         said = json.loads(screen.shown) if screen.shown.strip() else {}
-    return said.get("hookSpecificOutput", {}).get("additionalContext", ""), said.get("systemMessage", "")
+    shown = said.get("reason", "") if said.get("decision") == "block" else said.get("systemMessage", "")
+    return said.get("hookSpecificOutput", {}).get("additionalContext", ""), shown
 
 
 def main() -> None:

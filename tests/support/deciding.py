@@ -21,6 +21,14 @@ def context(answer: bytes) -> str:
     return str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
+def blocked(answer: bytes) -> str:
+    """What the client shows of a command that the hook has carried out; the model hears nothing of it."""
+    said: dict[str, Any] = json.loads(answer)
+    assert said["decision"] == "block"
+    assert context(answer) == ""
+    return str(said["reason"])
+
+
 def captured(home: Home, speaker: Speaker, status: str | None = None) -> list[dict[str, Any]]:
     asked = {"cwd": str(speaker.project), "status": status}
     found: list[dict[str, Any]] = client.call(home, "captures", asked)["captures"]

@@ -61,6 +61,11 @@ class Terminal:
         """All that was shown so far, without colours."""
         return ESCAPES.sub("", END.sub(b"", self._shown).decode("utf-8", "replace"))
 
+    @property
+    def coloured(self) -> str:
+        """All that was shown so far, with its colours."""
+        return END.sub(b"", self._shown).decode("utf-8", "replace").replace("\r", "")
+
     def press(self, keys: str) -> None:
         """Press keys."""
         self._send(keys.encode())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from subconscious.projects import Checkout, head, latest_commits, within
+from subconscious.projects import Checkout, head, is_over, latest_commits, within
 
 
 def git(folder: Path, *words: str) -> str:
@@ -64,6 +64,62 @@ def test_a_merged_branch_is_merged(repository: Path, how: str, deleted: bool, sa
     if deleted:
         git(repository, "branch", "-d", "feature")
     assert merged(repository, said_at)
+
+
+def has_merged(folder: Path, branch: str, commit: str) -> bool:
+    checkout = Checkout.at(str(folder))
+    assert checkout is not None
+    return checkout.has_merged(branch, commit)
+
+
+def cloned(repository: Path) -> Path:
+    clone = repository.parent / "clone"
+    git(repository.parent, "clone", "-q", str(repository), str(clone))
+    return clone
+
+
+def test_in_a_fresh_clone_the_trunk_holds_for_branches_made_from_it(repository: Path) -> None:
+    git(repository, "checkout", "-q", "main")
+    clone = cloned(repository)
+    said_at = git(clone, "rev-parse", "HEAD")
+    git(clone, "checkout", "-qb", "task")
+    assert has_merged(clone, "main", said_at)
+    git(clone, "worktree", "add", "-q", "../tree", "-b", "other")
+    assert has_merged(repository.parent / "tree", "main", said_at)
+    later = grow(clone, "on-task")
+    git(clone, "checkout", "-q", "main")
+    assert not has_merged(clone, "task", later)
+
+
+def test_a_default_branch_of_any_name_is_a_trunk(repository: Path) -> None:
+    git(repository, "branch", "-m", "main", "production")
+    git(repository, "checkout", "-q", "production")
+    clone = cloned(repository)
+    said_at = git(clone, "rev-parse", "HEAD")
+    git(clone, "checkout", "-qb", "task")
+    assert has_merged(clone, "production", said_at)
+
+
+@pytest.mark.parametrize("how", [["checkout", "-q", "feature"], ["fetch", "-q", "origin", "feature:feature"]])
+def test_a_branch_checked_out_from_the_remote_was_not_born_there(repository: Path, how: list[str]) -> None:
+    said_at = grow(repository)
+    git(repository, "checkout", "-q", "main")
+    git(repository, "merge", "-q", "--no-ff", "-m", "merge", "feature")
+    clone = cloned(repository)
+    git(clone, *how)
+    git(clone, "checkout", "-q", "main")
+    assert merged(clone, said_at)
+    assert is_over(str(clone), "feature", 10.0)
+
+
+def test_an_unmerged_branch_of_a_clone_stays_apart(repository: Path) -> None:
+    said_at = grow(repository)
+    git(repository, "checkout", "-q", "main")
+    clone = cloned(repository)
+    assert not merged(clone, said_at)
+    git(clone, "checkout", "-q", "feature")
+    git(clone, "checkout", "-q", "main")
+    assert not merged(clone, said_at)
 
 
 def test_a_branch_that_is_gone_unmerged_stays_apart(repository: Path) -> None:

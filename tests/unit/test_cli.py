@@ -479,7 +479,7 @@ def test_a_transcript_is_sent_by_its_full_path(
 
 @pytest.mark.parametrize(
     "words",
-    [[], ["nonsense"], ["show"], ["show", "12", "--branch"], ["show", "x"], ["show", "0"], ["list", "--limit", "-1"]],
+    [["nonsense"], ["show"], ["show", "12", "--branch"], ["show", "x"], ["show", "0"], ["list", "--limit", "-1"]],
 )
 def test_wrong_usage_is_two(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:

@@ -30,3 +30,31 @@ def test_what_goes_and_comes_back_with_it_is_shown(
     assert "\x1b" not in shown
     assert "Nothing was changed." in shown
     assert ("memory 4" in shown, "memory 2" in shown, "was merged into what goes" in shown) == (bool(follows),) * 3
+
+
+def test_words_that_were_typed_are_not_called_the_daemons(
+    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(home.root))
+    monkeypatch.setattr(origin, "inside_client", lambda: False)
+    learned = ACT | {"actor": "daemon", "speaker": "user"}
+    event = STEP | {"at": NOON, "actor": "daemon", "speaker": "user", "reason": "", "change": False}
+    with StubDaemon(home, {"undo_acts": {"acts": [learned], "done": False}, "history": {"events": [event]}}) as stub:
+        assert main(["undo", "--learned"]) == 0
+        assert "What the daemon, from what you typed, stored" in " ".join(capsys.readouterr().out.split())
+        assert main(["history"]) == 0
+        assert "by the daemon, from what you typed" in " ".join(capsys.readouterr().out.split())
+    assert stub.requests[0].args["daemon"]
+
+
+def test_only_this_projects_changes_are_meant_unless_all_are(
+    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(home.root))
+    monkeypatch.setattr(origin, "inside_client", lambda: False)
+    with StubDaemon(home, {"undo_acts": {"acts": [], "done": False}, "history": {"events": []}}) as stub:
+        for words in (["undo"], ["history"]):
+            assert main(words) == 0
+            assert main([*words, "--everywhere"]) == 0
+    assert ["cwd" in request.args for request in stub.requests] == [True, False] * 2
+    assert "nothing in this project" in capsys.readouterr().out

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from subconscious.capture import stated
+from subconscious.capture import stated, wording
 from subconscious.model import Origin, Role, Turn
 
 
@@ -67,3 +67,17 @@ def test_a_plain_rule_or_plan_waits_for_review(text: str) -> None:
 )
 def test_what_asks_for_a_step_is_no_rule(text: str) -> None:
     assert confidence(text) < 0.7
+
+
+@pytest.mark.parametrize(
+    ("text", "summary"),
+    [
+        ("The uploader must retry twice, never more.", "The uploader must retry twice, never more."),
+        ("For the API, the rule is: always return UTC dates.", "For the API, the rule is: always return UTC dates."),
+        ("Note : the staging key lives in the vault.", "The staging key lives in the vault."),
+    ],
+)
+def test_a_summary_keeps_its_subject_and_begins_with_a_word(text: str, summary: str) -> None:
+    (one,) = stated.extract([Turn("t", "s", Role.USER, Origin.USER, text, 1.0, "f", 0, 1)])
+    assert one.summary == summary
+    assert wording.summary(f" : {text}") == text

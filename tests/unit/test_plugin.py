@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
+import subprocess
 import tomllib
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 import subconscious
 from daemon import rendered
@@ -122,3 +127,19 @@ def test_the_wheel_holds_every_file_that_a_package_reads() -> None:
                 continue
             package = ".".join([room, *file.parent.relative_to(folder).parts])
             assert any(file.match(pattern) for pattern in shipped.get(package, ())), file
+
+
+@pytest.mark.slow
+def test_the_development_environment_lies_outside_of_the_working_copy(tmp_path: Path) -> None:
+    """Claude Code copies the folder of a marketplace, and leaves out links that lead out of it."""
+    copy = tmp_path / "copy"
+    (copy / "scripts").mkdir(parents=True)
+    shutil.copy(CHECKOUT / "scripts" / "setup", copy / "scripts")
+    (copy / "requirements-dev.lock").touch()
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    subprocess.run([copy / "scripts" / "setup"], env=environment, check=True)
+    assert (copy / ".venv").is_symlink()
+    assert (copy / ".venv").resolve().is_relative_to(tmp_path / "cache")
+    assert os.access(copy / ".venv" / "bin" / "python", os.X_OK)
+    ignored = (CHECKOUT / ".gitignore").read_text().splitlines()
+    assert ".venv" in ignored, "with a slash behind it, Git would not ignore the link"

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from subconscious import git_command
-from subconscious.projects import head, identify
+from subconscious.projects import Identity, head, identify
+from subconscious.store import memories
 from subconscious.store.connect import Database
-from subconscious.store.projects import confirm, project_at, settle
+from subconscious.store.projects import confirm, lost, move, project_at, settle
+from tests.support.values import make_memory
 
 
 def git(folder: Path, *words: str) -> None:
@@ -128,3 +130,27 @@ async def test_two_clones_of_one_remote_share_memory_and_forks_do_not(repository
     fork = repository.parent / "fork"
     git(fork, "remote", "set-url", "origin", "https://example.org/fork.git")
     assert (await settle(database, identify(str(fork), 5))).id != first.id
+
+
+async def test_a_renamed_folder_takes_over_what_is_lost(database: Database, tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    old.mkdir()
+    known = await settle(database, identify(str(old), 5))
+    async with database.write() as tx:
+        await memories.insert(tx, make_memory("Amounts are cents.", project_id=known.id))
+    new = await settle(database, identify(str(tmp_path), 5))
+    assert await lost(database, new) == [], "its folder is still there"
+    old.rename(tmp_path / "new")
+    new = await settle(database, identify(str(tmp_path / "new"), 5))
+    assert [(one.project.id, one.memories) for one in await lost(database, new)] == [(known.id, 1)]
+    await move(database, known, new)
+    found = await settle(database, identify(str(tmp_path / "new"), 5))
+    assert (found.id, found.root) == (known.id, str(tmp_path / "new"))
+    assert await lost(database, found) == []
+
+
+async def test_a_repository_is_no_renamed_folder(database: Database, repository: Path, tmp_path: Path) -> None:
+    gone = await settle(database, Identity(root=str(tmp_path / "gone"), name="gone"))
+    async with database.write() as tx:
+        await memories.insert(tx, make_memory("Amounts are cents.", project_id=gone.id))
+    assert await lost(database, await settle(database, identify(str(repository), 5))) == []

@@ -113,3 +113,11 @@ def test_it_is_known_which_keys_config_has(tmp_path: Path, caplog: pytest.LogCap
     write(tmp_path, "no TOML")
     assert keys_in_config(tmp_path, before) == before
     assert caplog.text == ""
+
+
+def test_a_misspelled_setting_is_answered_with_the_one_meant(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("auto_treshold = 0.5\nfnord = 1\n")
+    with pytest.raises(SettingsError) as caught:
+        load_settings(tmp_path)
+    assert "auto_treshold (did you mean auto_threshold?), fnord" in caught.value.message
+    assert "fnord (" not in caught.value.message

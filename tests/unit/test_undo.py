@@ -9,9 +9,21 @@ import pytest
 from daemon import accepted
 from subconscious.errors import RequestError
 from subconscious.model import Link
+from subconscious.projects import Identity
 from subconscious.settings import Settings
-from subconscious.store import embedding_queue, events, full_text, links, memories, purge, redactions, reversal
+from subconscious.store import (
+    corrections,
+    embedding_queue,
+    events,
+    full_text,
+    links,
+    memories,
+    purge,
+    redactions,
+    reversal,
+)
 from subconscious.store.connect import Database
+from subconscious.store.projects import settle
 from subconscious.store.redactions import Finding
 from subconscious.store.rows import alter
 from tests.support.values import make_memory
@@ -92,6 +104,28 @@ async def test_the_daemons_own_acts_are_left_alone_unless_meant(database: Databa
     assert await active(database) == [second]
     (newest,) = await reversal.latest(database, 1, daemon=True)
     assert newest == (await last(database))["id"]
+
+
+async def test_other_projects_are_left_alone(database: Database) -> None:
+    one, other = [await settle(database, Identity(root=f"/work/{name}", name=name)) for name in ("one", "other")]
+    async with database.write() as tx:
+        mine = await memories.insert(tx, make_memory("Amounts are cents.", project_id=one.id), "user")
+    async with database.write() as tx:
+        theirs = await memories.insert(tx, make_memory("Dates are UTC.", project_id=other.id), "user")
+    async with database.write() as tx:
+        await corrections.append(tx, corrections.Feedback(theirs.id, "accepted", "user"))
+    newest = await reversal.latest(database, 10, project_id=one.id)
+    async with database.write() as tx:
+        assert [(await events.held(tx, number))["subject_id"] for number in newest] == [str(mine.id)]
+    assert len(await reversal.latest(database, 10, project_id=other.id)) == 2
+    assert len(await reversal.latest(database, 10)) == 3
+
+
+async def test_a_memory_for_all_projects_can_be_taken_back_in_each(database: Database) -> None:
+    project = await settle(database, Identity(root="/work/one", name="one"))
+    number = await remember(database)
+    assert (await memories.get(database, number)).project_id is None
+    assert len(await reversal.latest(database, 1, project_id=project.id)) == 1
 
 
 async def test_a_purge_is_final(database: Database) -> None:

@@ -1,0 +1,116 @@
+"""Draws the main screens of the terminal as SVG, 80 columns wide, light and dark.
+
+    python -m bench.screens [docs/screens]
+
+Real commands on a real terminal, with a daemon of their own in a temporary folder, which knows a handful of made-up
+statements.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from subconscious import client
+from subconscious.home import Home
+from tests.support import terminal
+
+SAID = (
+    "We decided to keep all amounts in integer cents, because floats lost a cent.",
+    "Use pnpm, never npm: the lock file is pnpm's.",
+    "The upload worker retries twice and then parks the chunk, since the proxy drops long connections.",
+    "Dates are stored in UTC, always.",
+)
+ASKED_FOR = ("The staging database is reset every night.", "Small commits, one change each.")
+SCREENS = {
+    "overview": "",
+    "help": "--help",
+    "list": "list",
+    "search": "search upload chunk",
+    "show": "show 1",
+    "review": "review --list",
+    "mistake": "stauts",
+}
+THEMES = {
+    "light": {"back": "#ffffff", "": "#24292f", "1": "#000000", "2": "#6e7781", "31": "#cf222e", "33": "#9a6700"},
+    "dark": {"back": "#0d1117", "": "#e6edf3", "1": "#ffffff", "2": "#8b949e", "31": "#ff7b72", "33": "#d29922"},
+}
+COLUMNS, ADVANCE, LINE, MARGIN = 80, 8.4, 19, 16
+STYLED = re.compile(r"\x1b\[([\d;]*)m")
+
+
+def svg(text: str, theme: dict[str, str]) -> str:
+    """A terminal's output as an image."""
+    lines = text.rstrip().splitlines()
+    width, height = COLUMNS * ADVANCE + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
+    rows = [
+        f'<text x="{MARGIN}" y="{MARGIN + (number + 0.75) * LINE:.0f}">{"".join(_spans(line, theme))}</text>'
+        for number, line in enumerate(lines)
+    ]
+    style = f'font-family="ui-monospace,Menlo,Consolas,monospace" font-size="14" fill="{theme[""]}"'
+    size = f'width="{width:.0f}" height="{height}" viewBox="0 0 {width:.0f} {height}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {style} xml:space="preserve">'
+    return "\n".join([head, f'<rect width="100%" height="100%" rx="8" fill="{theme["back"]}"/>', *rows, "</svg>", ""])
+
+
+def _spans(line: str, theme: dict[str, str]) -> Iterator[str]:
+    """The parts of a line, each in its style; every part has its place, whatever font is used."""
+    style, column = "", 0
+    for place, part in enumerate(STYLED.split(line)):
+        if place % 2:
+            style = "" if part == "0" else part
+        elif part:
+            weight = ' font-weight="bold"' if style == "1" else ""
+            x, length = MARGIN + column * ADVANCE, len(part) * ADVANCE
+            yield (
+                f'<tspan x="{x:.1f}" textLength="{length:.1f}" fill="{theme.get(style, theme[""])}"{weight}>'
+                f"{escape(part)}</tspan>"
+            )
+            column += len(part)
+
+
+def furnish(home: Home, project: Path) -> None:
+    """Let a daemon know what the screens show."""
+    subprocess.run(["git", "init", "-q", "-b", "main", str(project)], check=True)
+    client.ensure_daemon(home)
+    for text in SAID:
+        terminal.call(home, "remember", text=text, cwd=str(project))
+    for text in ASKED_FOR:
+        client.call(home, "remember", {"text": text, "cwd": str(project)})
+    client.call(home, "drain", {"timeout": 60}, 65)
+
+
+def shoot(words: str, home: Home, project: Path, root: Path) -> str:
+    """What a command shows, with its colours; the temporary folder is called home."""
+    command = [sys.executable, "-m", "cli", *words.split()]
+    with terminal.Terminal(command, terminal.environment(home), project) as window:
+        window.end()
+        return f"$ {' '.join(['subconscious', *words.split()])}\n{window.coloured}".replace(str(root), "~")
+
+
+def main() -> None:
+    """Draw every screen in both themes."""
+    target = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/screens")
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=Path.home()) as name:
+        root = Path(name)
+        home, project = Home(root / ".subconscious"), root / "payments"
+        home.make()
+        try:
+            furnish(home, project)
+            shots = {screen: shoot(words, home, project, root) for screen, words in SCREENS.items()}
+        finally:
+            client.call(home, "stop")
+            client.await_absence(home, 20)
+    for screen, text in shots.items():
+        for theme, colours in THEMES.items():
+            (target / f"{screen}-{theme}.svg").write_text(svg(text, colours), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""The command line's own words: plain `subconscious`, help in groups, errors with what was meant, completion."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from cli import origin
+from cli.__main__ import main
+from cli.arguments import parser
+from cli.command_line import GROUPS, commands, grouped
+from subconscious.home import Home
+from tests.support.cli_answers import ANSWERS, run
+from tests.support.stub_daemon import StubDaemon
+
+
+@pytest.fixture
+def daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StubDaemon]:
+    monkeypatch.setenv("SUBCONSCIOUS_HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(origin, "inside_client", lambda: False)
+    with StubDaemon(Home(tmp_path), dict(ANSWERS)) as stub:
+        yield stub
+
+
+COMMANDS = [path for path, _ in commands(parser()) if path]
+
+
+def test_without_a_command_it_shows_the_status_and_what_comes_next(
+    daemon: StubDaemon, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, error = run(capsys)
+    assert (code, error) == (0, "")
+    assert [request.cmd for request in daemon.requests] == ["status"]
+    assert "memories" in out
+    named = re.findall(r"^  subconscious (\w+)", out, re.MULTILINE)
+    assert len(named) == 5
+    assert set(named) <= set(COMMANDS)
+    assert max(map(len, out.replace(str(daemon.home.root), "~").splitlines())) <= 80
+
+
+def test_help_lists_every_command_once_in_its_group(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    out = capsys.readouterr().out
+    assert caught.value.code == 0
+    listed = re.findall(r"^  ([a-z-]+) {2,}\S", out, re.MULTILINE)
+    assert sorted(listed) == sorted(path for path in COMMANDS if " " not in path)
+    assert all(title in out for title in GROUPS)
+    assert max(map(len, out.splitlines())) <= 80
+    assert "\x1b" not in out
+
+
+def test_a_command_of_no_group_is_listed_all_the_same() -> None:
+    assert grouped(["status", "brand-new"])[list(GROUPS)[-1]] == ["brand-new"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("stauts", "did you mean stats or status?"),
+        ("serach cents", "did you mean search?"),
+        ("review aprove 3", "did you mean approve?"),
+        ("list --lmit 3", "unknown argument '--lmit'; did you mean --limit?"),
+        ("list --limit -3", "-3 is below 0"),
+        ("list --limit 0", "must be 1 or more"),
+        ("show abc", "'abc' is not a number"),
+        ("search x --mode fast", "'fast' is none of its values: any, auto,"),
+        ("review --status reviewed", "did you mean review"),
+        ("daemon", "required: DEED"),
+        ("search x \x1b[2J --y\x1b[2J", "unknown argument"),
+    ],
+)
+def test_wrong_usage_is_told_with_what_was_meant(capsys: pytest.CaptureFixture[str], typed: str, told: str) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(typed.split(" "))
+    out, error = capsys.readouterr()
+    assert (caught.value.code, out) == (2, "")
+    assert told in error
+    assert "--help lists its options" in error
+    assert len(error.splitlines()) == 3
+    assert "\x1b" not in error
+
+
+def completed(*words: str) -> list[str]:
+    """What bash offers behind these words."""
+    script = 'eval "$1"; shift; COMP_WORDS=(subconscious "$@"); COMP_CWORD=$#; _subconscious; echo "${COMPREPLY[@]}"'
+    shell = shutil.which("bash")
+    assert shell
+    done = subprocess.run(
+        [shell, "--norc", "-c", script, "bash", script_for("bash"), *words], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def script_for(shell: str) -> str:
+    with redirect_stdout(StringIO()) as out:
+        assert main(["completion", shell]) == 0
+    return out.getvalue()
+
+
+def test_bash_completes_commands_and_their_options() -> None:
+    assert completed("sta") == ["status", "stats"]
+    assert completed("review", "app") == ["approve"]
+    assert completed("review", "approve", "--a") == ["--all"]
+    assert completed("list", "--archived", "--ev") == ["--everywhere"]
+    assert completed("completion", "") == ["--help", "bash", "zsh", "fish"]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_the_other_shells_know_every_command(shell: str) -> None:
+    script = script_for(shell)
+    assert all(f'" {command}"' in script for command in COMMANDS)
+    if program := shutil.which(shell):
+        subprocess.run([program, "-n", "-c", script], check=True)
