@@ -58,11 +58,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A session and what it leaves. ``given`` is False where it is known but not to be told."""
+    """A session and what it leaves. ``given`` is False where it is known but not to be told.
+
+    ``event`` is the event by which it is told, where that is another one than the one that asks.
+    """
 
     session: Session
     handover: Handover
     given: bool = True
+    event: str = ""
 
 
 async def left_behind(mind: Mind, place: Place) -> Left | None:

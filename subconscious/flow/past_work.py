@@ -1,20 +1,31 @@
-"""The earlier session that a prompt goes on with, or that did something alike: its story is told with the prompt.
+"""What an earlier session found or did that a prompt is about: told with the prompt.
 
 A start is given the story of the last session alone. What was designed, built or looked into a week before is found
-here, by the words and the meaning of the prompt.
+here, by the words and the meaning of the prompt: the few sentences of one answer that it is about. Sessions of which no
+answers are stored are told by their whole story.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from time import time
+from typing import TYPE_CHECKING
 
 from subconscious.flow.handover import Left
 from subconscious.flow.mind import Mind
 from subconscious.model import Memory, Session
 from subconscious.store import handovers
 from subconscious.summaries import PLAN, Handover
+from subconscious.summaries.handover import joined
 from subconscious.summaries.likeness import Likeness, gist, likest
+from subconscious.summaries.recalled import Compared, closest
+from subconscious.summaries.sketch import Answer
+
+if TYPE_CHECKING:
+    import numpy
 
 LOOKED_AT = 100
 """The latest sessions of a project that are compared."""
@@ -22,8 +33,20 @@ LOOKED_AT = 100
 COMPARED = 2
 """Sessions, the likest by words, that are compared by meaning: each is embedded, once for as long as it is cached."""
 
-A_SESSION = 3
-"""Stories that one session is told in all, the one at its start included."""
+A_SESSION = 4
+"""Sessions that one session is told of in all, the one at its start included."""
+
+TOLD_SHORTLY = "prompt/answer"
+"""The event by which some sentences of an answer were told, and not a whole story."""
+
+LIKELY = 0.25
+"""Probability from which a sentence of an answer is told: two of five such pairs are what the prompt needs."""
+
+BESIDE = 0.15
+"""Probability from which further sentences of the same answer are told beside it."""
+
+SENTENCES = 3
+"""Sentences of one answer that are told."""
 
 USEFUL = 0.3
 """Probability from which a story is told. Of the labelled pairs that reach it, six of ten are what the prompt needs."""
@@ -41,17 +64,85 @@ Told = tuple[Session, Handover]
 
 
 async def worked_on(mind: Mind, session_id: str, project_id: str, text: str) -> Left | None:
-    """Find the session whose story a prompt is given; None where none is likely to help."""
+    """Find what a prompt is told of an earlier session; None where nothing is likely to help."""
     if not mind.settings.handover:
         return None
     told = await handovers.ledger(mind.database, session_id)
     if len(told) >= A_SESSION:
         return None
-    known = await handovers.finished(mind.database, project_id, session_id, LOOKED_AT)
-    found = _current([(session, Handover.from_json(session.handover)) for session in known], told)
     words = text.removeprefix(PLAN).strip()
-    near = await asyncio.to_thread(likest, words, [story for _, story in found], COMPARED)
-    return await _best(mind, words, found, near)
+    sessions = await handovers.finished(mind.database, project_id, session_id, LOOKED_AT)
+    known = [(session, _parsed(session.handover)) for session in sessions]
+    prompted = {one.from_id for one in await handovers.of_session(mind.database, session_id) if _is_prompted(one)}
+    answered = [one for one in known if one[1].answers and one[0].id not in told & prompted]
+    if found := await _answer_to(mind, words, answered, told):
+        return found
+    whole = _current([one for one in known if not one[1].answers], told)
+    near = await asyncio.to_thread(likest, words, [story for _, story in whole], COMPARED)
+    return await _best(mind, words, whole, near)
+
+
+def _is_prompted(given: handovers.Given) -> bool:
+    return not given.event.startswith("start/")
+
+
+@lru_cache(maxsize=LOOKED_AT)
+def _parsed(stored: str) -> Handover:
+    """Cached: each prompt is compared with all of them."""
+    return Handover.from_json(stored)
+
+
+@dataclass(frozen=True, slots=True)
+class _Likely:
+    """A sentence and how likely it helps."""
+
+    one: Compared
+    chance: float
+
+
+async def _answer_to(mind: Mind, words: str, known: Sequence[Told], told: Collection[str]) -> Left | None:
+    """The sentences of one answer that a prompt is about, in the form of a story; None where none is likely enough."""
+    said = [
+        (session, _without(answer, story, session.id in told)) for session, story in known for answer in story.answers
+    ]
+    near = await asyncio.to_thread(closest, words, [answer for _, answer in said], time())
+    if not near or (asked := await mind.embed(words[:LONGEST])) is None:
+        return None
+    cosines = await _cosines(mind, asked, [answer for _, answer in said], near)
+    likely = [_Likely(one, one.probability(*cosines[one.place, one.line])) for one in near]
+    best = max(likely, key=lambda found: found.chance)
+    if best.chance < LIKELY:
+        return None
+    beside = [found for found in likely if found.one.place == best.one.place and found.chance >= BESIDE]
+    chosen = sorted(sorted(beside, key=lambda found: -found.chance)[:SENTENCES], key=lambda found: found.one.line)
+    session, answer = said[best.one.place]
+    return Left(session, _told_of(answer, [found.one.line for found in chosen]), event=TOLD_SHORTLY)
+
+
+def _without(answer: Answer, story: Handover, known: bool) -> Answer:
+    """An answer without what the session's hand-over says already, where that was given."""
+    return replace(answer, told=tuple(one for one in answer.told if one not in story.reported)) if known else answer
+
+
+def _told_of(answer: Answer, lines: Sequence[int]) -> Handover:
+    asked = f'"{answer.asked.replace(chr(34), chr(39))}"' if answer.asked else ""
+    return Handover(asked=asked, reported=joined([answer.told[line] for line in lines]))
+
+
+async def _cosines(
+    mind: Mind, asked: numpy.ndarray, answers: Sequence[Answer], near: Sequence[Compared]
+) -> Mapping[tuple[int, int], tuple[float, float]]:
+    """How near a prompt is to sentences, and to the requests that they answered."""
+    requests = {place: await _cosine(mind, asked, answers[place].asked) for place in {one.place for one in near}}
+    return {
+        (one.place, one.line): (await _cosine(mind, asked, answers[one.place].told[one.line]), requests[one.place])
+        for one in near
+    }
+
+
+async def _cosine(mind: Mind, asked: numpy.ndarray, text: str) -> float:
+    vector = await mind.embed(text) if text else None
+    return float(asked @ vector) if vector is not None else 0.0
 
 
 def _current(known: Sequence[Told], told: Collection[str]) -> list[Told]:

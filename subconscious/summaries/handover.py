@@ -23,7 +23,7 @@ from subconscious.poisoning import check_text
 from subconscious.poisoning.echo import traced
 from subconscious.poisoning.reservations import reserved
 from subconscious.summaries.deeds import Deeds
-from subconscious.summaries.sketch import CHANGE, PLAN, Sketch
+from subconscious.summaries.sketch import CHANGE, PLAN, Answer, Sketch
 from subconscious.summaries.telling import EMPTY, MARKUP, SENTENCE, left_open_in, requests_of
 
 REQUEST_LENGTH = 160
@@ -67,6 +67,13 @@ _RISKY = re.compile(
     r"\b(?:hooks?|checks?|tests?|lint\w*|reviews?|verif\w+|validat\w+|scan\w*|permission\w*|sandbox\w*|certificat\w+)\b",
     re.IGNORECASE,
 )
+_PERMITS = re.compile(
+    r"\b(?:allow|permit|authori[sz]e|trust)(?:s|ed)? (?:you|claude|the assistant)\b"
+    r"|\byou (?:can|may|could|are (?:allowed|free|permitted)|have (?:my )?permission)\b.{0,60}"
+    r"\b(?:commit|push|merge|delete|remove|skip|bypass|ignore|force|overwrite|deploy|publish|install|run|without)\b"
+    r"|--no-verify\b|--force\b|\bwithout (?:asking|running|the hooks?|tests?|checks?|verif\w+)\b",
+    re.IGNORECASE,
+)
 _CODE_BLOCK = re.compile(r"^\s*```.*?(?:^\s*```\s*$|\Z)", re.MULTILINE | re.DOTALL)
 _ANNOUNCES = re.compile(
     r"(?:perfect|great|done|excellent)?\W*"
@@ -99,10 +106,17 @@ _CHECKS = re.compile(
     re.IGNORECASE,
 )
 """Sentences that say how checks ended."""
-_FRAGMENT = re.compile(
-    r"[^\w`\"'(\[]*(?:[a-z]+(?:[ ,;:]|$)).*|.*[:,]$|.*\b(?:and|or|with|the|of|to|a|in|for|from)$", re.DOTALL
+_FINISHED = re.compile(
+    r"\W*(?:(?:all|both|everything|it|that|this|the (?:changes?|fix|commit|plan|work))(?:'s| is| are| was| were)?\W*)?"
+    r"(?:now |been |already )*(?:(?:committed|pushed)\b(?!\s+(?:`|\w+\.\w)).{0,60}"
+    r"|(?:merged|done|fixed|completed?|ready|implemented|updated|finished)\b\W*(?:(?:now|successfully)\b\W*)?)$",
+    re.IGNORECASE,
 )
-"""What is no whole sentence: it goes on from a line before, or is gone on with in the next."""
+"""Sentences that say that something is done, and not what."""
+_FRAGMENT = re.compile(
+    r"\s*\|.*|[^\w`\"'(\[]*(?:[a-z]+(?:[ ,;:]|$)).*|.*[:,]$|.*\b(?:and|or|with|the|of|to|a|in|for|from)$", re.DOTALL
+)
+"""What is no whole sentence: a row of a table, or words that go on from a line before, or in the next one."""
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*\n]{1,150}\*\*(?:\s*\([^)\n]{0,80}\))?:?\s*)", re.DOTALL)
 _IN_CODE = re.compile(r"`[^`]{0,200}`")
 _ENDS = re.compile(r"[.;!?](?= )")
@@ -120,7 +134,8 @@ _ADDRESS = re.compile(
 class Handover:
     """The parts of a hand-over, "" where there is nothing to say.
 
-    ``files`` are the names of those that the session changed. ``finished``: the work was merged.
+    ``files`` are the names of those that the session changed. ``finished``: the work was merged. ``answers`` are what
+    its reports told, one by one: a prompt is given those that it is about.
     """
 
     asked: str = ""
@@ -131,6 +146,7 @@ class Handover:
     reported: str = ""
     files: tuple[str, ...] = ()
     finished: bool = False
+    answers: tuple[Answer, ...] = ()
 
     def parts(self) -> Iterator[tuple[str, str]]:
         """The parts that say something, by name."""
@@ -141,7 +157,8 @@ class Handover:
         said: dict[str, object] = dict(self.parts())
         if not said:
             return ""
-        marks: dict[str, object] = {"files": list(self.files), "finished": self.finished}
+        answers = [[one.at, one.asked, *one.told] for one in self.answers]
+        marks: dict[str, object] = {"files": list(self.files), "finished": self.finished, "answers": answers}
         return json.dumps(said | {name: mark for name, mark in marks.items() if mark}, ensure_ascii=False)
 
     @classmethod
@@ -156,7 +173,18 @@ class Handover:
         parts = {name: said[name] for name in PARTS if isinstance(said.get(name), str)}
         files = said.get("files")
         names = tuple(name for name in files if isinstance(name, str)) if isinstance(files, list) else ()
-        return cls(**parts, files=names, finished=said.get("finished") is True)
+        answers = (
+            tuple(filter(None, map(_answer_from, found))) if isinstance(found := said.get("answers"), list) else ()
+        )
+        return cls(**parts, files=names, finished=said.get("finished") is True, answers=answers)
+
+
+def _answer_from(row: object) -> Answer | None:
+    """One answer as ``to_json`` wrote it; None for anything else."""
+    match row:
+        case [float() | int() as at, str() as asked, *told] if all(isinstance(one, str) for one in told):
+            return Answer(float(at), asked, tuple(map(str, told)))
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,18 +200,20 @@ def handover_of(sketch: Sketch, transcript: Transcript | None = None) -> Handove
     if not sketch.asks and not sketch.plan:
         return Handover()
     return Handover(
-        asked=_harmless(_asked(sketch)),
-        done=_harmless(_done(sketch)),
-        decided=_harmless(_quoted(sketch.decided[-3:], PART_LENGTH // 2)),
-        failed=_harmless(_failed(sketch.deeds)),
-        open=_harmless(wording.shorten("; ".join(_open_points(sketch)), PART_LENGTH)),
+        asked=harmless(_asked(sketch)),
+        done=harmless(_done(sketch)),
+        decided=harmless(_quoted(sketch.decided[-3:], PART_LENGTH // 2)),
+        failed=harmless(_failed(sketch.deeds)),
+        open=harmless(wording.shorten("; ".join(_open_points(sketch)), PART_LENGTH)),
         reported=_reported(sketch, transcript),
-        files=tuple(_changed(sketch)[:MOST_TOUCHED]),
+        files=tuple(changed_files(sketch)[:MOST_TOUCHED]),
         finished=sketch.deeds.merged,
+        answers=sketch.answers,
     )
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
+    """Return a text, or "" if it looks like an attack."""
     return "" if check_text(text).level.rank >= Level.MEDIUM.rank else text
 
 
@@ -195,7 +225,13 @@ def _open_points(sketch: Sketch) -> Iterator[str]:
 
 def _asked(sketch: Sketch) -> str:
     asks = [ask for ask in requests_of(sketch) if not (sketch.plan and ask.startswith(PLAN.rstrip(":")))]
+    asks = [ask for ask in asks if not permits(ask)]
     return _quoted(dict.fromkeys(asks[:1] + asks[-1:]), REQUEST_LENGTH)
+
+
+def permits(request: str) -> bool:
+    """Whether a request gives a permission: it held for that moment, and told again it would seem to hold on."""
+    return bool(_PERMITS.search(request))
 
 
 def _quoted(texts: Iterable[str], length: int) -> str:
@@ -207,12 +243,12 @@ def _done(sketch: Sketch) -> str:
     deeds = sketch.deeds
     commits = [f'commit "{wording.shorten(subject, 90)}"' for subject in deeds.commits[-2:]]
     pulls = [f"pull request {', '.join(deeds.pulls)}"] if deeds.pulls else []
-    changed = _changed(sketch)[:MOST_FILES]
+    changed = changed_files(sketch)[:MOST_FILES]
     files = [f"changed {', '.join(changed)}"] if changed else []
     return wording.shorten("; ".join([*commits, *pulls, *files]), PART_LENGTH)
 
 
-def _changed(sketch: Sketch) -> list[str]:
+def changed_files(sketch: Sketch) -> list[str]:
     """The names of the files that were changed, the most worked on first."""
     ranked = sorted(sketch.files.items(), key=lambda pair: -pair[1])
     return [name for name, weight in ranked if weight >= CHANGE]
@@ -227,19 +263,32 @@ def _reported(sketch: Sketch, transcript: Transcript | None) -> str:
     """What the assistant reported: its latest answer, behind an earlier report where that one is short."""
     closing = sketch.answer if sketch.finished else ""
     texts = dict.fromkeys(filter(None, (sketch.latest_report, closing)))
-    written = (*_changed(sketch), *sketch.deeds.symbols)
+    written = (*changed_files(sketch), *sketch.deeds.symbols)
     told = list(dict.fromkeys(sentence for text in texts for sentence in report_sentences(text, written)))
     own = _own_words(told, transcript) if transcript is not None and told else told
-    return whole_sentences(_joined(_without_status(own)), REPORT_LENGTH)
+    return whole_sentences(joined(_without_status(own)), REPORT_LENGTH)
 
 
 def _without_status(sentences: Sequence[str]) -> Sequence[str]:
-    """The sentences without those that only say that checks passed, unless there are no others."""
-    telling = [one for one in sentences if not (_CHECKS.match(one) and len(one) <= STATUS_LENGTH)]
-    return telling or sentences
+    """The sentences without those that only say that checks passed, unless there are no others.
+
+    Nothing is left of a report that only says that the work is done: what was done is told beside it.
+    """
+    if all(_is_short(one, _FINISHED) for one in sentences):
+        return ()
+    return [one for one in sentences if not _is_short(one, _CHECKS)] or sentences
 
 
-def _joined(sentences: Sequence[str]) -> str:
+def is_status(sentence: str) -> bool:
+    """Whether a sentence only says that checks passed, or that the work was committed or is done."""
+    return _is_short(sentence, _CHECKS) or _is_short(sentence, _FINISHED)
+
+
+def _is_short(sentence: str, pattern: re.Pattern[str]) -> bool:
+    return len(sentence) <= STATUS_LENGTH and bool(pattern.match(sentence))
+
+
+def joined(sentences: Sequence[str]) -> str:
     """The sentences in one text; items of a list, which end without a mark, are set apart by semicolons."""
     marked = (one if one.endswith((".", "!", "?", ";")) else f"{one};" for one in sentences)
     return " ".join(marked).rstrip(";")
@@ -278,11 +327,16 @@ def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str
 
     ``written`` are the names of the files that the session changed, and of what it wrote in them.
     """
+    return (sentence for sentence in sentences_of(answer) if is_own_work(sentence, written))
+
+
+def sentences_of(answer: str) -> Iterator[str]:
+    """The whole sentences of an answer, in their order; none of one that looks like an attack."""
     if _is_poisoned(answer):
         return
     for raw in SENTENCE.split(_CODE_BLOCK.sub("\n", answer))[:MOST_SENTENCES]:
         sentence = _ADDRESS.sub("[link]", wording.squeeze(MARKUP.sub("", raw)))
-        if not _HEADING.fullmatch(raw) and _is_whole(sentence) and _is_own_work(sentence, written):
+        if not _HEADING.fullmatch(raw) and _is_whole(sentence):
             yield sentence
 
 
@@ -294,7 +348,8 @@ def _is_whole(sentence: str) -> bool:
     return in_words and sentence.count("`") % 2 == 0 and sentence.count("(") == sentence.count(")")
 
 
-def _is_own_work(sentence: str, written: Collection[str]) -> bool:
+def is_own_work(sentence: str, written: Collection[str]) -> bool:
+    """Whether a sentence says what the session itself did, or names what it wrote, and gives no rules."""
     about = (
         _DEED.match(sentence)
         or _WORK.match(sentence)

@@ -72,13 +72,13 @@ def tell(sketch: Sketch) -> Summary:
 def requests_of(sketch: Sketch) -> list[str]:
     """Return what was asked for, without what only keeps a session going; something, if there was anything."""
     named = [sketch.plan] if sketch.plan else []
-    asked = [_first_words(ask) for ask in sketch.asks if not _TRIVIAL.fullmatch(ask.strip())]
+    asked = [first_words(ask) for ask in sketch.asks if not _TRIVIAL.fullmatch(ask.strip())]
     opened = [sketch.deeds.opened] if sketch.deeds.opened and sketch.deeds.opened_at < sketch.asked_at else []
     begun = [*named, *opened, *filter(None, asked)]
     return list(dict.fromkeys(begun)) or [wording.squeeze(ask) for ask in sketch.asks[:1]]
 
 
-def _first_words(ask: str) -> str:
+def first_words(ask: str) -> str:
     """Return a request's first sentence that says something, without what is only polite, pasted or data."""
     for sentence in sentences(ask):
         words = _DATA.split(wording.squeeze(sentence), maxsplit=1)[0].rstrip(_END)
