@@ -40,7 +40,7 @@ TOLD_SHORTLY = "prompt/answer"
 """The event by which some sentences of an answer were told, and not a whole story."""
 
 LIKELY = 0.25
-"""Probability from which a sentence of an answer is told: two of five such pairs are what the prompt needs."""
+"""Probability from which a sentence of an answer is told: half of such pairs are what the prompt needs."""
 
 BESIDE = 0.15
 """Probability from which further sentences of the same answer are told beside it."""

@@ -19,8 +19,8 @@ DAY = 86_400.0
 FRESH_DAYS = 3.0
 """Days after which how fresh an answer is counts half."""
 
-CONSTANT = -5.95
-COSINE, STRENGTH, ANSWER, REQUEST, FRESH, CODE = 2.27, 1.45, 1.5, 2.56, 2.27, 0.99
+CONSTANT = -6.62
+COSINE, STRENGTH, ANSWER, REQUEST, FRESH, CODE = 3.19, 1.81, 1.42, 2.54, 2.53, 0.74
 """Weights of a logistic regression on labelled pairs of real prompts and sentences of earlier sessions."""
 
 _CODE = re.compile(r"`[^`]+`|\w+\.[a-z]{1,4}\b|[a-z]\w*[A-Z]\w*|\w+_\w+")
