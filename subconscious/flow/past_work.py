@@ -116,17 +116,13 @@ async def _answer_to(mind: Mind, words: str, known: Sequence[Told], told: Collec
     beside = [found for found in likely if found.one.place == best.one.place and found.chance >= BESIDE]
     chosen = sorted(sorted(beside, key=lambda found: -found.chance)[:SENTENCES], key=lambda found: found.one.line)
     session, answer = said[best.one.place]
-    return Left(session, _told_of(answer, [found.one.line for found in chosen]), event=TOLD_SHORTLY)
+    told_of = Handover(asked=answer.asked, reported=joined([answer.told[found.one.line] for found in chosen]))
+    return Left(session, told_of, event=TOLD_SHORTLY)
 
 
 def _without(answer: Answer, story: Handover, known: bool) -> Answer:
     """An answer without what the session's hand-over says already, where that was given."""
     return replace(answer, told=tuple(one for one in answer.told if one not in story.reported)) if known else answer
-
-
-def _told_of(answer: Answer, lines: Sequence[int]) -> Handover:
-    asked = f'"{answer.asked.replace(chr(34), chr(39))}"' if answer.asked else ""
-    return Handover(asked=asked, reported=joined([answer.told[line] for line in lines]))
 
 
 async def _cosines(

@@ -16,7 +16,7 @@ from subconscious.failures.wording import is_observed
 from subconscious.flow import unconfirmed
 from subconscious.flow.fitness import is_finding, told_elsewhere, unasked
 from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given
-from subconscious.flow.handover import Left, lines_of
+from subconscious.flow.handover import Left, answer_line, lines_of
 from subconscious.flow.holding import holding_hits
 from subconscious.flow.mind import Mind
 from subconscious.flow.observing import known_ways_out
@@ -241,7 +241,8 @@ def _record(mind: Mind, story: Left | None, given: Sequence[Hit], free: int) -> 
     most = min(RECORDS[story.event or PROMPTED], free, surfacing.CHARACTERS_A_TOKEN * mind.settings.handover_tokens)
     if most < LEAST_STORY:
         return ""
-    return lines_of(story, [hit.memory for hit in given], most, earlier=True)
+    beside = [hit.memory for hit in given]
+    return answer_line(story, beside, most) if story.event else lines_of(story, beside, most, earlier=True)
 
 
 def limits(mind: Mind, event: str) -> Limits:

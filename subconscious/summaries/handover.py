@@ -35,6 +35,9 @@ REPORT = "report"
 STATUS_LENGTH = 80
 """Characters up to which a sentence on how checks ended says nothing else."""
 
+LEAST_CELL = 3
+"""Words of a table's cell from which it tells something."""
+
 MOST_SENTENCES = 40
 """Sentences of a report that are looked at."""
 MOST_FILES, MOST_TOUCHED = 4, 20
@@ -335,9 +338,18 @@ def sentences_of(answer: str) -> Iterator[str]:
     if _is_poisoned(answer):
         return
     for raw in SENTENCE.split(_CODE_BLOCK.sub("\n", answer))[:MOST_SENTENCES]:
-        sentence = _ADDRESS.sub("[link]", wording.squeeze(MARKUP.sub("", raw)))
+        sentence = _ADDRESS.sub("[link]", wording.squeeze(MARKUP.sub("", _row_in_words(raw))))
         if not _HEADING.fullmatch(raw) and _is_whole(sentence):
             yield sentence
+
+
+def _row_in_words(line: str) -> str:
+    """A row of a table as a sentence, its first cell before the others; any other line as it is."""
+    if not (line.lstrip().startswith("|") and line.rstrip().endswith("|")):
+        return line
+    first, *others = (cell.strip() for cell in line.strip().strip("|").split("|"))
+    telling = [cell for cell in others if len(cell.split()) >= LEAST_CELL]
+    return f"{first}: {'; '.join(telling)}" if first and telling else ""
 
 
 def _is_whole(sentence: str) -> bool:

@@ -18,6 +18,9 @@ ASK_LENGTH = 400
 ANSWER_LENGTH = 1500
 REPORT_LENGTH = 200
 """Characters from which an answer counts as a report: shorter ones only say that something is done."""
+LEAST_ANSWER = 60
+"""Characters from which sentences are looked for in an answer."""
+
 LOOKED_THROUGH = 6000
 """Characters of a report in which sentences are looked for."""
 
@@ -39,7 +42,7 @@ _WORD = re.compile(r"[A-Za-z][\w-]{3,30}")
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A long answer that ended a turn: when and where it stands, the request that it answers, and its text."""
+    """An answer that ended a turn: when it was given, where it stands, the request that it answers, and its text."""
 
     at: float
     place: int
@@ -49,7 +52,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is kept of a report: when it was given, what had been asked, and the sentences that may be told again."""
+    """What is kept of such an answer: when it was given, what had been asked, and the sentences that may be told again."""
 
     at: float
     asked: str
@@ -146,7 +149,7 @@ class Sketch:
 
     def _report(self, turn: Turn) -> Report | None:
         text = turn.text[:LOOKED_THROUGH]
-        return Report(turn.time, turn.start, self.last, text) if len(text) >= REPORT_LENGTH else None
+        return Report(turn.time, turn.start, self.last, text) if len(text) >= LEAST_ANSWER else None
 
     @property
     def finished(self) -> bool:

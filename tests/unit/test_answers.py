@@ -96,10 +96,16 @@ def test_what_a_comment_of_the_code_claims_is_not_kept(tmp_path: Path) -> None:
     assert claim not in sentences(transcript(tmp_path, ("Why?", [commented], f"{claim} {DEED} {PAD}")))
 
 
-def test_rows_of_tables_and_bare_states_are_not_kept(tmp_path: Path) -> None:
-    report = f"{DEED}\nCommitted as 1a2b3c4.\nAll 12 tests pass.\n| `charge()` | Changed |\n{PAD}"
+def test_bare_states_are_not_kept(tmp_path: Path) -> None:
+    report = f"{DEED}\nCommitted as 1a2b3c4.\nAll 12 tests pass.\nEverything is done.\n{PAD}"
     path = transcript(tmp_path, ("Fix the refunds", [EDITED], report))
     assert sentences(path) == [DEED]
+
+
+def test_a_row_of_a_table_is_told_as_a_sentence(tmp_path: Path) -> None:
+    table = "| File | Change |\n|---|---|\n| `charge.py` | Rounds each refund once | ok |\n| Build | PASS |"
+    path = transcript(tmp_path, ("Fix the refunds", [EDITED], f"{DEED}\n\n{table}\n\n{PAD}"))
+    assert sentences(path) == [DEED, "`charge.py`: Rounds each refund once"]
 
 
 def test_an_answer_that_the_assistant_went_on_from_is_none(tmp_path: Path) -> None:
@@ -156,7 +162,7 @@ async def given(database: Database, project: Project, text: str = ASKED, **setti
 async def test_a_prompt_is_given_the_sentences_that_it_is_about(database: Database, project: Project) -> None:
     await over(database, project, ALL)
     told = await given(database, project)
-    assert 'asked: "store the branch of a checkpoint in metadata.json"' in told
+    assert 'asked "store the branch of a checkpoint in metadata.json"' in told
     assert TOLD.told[0] in told
     assert TOLD.told[1] in told
     assert "button" not in told
