@@ -52,7 +52,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is kept of such an answer: when it was given, what had been asked, and the sentences that may be told again."""
+    """What is kept of an answer: when it was given, what had been asked, and the sentences that may be told again."""
 
     at: float
     asked: str
