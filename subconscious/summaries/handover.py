@@ -111,11 +111,11 @@ _CHECKS = re.compile(
 """Sentences that say how checks ended."""
 _FINISHED = re.compile(
     r"\W*(?:(?:all|both|everything|it|that|this|the (?:changes?|fix|commit|plan|work))(?:'s| is| are| was| were)?\W*)?"
-    r"(?:now |been |already )*(?:(?:committed|pushed)\b(?!\s+(?:`|\w+\.\w)).{0,60}"
-    r"|(?:merged|done|fixed|completed?|ready|implemented|updated|finished)\b\W*(?:(?:now|successfully)\b\W*)?)$",
+    r"(?:now |been |already )*(?:(?:merged|done|fixed|completed?|ready|implemented|updated|finished)\b\W*"
+    r"(?:(?:now|successfully)\b\W*)?$|(?:committed|pushed)\b|commit succeeded\b)",
     re.IGNORECASE,
 )
-"""Sentences that say that something is done, and not what."""
+"""Sentences that say that something is done, and not what; or that it is committed, which the deeds tell."""
 _FRAGMENT = re.compile(
     r"\s*\|.*|[^\w`\"'(\[]*(?:[a-z]+(?:[ ,;:]|$)).*|.*[:,]$|.*\b(?:and|or|with|the|of|to|a|in|for|from)$", re.DOTALL
 )
@@ -284,7 +284,7 @@ def _without_status(sentences: Sequence[str]) -> Sequence[str]:
 
 def is_status(sentence: str) -> bool:
     """Whether a sentence only says that checks passed, or that the work was committed or is done."""
-    return _is_short(sentence, _CHECKS) or _is_short(sentence, _FINISHED)
+    return _is_short(sentence, _CHECKS) or bool(_FINISHED.match(sentence))
 
 
 def _is_short(sentence: str, pattern: re.Pattern[str]) -> bool:
