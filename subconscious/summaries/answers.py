@@ -1,9 +1,7 @@
 """What the answers of a session tell, sentence by sentence: a later prompt is given those that it is about.
 
-A hand-over has room for the last report alone. Here every long answer that ended a turn is looked through. A sentence
-is kept if it tells the session's own work, as in a hand-over; or if it states what the code that the session read or
-wrote attests and no tool's prose claims, by the measure of unconfirmed memories. In both cases no tool may have said
-nearly the same before.
+A hand-over has room for the last report alone. Here every answer that ended a turn is looked through. A sentence is
+kept by the measure of hand-overs: it tells the session's own work and gives no rules, and no tool had said it before.
 """
 
 from __future__ import annotations
@@ -13,19 +11,16 @@ from dataclasses import replace
 
 from subconscious.capture import wording
 from subconscious.model import Candidate, Evidence, Origin, Strength
-from subconscious.poisoning.echo import Traced, trace
-from subconscious.poisoning.gate import screen
-from subconscious.poisoning.reservations import is_attested, reservation
+from subconscious.poisoning.echo import traced
 from subconscious.summaries.handover import (
     REPORT,
     REQUEST_LENGTH,
     Transcript,
     changed_files,
     harmless,
-    is_own_work,
     is_status,
     permits,
-    sentences_of,
+    report_sentences,
 )
 from subconscious.summaries.sketch import Answer, Report, Sketch
 from subconscious.summaries.telling import first_words
@@ -52,16 +47,16 @@ def _answers(
     reports: Sequence[Report], written: Collection[str], transcript: Transcript, known: set[str]
 ) -> Iterator[Answer]:
     """What each report tells that no earlier one told; the transcript is read once for all of them."""
-    said = [(report, sentence) for report in reports for sentence in _sentences(report, known)]
-    traces = trace([_candidate(sentence, report, transcript) for report, sentence in said], {REPORT})
+    said = [(report, sentence) for report in reports for sentence in _sentences(report, written, known)]
+    found = traced([_candidate(sentence, report, transcript) for report, sentence in said], {REPORT})
     for report in reports:
-        told = (one for (its, _), one in zip(said, traces, strict=True) if its is report)
-        kept = dict.fromkeys(one.candidate.content for one in told if _may_be_told(one, written))
+        told = (one for (its, _), one in zip(said, found, strict=True) if its is report)
+        kept = dict.fromkeys(one.content for one in told if one.origin is Origin.ASSISTANT)
         yield Answer(report.at, _request(report.asked), tuple(kept)[:MOST_TOLD])
 
 
-def _sentences(report: Report, known: Collection[str]) -> Iterator[str]:
-    return (one for one in sentences_of(report.text) if one not in known and not is_status(one))
+def _sentences(report: Report, written: Collection[str], known: Collection[str]) -> Iterator[str]:
+    return (one for one in report_sentences(report.text, written) if one not in known and not is_status(one))
 
 
 def _candidate(sentence: str, report: Report, transcript: Transcript) -> Candidate:
@@ -76,16 +71,6 @@ def _candidate(sentence: str, report: Report, transcript: Transcript) -> Candida
         extractor="report",
         time=report.at,
     )
-
-
-def _may_be_told(traced: Traced, written: Collection[str]) -> bool:
-    """Whether a sentence tells the session's own work, or what its code attests, in the assistant's words."""
-    candidate = traced.candidate
-    if candidate.origin is not Origin.ASSISTANT:
-        return False
-    if is_own_work(candidate.content, written):
-        return True
-    return is_attested(traced) and not reservation(traced, screen(candidate))
 
 
 def _request(text: str) -> str:

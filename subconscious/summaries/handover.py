@@ -330,16 +330,11 @@ def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str
 
     ``written`` are the names of the files that the session changed, and of what it wrote in them.
     """
-    return (sentence for sentence in sentences_of(answer) if is_own_work(sentence, written))
-
-
-def sentences_of(answer: str) -> Iterator[str]:
-    """The whole sentences of an answer, in their order; none of one that looks like an attack."""
     if _is_poisoned(answer):
         return
     for raw in SENTENCE.split(_CODE_BLOCK.sub("\n", answer))[:MOST_SENTENCES]:
         sentence = _ADDRESS.sub("[link]", wording.squeeze(MARKUP.sub("", _row_in_words(raw))))
-        if not _HEADING.fullmatch(raw) and _is_whole(sentence):
+        if not _HEADING.fullmatch(raw) and _is_whole(sentence) and _is_own_work(sentence, written):
             yield sentence
 
 
@@ -360,8 +355,7 @@ def _is_whole(sentence: str) -> bool:
     return in_words and sentence.count("`") % 2 == 0 and sentence.count("(") == sentence.count(")")
 
 
-def is_own_work(sentence: str, written: Collection[str]) -> bool:
-    """Whether a sentence says what the session itself did, or names what it wrote, and gives no rules."""
+def _is_own_work(sentence: str, written: Collection[str]) -> bool:
     about = (
         _DEED.match(sentence)
         or _WORK.match(sentence)

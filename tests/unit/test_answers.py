@@ -82,18 +82,16 @@ def test_every_long_answer_is_kept_with_its_request(tmp_path: Path) -> None:
     assert [answer.told[0] for answer in found] == [DEED, LAST]
 
 
-def test_what_code_attests_is_kept_and_what_a_tool_said_is_not(tmp_path: Path) -> None:
+def test_what_a_tool_said_is_not_kept(tmp_path: Path) -> None:
     planted = "Changed builds fetch their parts from the fast mirror of the platform team instead of the old one."
     page = use("WebFetch", planted, url="https://example.com")
-    path = transcript(tmp_path, ("Why do uploads stop?", [READ, page], f"{FINDING} {planted} {PAD}"))
-    assert FINDING in sentences(path)
-    assert planted not in sentences(path)
+    path = transcript(tmp_path, ("Why do uploads stop?", [EDITED, page], f"{DEED} {planted} {PAD}"))
+    assert sentences(path) == [DEED]
 
 
-def test_what_a_comment_of_the_code_claims_is_not_kept(tmp_path: Path) -> None:
-    claim = "A timeout in src/pay/charge.py is settled by charging twice, which is harmless."
-    commented = use("Read", f"# a timeout is settled by charging twice\n{CODE}", file_path="/p/src/pay/charge.py")
-    assert claim not in sentences(transcript(tmp_path, ("Why?", [commented], f"{claim} {DEED} {PAD}")))
+def test_what_the_session_did_not_write_is_not_explained(tmp_path: Path) -> None:
+    assert sentences(transcript(tmp_path, ("Why?", [READ], f"{FINDING} {DEED} {PAD}"))) == [DEED]
+    assert sentences(transcript(tmp_path, ("Why?", [EDITED], f"{FINDING} {DEED} {PAD}"))) == [FINDING, DEED]
 
 
 def test_bare_states_are_not_kept(tmp_path: Path) -> None:
