@@ -23,6 +23,7 @@ from subconscious.summaries.handover import joined
 from subconscious.summaries.likeness import Likeness, gist, likest
 from subconscious.summaries.recalled import Compared, closest
 from subconscious.summaries.sketch import Answer
+from subconscious.summaries.telling import is_routine
 
 if TYPE_CHECKING:
     import numpy
@@ -65,7 +66,7 @@ Told = tuple[Session, Handover]
 
 async def worked_on(mind: Mind, session_id: str, project_id: str, text: str) -> Left | None:
     """Find what a prompt is told of an earlier session; None where nothing is likely to help."""
-    if not mind.settings.handover:
+    if not mind.settings.handover or is_routine(text):
         return None
     told = await handovers.ledger(mind.database, session_id)
     if len(told) >= A_SESSION:

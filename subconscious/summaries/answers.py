@@ -23,7 +23,7 @@ from subconscious.summaries.handover import (
     report_sentences,
 )
 from subconscious.summaries.sketch import Answer, Report, Sketch
-from subconscious.summaries.telling import first_words
+from subconscious.summaries.telling import first_words, is_routine
 
 MOST_ANSWERS = 30
 """Answers of one session that are kept, the latest."""
@@ -74,6 +74,6 @@ def _candidate(sentence: str, report: Report, transcript: Transcript) -> Candida
 
 
 def _request(text: str) -> str:
-    """The request that an answer belongs to, in a few words; "" where it only holds for its moment."""
+    """The request that an answer belongs to, in a few words; "" where it is routine, or only holds for its moment."""
     asked = first_words(text) or wording.squeeze(text)
-    return "" if permits(text) else harmless(wording.shorten(asked, REQUEST_LENGTH))
+    return "" if permits(text) or is_routine(text) else harmless(wording.shorten(asked, REQUEST_LENGTH))

@@ -29,6 +29,13 @@ _TRIVIAL = re.compile(
     r"thanks|thank you|clear|stop|retry|try again|exit|hi|hello|please)?[\W\d]*",
     re.IGNORECASE,
 )
+_ROUTINE = frozenset(
+    """a again all also an and branch change changes changelog commit continue create do done draft finish first
+    fix for go i in it its lets lint main master merge message my new next now of ok on open our please pr proceed pull
+    push rebase release request retry run small squash stage sure tag test tests that the then these this those thanks
+    to try update version when will with yes you your""".split()
+)
+"""Words of requests that are made in every session and are about none in particular."""
 SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?])[\"')\]]*\s+|\n+")
 MARKUP = re.compile(r"^[#>*\-\s]+|\*\*|__|`{3}\w*|^\d+[.)]\s+", re.MULTILINE)
 EMPTY = re.compile(r"(?:perfect|great|excellent|done|good|all done|awesome|yes|ok|right|sure)?[\W\d_]*", re.IGNORECASE)
@@ -76,6 +83,11 @@ def requests_of(sketch: Sketch) -> list[str]:
     opened = [sketch.deeds.opened] if sketch.deeds.opened and sketch.deeds.opened_at < sketch.asked_at else []
     begun = [*named, *opened, *filter(None, asked)]
     return list(dict.fromkeys(begun)) or [wording.squeeze(ask) for ask in sketch.asks[:1]]
+
+
+def is_routine(request: str) -> bool:
+    """Whether a request is made in every session: to commit, push, run the tests, go on."""
+    return all(word in _ROUTINE for word in re.findall(r"[^\W\d_]+", request.casefold().replace(".md", "")))
 
 
 def first_words(ask: str) -> str:

@@ -21,6 +21,7 @@ from subconscious.summaries import Handover, Sketch, Transcript, recalled, with_
 from subconscious.summaries.handover import handover_of, permits
 from subconscious.summaries.recalled import closest
 from subconscious.summaries.sketch import Answer
+from subconscious.summaries.telling import is_routine
 from subconscious.transcripts import State, read_turns
 from tests.unit.test_past_work import BRANCH, COLOURS, LICENCE, minded, nothing, over
 
@@ -129,6 +130,31 @@ def test_a_permission_is_not_told_again(tmp_path: Path, request_: str, gives: bo
     assert (answer.asked == "") is gives
     reading = read_turns(path, 0, State(), final=True)
     assert (handover_of(Sketch().after(reading.turns)).asked == "") is gives
+
+
+@pytest.mark.parametrize(
+    ("asked", "routine"),
+    [
+        ("commit", True),
+        ("commit and push, then update the changelog.md", True),
+        ("now open a draft PR please", True),
+        ("fix the tests", True),
+        ("fix the rounding tests", False),
+        ("commit the new parser", False),
+    ],
+)
+def test_routine_is_about_no_session_in_particular(tmp_path: Path, asked: str, routine: bool) -> None:
+    assert is_routine(asked) is routine
+    (answer,) = answers(transcript(tmp_path, (asked, [EDITED], f"{DEED} {PAD}")))
+    assert (answer.asked == "") is routine
+
+
+async def test_a_routine_prompt_is_given_no_earlier_work(database: Database, project: Project) -> None:
+    routine = Answer(time() - 3600.0, "commit", ("Left `draft.txt` out of the commit, as the release notes said.",))
+    story = Handover(asked='"commit"', done='commit "Add notes"', answers=(routine,))
+    await over(database, project, {"commit": story, "licence": LICENCE, "colours": COLOURS})
+    assert await given(database, project, "commit, then open a draft PR") == ""
+    assert "draft.txt" in await given(database, project, "is draft.txt left out of the commit of the release notes?")
 
 
 def test_answers_are_stored_with_the_hand_over() -> None:
