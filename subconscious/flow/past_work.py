@@ -8,11 +8,10 @@ answers are stored are told by their whole story.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from time import time
-from typing import TYPE_CHECKING
 
 from subconscious.flow.handover import Left
 from subconscious.flow.mind import Mind
@@ -24,9 +23,6 @@ from subconscious.summaries.likeness import Likeness, gist, likest
 from subconscious.summaries.recalled import Compared, closest
 from subconscious.summaries.sketch import Answer
 from subconscious.summaries.telling import is_routine
-
-if TYPE_CHECKING:
-    import numpy
 
 LOOKED_AT = 100
 """The latest sessions of a project that are compared."""
@@ -42,6 +38,9 @@ TOLD_SHORTLY = "prompt/answer"
 
 LIKELY = 0.25
 """Probability from which a sentence of an answer is told: half of such pairs are what the prompt needs."""
+
+NEAR = 0.65
+"""Cosine that few texts exceed: what would not be likely enough with it need not be embedded."""
 
 BESIDE = 0.15
 """Probability from which further sentences of the same answer are told beside it."""
@@ -106,13 +105,11 @@ async def _answer_to(mind: Mind, words: str, known: Sequence[Told], told: Collec
     said = [
         (session, _without(answer, story, session.id in told)) for session, story in known for answer in story.answers
     ]
-    near = await asyncio.to_thread(closest, words, [answer for _, answer in said], time())
-    if not near or (asked := await mind.embed(words[:LONGEST])) is None:
-        return None
-    cosines = await _cosines(mind, asked, [answer for _, answer in said], near)
-    likely = [_Likely(one, one.probability(*cosines[one.place, one.line])) for one in near]
-    best = max(likely, key=lambda found: found.chance)
-    if best.chance < LIKELY:
+    answers = [answer for _, answer in said]
+    near = await asyncio.to_thread(closest, words, answers, time())
+    likely = await _weighed(mind, words, answers, [one for one in near if one.probability(NEAR, NEAR) >= LIKELY])
+    best = max(likely, key=lambda found: found.chance, default=None)
+    if best is None or best.chance < LIKELY:
         return None
     beside = [found for found in likely if found.one.place == best.one.place and found.chance >= BESIDE]
     chosen = sorted(sorted(beside, key=lambda found: -found.chance)[:SENTENCES], key=lambda found: found.one.line)
@@ -126,20 +123,23 @@ def _without(answer: Answer, story: Handover, known: bool) -> Answer:
     return replace(answer, told=tuple(one for one in answer.told if one not in story.reported)) if known else answer
 
 
-async def _cosines(
-    mind: Mind, asked: numpy.ndarray, answers: Sequence[Answer], near: Sequence[Compared]
-) -> Mapping[tuple[int, int], tuple[float, float]]:
-    """How near a prompt is to sentences, and to the requests that they answered."""
-    requests = {place: await _cosine(mind, asked, answers[place].asked) for place in {one.place for one in near}}
-    return {
-        (one.place, one.line): (await _cosine(mind, asked, answers[one.place].told[one.line]), requests[one.place])
-        for one in near
-    }
+async def _weighed(mind: Mind, words: str, answers: Sequence[Answer], near: Sequence[Compared]) -> list[_Likely]:
+    """The sentences with how likely they help. Every text that is embedded costs time, so the hopeless are left out.
 
-
-async def _cosine(mind: Mind, asked: numpy.ndarray, text: str) -> float:
-    vector = await mind.embed(text) if text else None
-    return float(asked @ vector) if vector is not None else 0.0
+    Where one is not embedded none of the others is: a remote embedder may be late, and would be late each time.
+    """
+    asked = await mind.embed(words[:LONGEST]) if near else None
+    found: list[_Likely] = []
+    for one in near if asked is not None else ():
+        answer = answers[one.place]
+        vector = await mind.embed(answer.told[one.line])
+        if vector is None:
+            return []
+        cosine = float(asked @ vector)
+        if one.probability(cosine, NEAR) >= BESIDE:
+            vector = await mind.embed(answer.asked) if answer.asked else None
+            found.append(_Likely(one, one.probability(cosine, float(asked @ vector) if vector is not None else 0.0)))
+    return found
 
 
 def _current(known: Sequence[Told], told: Collection[str]) -> list[Told]:

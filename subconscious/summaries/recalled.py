@@ -12,7 +12,7 @@ from subconscious.search.words import stem, terms
 from subconscious.summaries.likeness import LENGTH, MUCH, rarity_of, strength_of, words_of
 from subconscious.summaries.sketch import Answer
 
-ANSWERS, SENTENCES = 6, 8
+ANSWERS, SENTENCES = 6, 6
 """The answers that share most with a prompt, and of all their sentences those that are compared by meaning."""
 
 DAY = 86_400.0

@@ -23,7 +23,7 @@ from subconscious.summaries.recalled import closest
 from subconscious.summaries.sketch import Answer
 from subconscious.summaries.telling import is_routine
 from subconscious.transcripts import State, read_turns
-from tests.unit.test_past_work import BRANCH, COLOURS, LICENCE, minded, nothing, over
+from tests.unit.test_past_work import BRANCH, COLOURS, LICENCE, meaning, minded, nothing, over
 
 CODE = "def charge(order):\n    gateway.capture(order.total)\n"
 DEED = "Changed `charge()` so that a partial refund keeps its currency, because totals are kept per order."
@@ -206,6 +206,19 @@ async def test_words_alone_are_not_enough_for_an_answer(database: Database, proj
     await over(database, project, ALL)
     mind = replace(minded(database), embed=nothing)
     assert (await surface_prompt(mind, Prompt("now", project.id, ASKED, "main"))).text == ""
+
+
+async def test_nobody_waits_for_an_embedder_that_is_late(database: Database, project: Project) -> None:
+    await over(database, project, ALL)
+    embedded: list[str] = []
+
+    async def late(text: str) -> Any:
+        embedded.append(text)
+        return await meaning(text) if text == ASKED else None
+
+    mind = replace(minded(database), embed=late)
+    assert (await surface_prompt(mind, Prompt("now", project.id, ASKED, "main"))).text == ""
+    assert [text for text in embedded if text in TOLD.told] == [TOLD.told[0]]
 
 
 async def test_three_answers_fit_the_budget_of_a_session(database: Database, project: Project) -> None:
