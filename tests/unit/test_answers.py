@@ -218,7 +218,7 @@ async def test_nobody_waits_for_an_embedder_that_is_late(database: Database, pro
 
     mind = replace(minded(database), embed=late)
     assert (await surface_prompt(mind, Prompt("now", project.id, ASKED, "main"))).text == ""
-    assert [text for text in embedded if text in TOLD.told] == [TOLD.told[0]]
+    assert len([text for text in embedded if text in TOLD.told]) == 1
 
 
 async def test_three_answers_fit_the_budget_of_a_session(database: Database, project: Project) -> None:
