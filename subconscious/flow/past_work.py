@@ -8,7 +8,7 @@ answers are stored are told by their whole story.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from time import time
@@ -16,7 +16,7 @@ from time import time
 from subconscious.flow.handover import Left
 from subconscious.flow.mind import Mind
 from subconscious.model import Memory, Session
-from subconscious.store import handovers
+from subconscious.store import captures, handovers
 from subconscious.summaries import PLAN, Handover
 from subconscious.summaries.handover import joined
 from subconscious.summaries.likeness import Likeness, gist, likest
@@ -38,6 +38,9 @@ TOLD_SHORTLY = "prompt/answer"
 
 LIKELY = 0.25
 """Probability from which a sentence of an answer is told: half of such pairs are what the prompt needs."""
+
+SHORTEST_REFUSED = 20
+"""Characters of what was refused from which a longer sentence that holds it is refused, too."""
 
 NEAR = 0.65
 """Cosine that few texts exceed: what would not be likely enough with it need not be embedded."""
@@ -75,7 +78,8 @@ async def worked_on(mind: Mind, session_id: str, project_id: str, text: str) -> 
     known = [(session, _parsed(session.handover)) for session in sessions]
     prompted = {one.from_id for one in await handovers.of_session(mind.database, session_id) if _is_prompted(one)}
     answered = [one for one in known if one[1].answers and one[0].id not in told & prompted]
-    if found := await _answer_to(mind, words, answered, told):
+    refused = await captures.refused(mind.database, project_id) if answered else []
+    if found := await _answer_to(mind, words, list(_tellable(answered, told, refused))):
         return found
     whole = _current([one for one in known if not one[1].answers], told)
     near = await asyncio.to_thread(likest, words, [story for _, story in whole], COMPARED)
@@ -100,11 +104,8 @@ class _Likely:
     chance: float
 
 
-async def _answer_to(mind: Mind, words: str, known: Sequence[Told], told: Collection[str]) -> Left | None:
+async def _answer_to(mind: Mind, words: str, said: Sequence[tuple[Session, Answer]]) -> Left | None:
     """The sentences of one answer that a prompt is about, in the form of a story; None where none is likely enough."""
-    said = [
-        (session, _without(answer, story, session.id in told)) for session, story in known for answer in story.answers
-    ]
     answers = [answer for _, answer in said]
     near = await asyncio.to_thread(closest, words, answers, time())
     likely = await _weighed(mind, words, answers, [one for one in near if one.probability(NEAR, NEAR) >= LIKELY])
@@ -118,9 +119,23 @@ async def _answer_to(mind: Mind, words: str, known: Sequence[Told], told: Collec
     return Left(session, told_of, event=TOLD_SHORTLY)
 
 
-def _without(answer: Answer, story: Handover, known: bool) -> Answer:
-    """An answer without what the session's hand-over says already, where that was given."""
-    return replace(answer, told=tuple(one for one in answer.told if one not in story.reported)) if known else answer
+def _tellable(known: Sequence[Told], told: Collection[str], refused: Sequence[str]) -> Iterator[tuple[Session, Answer]]:
+    """All answers, without what a person refused, and what a hand-over that was given says already."""
+    against = [folded for text in refused if (folded := _folded(text))]
+    for session, story in known:
+        reported = story.reported if session.id in told else ""
+        for answer in story.answers:
+            lines = (one for one in answer.told if one not in reported)
+            kept = tuple(one for one in lines if not _is_refused(_folded(one), against))
+            yield session, replace(answer, told=kept)
+
+
+def _is_refused(sentence: str, against: Sequence[str]) -> bool:
+    return any(sentence in text or (text in sentence and len(text) >= SHORTEST_REFUSED) for text in against)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(". ")
 
 
 async def _weighed(mind: Mind, words: str, answers: Sequence[Answer], near: Sequence[Compared]) -> list[_Likely]:

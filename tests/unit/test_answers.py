@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 
 from bench import answer_pairs, story_pairs
+from subconscious import review
 from subconscious.flow.unasked import Prompt, surface_prompt
+from subconscious.model import Admission, Decision
 from subconscious.quoting import CLOSING, OPENING
-from subconscious.store import handovers
+from subconscious.store import captures, handovers, memories
+from subconscious.store.capture_rows import Place
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from subconscious.summaries import Handover, Sketch, Transcript, recalled, with_answers
@@ -23,6 +26,8 @@ from subconscious.summaries.recalled import closest
 from subconscious.summaries.sketch import Answer
 from subconscious.summaries.telling import is_routine
 from subconscious.transcripts import State, read_turns
+from tests.support.candidates import make_candidate
+from tests.support.minds import store
 from tests.unit.test_past_work import BRANCH, COLOURS, LICENCE, meaning, minded, nothing, over
 
 CODE = "def charge(order):\n    gateway.capture(order.total)\n"
@@ -206,6 +211,30 @@ async def test_words_alone_are_not_enough_for_an_answer(database: Database, proj
     await over(database, project, ALL)
     mind = replace(minded(database), embed=nothing)
     assert (await surface_prompt(mind, Prompt("now", project.id, ASKED, "main"))).text == ""
+
+
+async def test_what_a_person_rejected_is_not_told_from_an_answer(database: Database, project: Project) -> None:
+    await over(database, project, ALL)
+    async with database.write() as tx:
+        said = make_candidate(TOLD.told[0])
+        place = Place(project.id, "branch")
+        number = await captures.insert(tx, said, Admission(Decision.REVIEW, 0.8, "x"), place, 7)
+        assert number is not None
+        await review.reject(tx, number, "wrong")
+    told = await given(database, project)
+    assert TOLD.told[0] not in told
+    assert TOLD.told[1] in told
+
+
+@pytest.mark.parametrize("actor", ["user", "daemon"])
+async def test_what_a_person_forgot_is_not_told_from_an_answer(
+    database: Database, project: Project, actor: str
+) -> None:
+    await over(database, project, ALL)
+    number = await store(database, project, TOLD.told[0])
+    async with database.write() as tx:
+        await memories.archive(tx, await memories.get(database, number), actor, "x")
+    assert (TOLD.told[0] in await given(database, project)) is (actor == "daemon")
 
 
 async def test_nobody_waits_for_an_embedder_that_is_late(database: Database, project: Project) -> None:
