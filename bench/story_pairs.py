@@ -65,9 +65,9 @@ def crossed(pairs: Sequence[Pair]) -> list[float]:
     return [float(1.0 / (1.0 + numpy.exp(-one))) for one in raw]
 
 
-def report() -> Iterator[str]:
+def report(path: Path = DATA) -> Iterator[str]:
     """The weights, and what thresholds let through."""
-    names, pairs = read_pairs()
+    names, pairs = read_pairs(path)
     shown = zip(["constant", *names], fit(pairs), strict=True)
     yield ", ".join(f"{name} {value:.2f}" for name, value in shown)
     judged = list(zip(pairs, crossed(pairs), strict=True))

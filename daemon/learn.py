@@ -29,7 +29,7 @@ from subconscious.safe_files import NotRegularError, require_regular
 from subconscious.sources import AGENT_FILE
 from subconscious.store import captures, fading, failures, receipts, sessions
 from subconscious.store.capture_rows import Place
-from subconscious.summaries import Sketch, Transcript, handover_of, read_deeds, tell
+from subconscious.summaries import Sketch, Transcript, handover_of, read_deeds, tell, with_answers
 from subconscious.transcripts import Reading, State, read_turns
 
 from . import refining
@@ -258,6 +258,7 @@ def _sure(judged: Sequence[Judged]) -> list[Candidate]:
 
 def told(sketch: Sketch, transcript: Transcript | None = None) -> sessions.Told:
     """Tell a session; what would steer its reader is left out: the next session may be given it."""
+    sketch = sketch if transcript is None else with_answers(sketch, transcript)
     told_of = tell(sketch)
     title, text, left_open = (_harmless(part) for part in (told_of.title, told_of.text, told_of.left_open))
     return sessions.Told(

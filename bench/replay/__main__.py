@@ -26,8 +26,9 @@ Variants: `unattended`: nobody reviews; the figure that counts. `reviewed`: some
 whatever a label confirms: an upper bound, for nobody reviews like that. `all`: everything that waits with a confidence
 of 0.75 or more is approved, right or wrong.
 
-`--out` writes what was given, `--known` what was stored or unconfirmed at each start, as the scorer reads them. The
-scorer is the script that comes with the labels: `eval/needs_eval.py` beside the folder of needs, or `--eval`.
+`--out` writes what was given (with the prompt, where one asked for it), `--known` what was stored or unconfirmed at
+each start, as the scorer reads them. The scorer is the script that comes with the labels: `eval/needs_eval.py` beside
+the folder of needs, or `--eval`.
 """
 
 from __future__ import annotations

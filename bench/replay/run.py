@@ -179,7 +179,8 @@ class _Run:
         for number, text in given_texts(context):
             memory = known.memories.get(number) if number is not None else None
             sources = memory.sources if memory is not None else await self._before(event)
-            self.outcome.given.append(self._row(event.session, text, sources, moment))
+            row = self._row(event.session, text, sources, moment)
+            self.outcome.given.append(row | {"prompt": event.payload["prompt"]} if event.payload.get("prompt") else row)
 
     async def _before(self, event: Event) -> tuple[int, ...]:
         """The session that a line without a memory is about: the one that was handed over, or the one before."""

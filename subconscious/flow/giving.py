@@ -165,7 +165,8 @@ async def save_given(mind: Mind, start: Start, context: surfacing.Context) -> No
         if start.event in ASKED_FOR:
             await memories.touch(tx, [hit.memory.id for hit in context.hits], now)
         if context.handed_over is not None:
-            given = handovers.Given(start.session_id, context.handed_over.id, start.event, now)
+            event = context.handed_by or start.event
+            given = handovers.Given(start.session_id, context.handed_over.id, event, now)
             await handovers.record(tx, given)
         if start.event.startswith(GREETING):
             await sessions.greet(tx, start.session_id, now)

@@ -16,7 +16,7 @@ from subconscious import surfacing
 from subconscious.flow.mind import Mind
 from subconscious.model import Memory, Session
 from subconscious.projects import is_over
-from subconscious.quoting import quote, word
+from subconscious.quoting import quote, within_quotes, word
 from subconscious.store import handovers
 from subconscious.summaries import Handover
 from subconscious.summaries.handover import whole_sentences
@@ -32,6 +32,9 @@ MERGE_SECONDS = 0.15
 
 LEAST = 40
 """Characters below which what is left of a part says nothing."""
+
+ASKED_LENGTH = 80
+"""Characters of the request that are told with sentences of an answer."""
 
 LABELS = {
     "asked": "asked",
@@ -64,11 +67,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A session and what it leaves. ``given`` is False where it is known but not to be told."""
+    """A session and what it leaves. ``given`` is False where it is known but not to be told.
+
+    ``event`` is the event by which it is told, where that is another one than the one that asks.
+    """
 
     session: Session
     handover: Handover
     given: bool = True
+    event: str = ""
 
 
 async def left_behind(mind: Mind, place: Place) -> Left | None:
@@ -112,6 +119,16 @@ def lines_of(left: Left, given: Iterable[Memory], room: int, *, earlier: bool = 
         room -= len(line)
         lines.append(line)
     return head + "".join(lines) if any(lines) else ""
+
+
+def answer_line(left: Left, given: Iterable[Memory], room: int) -> str:
+    """Some sentences of an earlier session's answer, in at most ``room`` characters; "" where none fits."""
+    session, story = left.session, left.handover
+    asked = f", asked {within_quotes(story.asked, ASKED_LENGTH)}" if story.asked else ""
+    head = f"- From an earlier session ({surfacing.date_of(session.last_event_at)}{asked}): the assistant reported: "
+    known = [_folded(memory.content) for memory in given]
+    text = "" if _is_known(story.reported, known) else whole_sentences(quote(story.reported), room - len(head) - 1)
+    return f"{head}{text}\n" if len(text) > LEAST else ""
 
 
 def _heading(session: Session) -> str:

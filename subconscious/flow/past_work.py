@@ -1,20 +1,28 @@
-"""The earlier session that a prompt goes on with, or that did something alike: its story is told with the prompt.
+"""What an earlier session found or did that a prompt is about: told with the prompt.
 
 A start is given the story of the last session alone. What was designed, built or looked into a week before is found
-here, by the words and the meaning of the prompt.
+here, by the words and the meaning of the prompt: the few sentences of one answer that it is about. Sessions of which no
+answers are stored are told by their whole story.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from time import time
 
 from subconscious.flow.handover import Left
 from subconscious.flow.mind import Mind
 from subconscious.model import Memory, Session
-from subconscious.store import handovers
+from subconscious.store import captures, handovers
 from subconscious.summaries import PLAN, Handover
+from subconscious.summaries.handover import joined
 from subconscious.summaries.likeness import Likeness, gist, likest
+from subconscious.summaries.recalled import Compared, closest
+from subconscious.summaries.sketch import Answer
+from subconscious.summaries.telling import is_routine
 
 LOOKED_AT = 100
 """The latest sessions of a project that are compared."""
@@ -22,8 +30,26 @@ LOOKED_AT = 100
 COMPARED = 2
 """Sessions, the likest by words, that are compared by meaning: each is embedded, once for as long as it is cached."""
 
-A_SESSION = 3
-"""Stories that one session is told in all, the one at its start included."""
+A_SESSION = 4
+"""Sessions that one session is told of in all, the one at its start included."""
+
+TOLD_SHORTLY = "prompt/answer"
+"""The event by which some sentences of an answer were told, and not a whole story."""
+
+LIKELY = 0.25
+"""Probability from which a sentence of an answer is told: half of such pairs are what the prompt needs."""
+
+SHORTEST_REFUSED = 20
+"""Characters of what was refused from which a longer sentence that holds it is refused, too."""
+
+NEAR = 0.65
+"""Cosine that few texts exceed: what would not be likely enough with it need not be embedded."""
+
+BESIDE = 0.15
+"""Probability from which further sentences of the same answer are told beside it."""
+
+SENTENCES = 3
+"""Sentences of one answer that are told."""
 
 USEFUL = 0.3
 """Probability from which a story is told. Of the labelled pairs that reach it, six of ten are what the prompt needs."""
@@ -41,17 +67,94 @@ Told = tuple[Session, Handover]
 
 
 async def worked_on(mind: Mind, session_id: str, project_id: str, text: str) -> Left | None:
-    """Find the session whose story a prompt is given; None where none is likely to help."""
-    if not mind.settings.handover:
+    """Find what a prompt is told of an earlier session; None where nothing is likely to help."""
+    if not mind.settings.handover or is_routine(text):
         return None
     told = await handovers.ledger(mind.database, session_id)
     if len(told) >= A_SESSION:
         return None
-    known = await handovers.finished(mind.database, project_id, session_id, LOOKED_AT)
-    found = _current([(session, Handover.from_json(session.handover)) for session in known], told)
     words = text.removeprefix(PLAN).strip()
-    near = await asyncio.to_thread(likest, words, [story for _, story in found], COMPARED)
-    return await _best(mind, words, found, near)
+    sessions = await handovers.finished(mind.database, project_id, session_id, LOOKED_AT)
+    known = [(session, _parsed(session.handover)) for session in sessions]
+    prompted = {one.from_id for one in await handovers.of_session(mind.database, session_id) if _is_prompted(one)}
+    answered = [one for one in known if one[1].answers and one[0].id not in told & prompted]
+    refused = await captures.refused(mind.database, project_id) if answered else []
+    if found := await _answer_to(mind, words, list(_tellable(answered, told, refused))):
+        return found
+    whole = _current([one for one in known if not one[1].answers], told)
+    near = await asyncio.to_thread(likest, words, [story for _, story in whole], COMPARED)
+    return await _best(mind, words, whole, near)
+
+
+def _is_prompted(given: handovers.Given) -> bool:
+    return not given.event.startswith("start/")
+
+
+@lru_cache(maxsize=LOOKED_AT)
+def _parsed(stored: str) -> Handover:
+    """Cached: each prompt is compared with all of them."""
+    return Handover.from_json(stored)
+
+
+@dataclass(frozen=True, slots=True)
+class _Likely:
+    """A sentence and how likely it helps."""
+
+    one: Compared
+    chance: float
+
+
+async def _answer_to(mind: Mind, words: str, said: Sequence[tuple[Session, Answer]]) -> Left | None:
+    """The sentences of one answer that a prompt is about, in the form of a story; None where none is likely enough."""
+    answers = [answer for _, answer in said]
+    near = await asyncio.to_thread(closest, words, answers, time())
+    likely = await _weighed(mind, words, answers, [one for one in near if one.probability(NEAR, NEAR) >= LIKELY])
+    best = max(likely, key=lambda found: found.chance, default=None)
+    if best is None or best.chance < LIKELY:
+        return None
+    beside = [found for found in likely if found.one.place == best.one.place and found.chance >= BESIDE]
+    chosen = sorted(sorted(beside, key=lambda found: -found.chance)[:SENTENCES], key=lambda found: found.one.line)
+    session, answer = said[best.one.place]
+    told_of = Handover(asked=answer.asked, reported=joined([answer.told[found.one.line] for found in chosen]))
+    return Left(session, told_of, event=TOLD_SHORTLY)
+
+
+def _tellable(known: Sequence[Told], told: Collection[str], refused: Sequence[str]) -> Iterator[tuple[Session, Answer]]:
+    """All answers, without what a person refused, and what a hand-over that was given says already."""
+    against = [folded for text in refused if (folded := _folded(text))]
+    for session, story in known:
+        reported = story.reported if session.id in told else ""
+        for answer in story.answers:
+            lines = (one for one in answer.told if one not in reported)
+            kept = tuple(one for one in lines if not _is_refused(_folded(one), against))
+            yield session, replace(answer, told=kept)
+
+
+def _is_refused(sentence: str, against: Sequence[str]) -> bool:
+    return any(sentence in text or (text in sentence and len(text) >= SHORTEST_REFUSED) for text in against)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(". ")
+
+
+async def _weighed(mind: Mind, words: str, answers: Sequence[Answer], near: Sequence[Compared]) -> list[_Likely]:
+    """The sentences with how likely they help. Every text that is embedded costs time, so the hopeless are left out.
+
+    Where one is not embedded none of the others is: a remote embedder may be late, and would be late each time.
+    """
+    asked = await mind.embed(words[:LONGEST]) if near else None
+    found: list[_Likely] = []
+    for one in near if asked is not None else ():
+        answer = answers[one.place]
+        vector = await mind.embed(answer.told[one.line])
+        if vector is None:
+            return []
+        cosine = float(asked @ vector)
+        if one.probability(cosine, NEAR) >= BESIDE:
+            vector = await mind.embed(answer.asked) if answer.asked else None
+            found.append(_Likely(one, one.probability(cosine, float(asked @ vector) if vector is not None else 0.0)))
+    return found
 
 
 def _current(known: Sequence[Told], told: Collection[str]) -> list[Told]:

@@ -16,11 +16,11 @@ from subconscious.failures.wording import is_observed
 from subconscious.flow import unconfirmed
 from subconscious.flow.fitness import is_finding, told_elsewhere, unasked
 from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given
-from subconscious.flow.handover import Left, lines_of
+from subconscious.flow.handover import Left, answer_line, lines_of
 from subconscious.flow.holding import holding_hits
 from subconscious.flow.mind import Mind
 from subconscious.flow.observing import known_ways_out
-from subconscious.flow.past_work import changed_since, worked_on
+from subconscious.flow.past_work import TOLD_SHORTLY, changed_since, worked_on
 from subconscious.flow.recalling import fade, heeded, priorities, recall, superseded
 from subconscious.model import EngineHit, Hit, Memory
 from subconscious.quoting import CLOSING, OPENING
@@ -45,6 +45,9 @@ CANDIDATES = 100
 
 STORY, LEAST_STORY = 600, 300
 """Characters that an earlier session's story may take of what a session is given unasked, and that it needs."""
+
+RECORDS = {PROMPTED: STORY, TOLD_SHORTLY: 400}
+"""Characters of a record of an earlier session, by the event that is noted for it."""
 
 NEAR_WORK = 0.4
 """Cosine to the session's prompt from which a finding on a file is about the work: that of an ordinary search hit."""
@@ -225,7 +228,7 @@ async def _give(
     budget = surfacing.Budget(mind.settings.prompt_tokens, left, most)
     context = surfacing.compose(fit, budget, occasion.branch, (), marks_for(mind, start), closing=record)
     if record and story is not None and record in context.text:
-        context = replace(context, handed_over=story.session)
+        context = replace(context, handed_over=story.session, handed_by=story.event)
     if context.text:
         await save_given(mind, start, context)
     return replace(context, held=sifted.held)
@@ -233,10 +236,13 @@ async def _give(
 
 def _record(mind: Mind, story: Left | None, given: Sequence[Hit], free: int) -> str:
     """The lines that tell what an earlier session did, in what is left of the session's budget; "" without one."""
-    most = min(STORY, free, surfacing.CHARACTERS_A_TOKEN * mind.settings.handover_tokens)
-    if story is None or most < LEAST_STORY:
+    if story is None:
         return ""
-    return lines_of(story, [hit.memory for hit in given], most, earlier=True)
+    most = min(RECORDS[story.event or PROMPTED], free, surfacing.CHARACTERS_A_TOKEN * mind.settings.handover_tokens)
+    if most < LEAST_STORY:
+        return ""
+    beside = [hit.memory for hit in given]
+    return answer_line(story, beside, most) if story.event else lines_of(story, beside, most, earlier=True)
 
 
 def limits(mind: Mind, event: str) -> Limits:
@@ -254,10 +260,10 @@ def limits(mind: Mind, event: str) -> Limits:
 
 
 async def _seen(mind: Mind, session_id: str) -> Seen:
-    """What a session was given unasked; the story of an earlier session counts as one memory of its full length."""
+    """What a session was given unasked; the story of an earlier session counts as one memory of its greatest length."""
     given = [Given(*row) for row in await surfaces.unasked(mind.database, session_id)]
-    stories = [one for one in await handovers.of_session(mind.database, session_id) if one.event == PROMPTED]
-    given += [Given(0, one.at, characters=STORY) for one in stories]
+    stories = await handovers.of_session(mind.database, session_id)
+    given += [Given(0, one.at, characters=RECORDS[one.event]) for one in stories if one.event in RECORDS]
     return Seen(session_id, await surfaces.ledger(mind.database, session_id), given)
 
 

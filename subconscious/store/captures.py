@@ -257,6 +257,19 @@ async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str
     return [dict(row) for row in rows]
 
 
+async def refused(database: Database, project_id: str) -> list[str]:
+    """What a person rejected or forgot in a project, and what was set apart, in its words."""
+    rows = await database.rows(
+        "SELECT content FROM implicit_captures WHERE status = 'rejected' AND project_id = ?1"
+        " UNION SELECT content FROM implicit_captures WHERE quarantined AND project_id = ?1"
+        " UNION SELECT content FROM memories AS m WHERE project_id = ?1 AND archived_at IS NOT NULL AND EXISTS ("
+        "SELECT 1 FROM events WHERE subject = 'memory' AND subject_id = CAST(m.id AS TEXT) AND action = 'archive'"
+        " AND actor = 'user')",
+        (project_id,),
+    )
+    return [row[0] for row in rows]
+
+
 async def waiting(database: Database, project_id: str | None = None, since: float = 0.0) -> int:
     """How many captures wait for a person, in one project or in all, newer than ``since``; without the unconfirmed."""
     rows = await database.rows(

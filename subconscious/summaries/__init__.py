@@ -4,6 +4,7 @@ A sketch grows with every batch of a transcript and is kept beside the session, 
 whenever the session goes on. Whose words a part of it is, is said in that part.
 """
 
+from subconscious.summaries.answers import with_answers
 from subconscious.summaries.deeds import Deeds, read_deeds
 from subconscious.summaries.handover import Handover, Transcript, handover_of
 from subconscious.summaries.sketch import PLAN, Sketch
@@ -20,4 +21,5 @@ __all__ = [
     "handover_of",
     "read_deeds",
     "tell",
+    "with_answers",
 ]

@@ -23,10 +23,12 @@ from subconscious.poisoning import check_text
 from subconscious.poisoning.echo import traced
 from subconscious.poisoning.reservations import reserved
 from subconscious.summaries.deeds import Deeds
-from subconscious.summaries.sketch import CHANGE, PLAN, Sketch
+from subconscious.summaries.sketch import CHANGE, PLAN, Answer, Sketch
 from subconscious.summaries.telling import EMPTY, MARKUP, SENTENCE, left_open_in, requests_of
 
 REQUEST_LENGTH = 160
+MOST_STATED = 5
+"""Statements of the user that a hand-over keeps, the latest ones; memories that are given beside it say some of them."""
 PART_LENGTH = 240
 REPORT_LENGTH = 900
 REPORT = "report"
@@ -34,6 +36,9 @@ REPORT = "report"
 
 STATUS_LENGTH = 80
 """Characters up to which a sentence on how checks ended says nothing else."""
+
+LEAST_CELL = 3
+"""Words of a table's cell from which it tells something."""
 
 MOST_SENTENCES = 40
 """Sentences of a report that are looked at."""
@@ -65,6 +70,13 @@ _RISKY = re.compile(
     r"|\b(?:failures?|tests?|checks?)\b[^.]{0,60}\b(?:silenc|suppress|ignor|bypass)\w*"
     r"|\b(?:skip|bypass|disabl|suppress|circumvent|ignor)\w*\b[^.]{0,40}"
     r"\b(?:hooks?|checks?|tests?|lint\w*|reviews?|verif\w+|validat\w+|scan\w*|permission\w*|sandbox\w*|certificat\w+)\b",
+    re.IGNORECASE,
+)
+_PERMITS = re.compile(
+    r"\b(?:allow|permit|authori[sz]e|trust)(?:s|ed)? (?:you|claude|the assistant)\b"
+    r"|\byou (?:can|may|could|are (?:allowed|free|permitted)|have (?:my )?permission)\b.{0,60}"
+    r"\b(?:commit|push|merge|delete|remove|skip|bypass|ignore|force|overwrite|deploy|publish|install|run|without)\b"
+    r"|--no-verify\b|--force\b|\bwithout (?:asking|running|the hooks?|tests?|checks?|verif\w+)\b",
     re.IGNORECASE,
 )
 _CODE_BLOCK = re.compile(r"^\s*```.*?(?:^\s*```\s*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -99,10 +111,17 @@ _CHECKS = re.compile(
     re.IGNORECASE,
 )
 """Sentences that say how checks ended."""
-_FRAGMENT = re.compile(
-    r"[^\w`\"'(\[]*(?:[a-z]+(?:[ ,;:]|$)).*|.*[:,]$|.*\b(?:and|or|with|the|of|to|a|in|for|from)$", re.DOTALL
+_FINISHED = re.compile(
+    r"\W*(?:(?:all|both|everything|it|that|this|the (?:changes?|fix|commit|plan|work))(?:'s| is| are| was| were)?\W*)?"
+    r"(?:now |been |already )*(?:(?:merged|done|fixed|completed?|ready|implemented|updated|finished)\b\W*"
+    r"(?:(?:now|successfully)\b\W*)?$|(?:committed|pushed)\b|commit succeeded\b)",
+    re.IGNORECASE,
 )
-"""What is no whole sentence: it goes on from a line before, or is gone on with in the next."""
+"""Sentences that say that something is done, and not what; or that it is committed, which the deeds tell."""
+_FRAGMENT = re.compile(
+    r"\s*\|.*|[^\w`\"'(\[]*(?:[a-z]+(?:[ ,;:]|$)).*|.*[:,]$|.*\b(?:and|or|with|the|of|to|a|in|for|from)$", re.DOTALL
+)
+"""What is no whole sentence: a row of a table, or words that go on from a line before, or in the next one."""
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*\n]{1,150}\*\*(?:\s*\([^)\n]{0,80}\))?:?\s*)", re.DOTALL)
 _IN_CODE = re.compile(r"`[^`]{0,200}`")
 _ENDS = re.compile(r"[.;!?](?= )")
@@ -120,7 +139,8 @@ _ADDRESS = re.compile(
 class Handover:
     """The parts of a hand-over, "" where there is nothing to say.
 
-    ``files`` are the names of those that the session changed. ``finished``: the work was merged.
+    ``files`` are the names of those that the session changed. ``finished``: the work was merged. ``answers`` are what
+    its reports told, one by one: a prompt is given those that it is about.
     """
 
     asked: str = ""
@@ -131,6 +151,7 @@ class Handover:
     reported: str = ""
     files: tuple[str, ...] = ()
     finished: bool = False
+    answers: tuple[Answer, ...] = ()
 
     def parts(self) -> Iterator[tuple[str, str]]:
         """The parts that say something, by name."""
@@ -141,7 +162,8 @@ class Handover:
         said: dict[str, object] = dict(self.parts())
         if not said:
             return ""
-        marks: dict[str, object] = {"files": list(self.files), "finished": self.finished}
+        answers = [[one.at, one.asked, *one.told] for one in self.answers]
+        marks: dict[str, object] = {"files": list(self.files), "finished": self.finished, "answers": answers}
         return json.dumps(said | {name: mark for name, mark in marks.items() if mark}, ensure_ascii=False)
 
     @classmethod
@@ -156,7 +178,18 @@ class Handover:
         parts = {name: said[name] for name in PARTS if isinstance(said.get(name), str)}
         files = said.get("files")
         names = tuple(name for name in files if isinstance(name, str)) if isinstance(files, list) else ()
-        return cls(**parts, files=names, finished=said.get("finished") is True)
+        answers = (
+            tuple(filter(None, map(_answer_from, found))) if isinstance(found := said.get("answers"), list) else ()
+        )
+        return cls(**parts, files=names, finished=said.get("finished") is True, answers=answers)
+
+
+def _answer_from(row: object) -> Answer | None:
+    """One answer as ``to_json`` wrote it; None for anything else."""
+    match row:
+        case [float() | int() as at, str() as asked, *told] if all(isinstance(one, str) for one in told):
+            return Answer(float(at), asked, tuple(map(str, told)))
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,18 +205,20 @@ def handover_of(sketch: Sketch, transcript: Transcript | None = None) -> Handove
     if not sketch.asks and not sketch.plan:
         return Handover()
     return Handover(
-        asked=_harmless(_asked(sketch)),
-        done=_harmless(_done(sketch)),
-        decided=_harmless(_quoted(sketch.decided[-3:], PART_LENGTH // 2)),
-        failed=_harmless(_failed(sketch.deeds)),
-        open=_harmless(wording.shorten("; ".join(_open_points(sketch)), PART_LENGTH)),
+        asked=harmless(_asked(sketch)),
+        done=harmless(_done(sketch)),
+        decided=harmless(_quoted(sketch.decided[-MOST_STATED:], PART_LENGTH // 2)),
+        failed=harmless(_failed(sketch.deeds)),
+        open=harmless(wording.shorten("; ".join(_open_points(sketch)), PART_LENGTH)),
         reported=_reported(sketch, transcript),
-        files=tuple(_changed(sketch)[:MOST_TOUCHED]),
+        files=tuple(changed_files(sketch)[:MOST_TOUCHED]),
         finished=sketch.deeds.merged,
+        answers=sketch.answers,
     )
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
+    """Return a text, or "" if it looks like an attack."""
     return "" if check_text(text).level.rank >= Level.MEDIUM.rank else text
 
 
@@ -195,7 +230,13 @@ def _open_points(sketch: Sketch) -> Iterator[str]:
 
 def _asked(sketch: Sketch) -> str:
     asks = [ask for ask in requests_of(sketch) if not (sketch.plan and ask.startswith(PLAN.rstrip(":")))]
+    asks = [ask for ask in asks if not permits(ask)]
     return _quoted(dict.fromkeys(asks[:1] + asks[-1:]), REQUEST_LENGTH)
+
+
+def permits(request: str) -> bool:
+    """Whether a request gives a permission: it held for that moment, and told again it would seem to hold on."""
+    return bool(_PERMITS.search(request))
 
 
 def _quoted(texts: Iterable[str], length: int) -> str:
@@ -207,12 +248,12 @@ def _done(sketch: Sketch) -> str:
     deeds = sketch.deeds
     commits = [f'commit "{wording.shorten(subject, 90)}"' for subject in deeds.commits[-2:]]
     pulls = [f"pull request {', '.join(deeds.pulls)}"] if deeds.pulls else []
-    changed = _changed(sketch)[:MOST_FILES]
+    changed = changed_files(sketch)[:MOST_FILES]
     files = [f"changed {', '.join(changed)}"] if changed else []
     return wording.shorten("; ".join([*commits, *pulls, *files]), PART_LENGTH)
 
 
-def _changed(sketch: Sketch) -> list[str]:
+def changed_files(sketch: Sketch) -> list[str]:
     """The names of the files that were changed, the most worked on first."""
     ranked = sorted(sketch.files.items(), key=lambda pair: -pair[1])
     return [name for name, weight in ranked if weight >= CHANGE]
@@ -227,19 +268,32 @@ def _reported(sketch: Sketch, transcript: Transcript | None) -> str:
     """What the assistant reported: its latest answer, behind an earlier report where that one is short."""
     closing = sketch.answer if sketch.finished else ""
     texts = dict.fromkeys(filter(None, (sketch.latest_report, closing)))
-    written = (*_changed(sketch), *sketch.deeds.symbols)
+    written = (*changed_files(sketch), *sketch.deeds.symbols)
     told = list(dict.fromkeys(sentence for text in texts for sentence in report_sentences(text, written)))
     own = _own_words(told, transcript) if transcript is not None and told else told
-    return whole_sentences(_joined(_without_status(own)), REPORT_LENGTH)
+    return whole_sentences(joined(_without_status(own)), REPORT_LENGTH)
 
 
 def _without_status(sentences: Sequence[str]) -> Sequence[str]:
-    """The sentences without those that only say that checks passed, unless there are no others."""
-    telling = [one for one in sentences if not (_CHECKS.match(one) and len(one) <= STATUS_LENGTH)]
-    return telling or sentences
+    """The sentences without those that only say that checks passed, unless there are no others.
+
+    Nothing is left of a report that only says that the work is done: what was done is told beside it.
+    """
+    if all(_is_short(one, _FINISHED) for one in sentences):
+        return ()
+    return [one for one in sentences if not _is_short(one, _CHECKS)] or sentences
 
 
-def _joined(sentences: Sequence[str]) -> str:
+def is_status(sentence: str) -> bool:
+    """Whether a sentence only says that checks passed, or that the work was committed or is done."""
+    return _is_short(sentence, _CHECKS) or bool(_FINISHED.match(sentence))
+
+
+def _is_short(sentence: str, pattern: re.Pattern[str]) -> bool:
+    return len(sentence) <= STATUS_LENGTH and bool(pattern.match(sentence))
+
+
+def joined(sentences: Sequence[str]) -> str:
     """The sentences in one text; items of a list, which end without a mark, are set apart by semicolons."""
     marked = (one if one.endswith((".", "!", "?", ";")) else f"{one};" for one in sentences)
     return " ".join(marked).rstrip(";")
@@ -281,9 +335,18 @@ def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str
     if _is_poisoned(answer):
         return
     for raw in SENTENCE.split(_CODE_BLOCK.sub("\n", answer))[:MOST_SENTENCES]:
-        sentence = _ADDRESS.sub("[link]", wording.squeeze(MARKUP.sub("", raw)))
+        sentence = _ADDRESS.sub("[link]", wording.squeeze(MARKUP.sub("", _row_in_words(raw))))
         if not _HEADING.fullmatch(raw) and _is_whole(sentence) and _is_own_work(sentence, written):
             yield sentence
+
+
+def _row_in_words(line: str) -> str:
+    """A row of a table as a sentence, its first cell before the others; any other line as it is."""
+    if not (line.lstrip().startswith("|") and line.rstrip().endswith("|")):
+        return line
+    first, *others = (cell.strip() for cell in line.strip().strip("|").split("|"))
+    telling = [cell for cell in others if len(cell.split()) >= LEAST_CELL]
+    return f"{first}: {'; '.join(telling)}" if first and telling else ""
 
 
 def _is_whole(sentence: str) -> bool:

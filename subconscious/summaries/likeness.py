@@ -44,10 +44,15 @@ class Likeness:
         return 1.0 / (1.0 + math.exp(-raw - MARGIN * self.margin - REQUESTS * self.requests))
 
 
-@lru_cache(maxsize=500)
-def _words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
+    """The words by which texts are compared: stems, and the parts of names in code."""
     found = re.findall(r"\w+", f"{text} {code_parts(text)}".casefold())
     return frozenset(stem(word) for word in found if len(word) > 1 and word not in STOP_WORDS)
+
+
+@lru_cache(maxsize=500)
+def _words(text: str) -> frozenset[str]:
+    return words_of(text)
 
 
 def _story(left: Handover) -> str:
@@ -63,18 +68,18 @@ def likest(prompt: str, sessions: Sequence[Handover], most: int) -> list[Likenes
     """The sessions whose stories share the most with a prompt, the best first."""
     asked = frozenset(stem(term) for term in terms(prompt))
     told = [_words(_story(left)) for left in sessions]
-    rarity = _rarity(asked, told)
+    rarity = rarity_of(asked, told)
     usual = sum(map(len, told)) / max(1, len(told)) or 1.0
-    strengths = [_strength(asked & words, rarity) / _length(words, usual) for words in told]
+    strengths = [strength_of(asked & words, rarity) / _length(words, usual) for words in told]
     ranked = sorted(range(len(told)), key=lambda place: (-strengths[place], place))
-    whole, named = _strength(asked, rarity) or 1.0, names(prompt)
+    whole, named = strength_of(asked, rarity) or 1.0, names(prompt)
     return [
         Likeness(
             place,
             strength=min(1.0, strengths[place] / MUCH),
             names=min(1.0, len(named & names(_story(sessions[place]))) / MANY_NAMES),
             margin=(strengths[place] - (strengths[behind] if behind is not None else 0.0)) / whole,
-            requests=_strength(asked & _words(sessions[place].asked), rarity) / whole,
+            requests=strength_of(asked & _words(sessions[place].asked), rarity) / whole,
         )
         for place, behind in zip(ranked[:most], [*ranked[1:], None], strict=False)
     ]
@@ -84,10 +89,12 @@ def _length(words: frozenset[str], usual: float) -> float:
     return 1 - LENGTH + LENGTH * len(words) / usual
 
 
-def _rarity(asked: frozenset[str], told: Sequence[frozenset[str]]) -> dict[str, float]:
+def rarity_of(asked: frozenset[str], told: Sequence[frozenset[str]]) -> dict[str, float]:
+    """How much each word that is asked for tells: the fewer texts have it, the more."""
     counts = Counter(word for words in told for word in words & asked)
     return {word: math.log(1 + (len(told) - counts[word] + 0.5) / (counts[word] + 0.5)) for word in asked}
 
 
-def _strength(words: frozenset[str], rarity: Mapping[str, float]) -> float:
+def strength_of(words: frozenset[str], rarity: Mapping[str, float]) -> float:
+    """The summed weight of words."""
     return sum(rarity[word] for word in sorted(words))

@@ -18,6 +18,12 @@ ASK_LENGTH = 400
 ANSWER_LENGTH = 1500
 REPORT_LENGTH = 200
 """Characters from which an answer counts as a report: shorter ones only say that something is done."""
+LEAST_ANSWER = 60
+"""Characters from which sentences are looked for in an answer."""
+
+LOOKED_THROUGH = 6000
+"""Characters of a report in which sentences are looked for."""
+
 FIRST_ASKS, LAST_ASKS = 4, 4
 """Requests that are kept: those a session began with, and the latest."""
 
@@ -35,12 +41,38 @@ _WORD = re.compile(r"[A-Za-z][\w-]{3,30}")
 
 
 @dataclass(frozen=True, slots=True)
+class Report:
+    """An answer that ended a turn: when it was given, where it stands, the request that it answers, and its text."""
+
+    at: float
+    place: int
+    asked: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is kept of an answer: when it was given, what had been asked, and the sentences that may be told again."""
+
+    at: float
+    asked: str
+    told: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """All of its words."""
+        return " ".join((self.asked, *self.told))
+
+
+@dataclass(frozen=True, slots=True)
 class Sketch:
     """A session so far.
 
     ``asks`` are the requests, in the user's words; ``answer`` the assistant's latest text. ``busy`` says that it was
     using tools after that, ``answered`` that it said something since the last prompt. ``asked_at`` is where in the
     transcript the first request stands. ``report`` is the latest long answer that ended a turn before the last prompt.
+    ``answers`` are what is kept of the reports so far, ``reports`` those that nobody has looked through yet; ``latest``
+    is the report that ends the turn unless the assistant goes on with it.
     """
 
     asks: tuple[str, ...] = ()
@@ -48,6 +80,9 @@ class Sketch:
     last: str = ""
     answer: str = ""
     report: str = ""
+    reports: tuple[Report, ...] = ()
+    latest: Report | None = None
+    answers: tuple[Answer, ...] = ()
     answered: bool = True
     busy: bool = False
     stopped: bool = False
@@ -87,6 +122,8 @@ class Sketch:
             asks=_ends((*self.asks, text[:ASK_LENGTH])),
             last=text[:ASK_LENGTH],
             report=self.latest_report,
+            reports=self.new_reports,
+            latest=None,
             asked_at=min(self.asked_at, turn.start),
             answered=False,
             busy=False,
@@ -96,16 +133,23 @@ class Sketch:
     def _planned(self, text: str) -> Sketch:
         heading = _HEADING.search(text)
         plan = _LABEL.sub("", heading[1] if heading else text.removeprefix(PLAN).strip())
-        return replace(self, plan=self.plan or plan[:ASK_LENGTH], last=plan[:ASK_LENGTH], answered=False)
+        known = replace(self, reports=self.new_reports, latest=None, answered=False)
+        return replace(known, plan=self.plan or plan[:ASK_LENGTH], last=plan[:ASK_LENGTH])
 
     def _answered(self, turn: Turn) -> Sketch:
         weight = CHANGE if _CHANGES & set(turn.tools) else 1
         paths = [PurePath(file) for file in turn.files]
         files = _count(self.files, [path.name for path in paths if ".claude" not in path.parts], weight)
         if not turn.text:
-            return replace(self, files=files, busy=self.busy or bool(turn.tools))
+            latest = None if turn.tools else self.latest
+            return replace(self, files=files, busy=self.busy or bool(turn.tools), latest=latest)
         kept = turn.text if len(turn.text) <= ANSWER_LENGTH else f"{turn.text[:1000]}\n\u2026\n{turn.text[-400:]}"
-        return replace(self, files=files, answer=kept, answered=True, busy=bool(turn.tools))
+        latest = None if turn.tools else self._report(turn)
+        return replace(self, files=files, answer=kept, answered=True, busy=bool(turn.tools), latest=latest)
+
+    def _report(self, turn: Turn) -> Report | None:
+        text = turn.text[:LOOKED_THROUGH]
+        return Report(turn.time, turn.start, self.last, text) if len(text) >= LEAST_ANSWER else None
 
     @property
     def finished(self) -> bool:
@@ -116,6 +160,11 @@ class Sketch:
     def latest_report(self) -> str:
         """The latest answer that ended a turn and was long enough to say what was done; "" if none was."""
         return self.answer if self.finished and len(self.answer) >= REPORT_LENGTH else self.report
+
+    @property
+    def new_reports(self) -> tuple[Report, ...]:
+        """The reports that nobody has looked through yet, with the one that ends the turn as it stands."""
+        return self.reports if self.latest is None else (*self.reports, self.latest)
 
     def to_json(self) -> str:
         """Return the sketch as the store keeps it."""

@@ -29,6 +29,13 @@ _TRIVIAL = re.compile(
     r"thanks|thank you|clear|stop|retry|try again|exit|hi|hello|please)?[\W\d]*",
     re.IGNORECASE,
 )
+_ROUTINE = frozenset(
+    """a again all also an and branch change changes changelog commit continue create do done draft finish first
+    fix for go i in it its lets lint main master merge message my new next now of ok on open our please pr proceed pull
+    push rebase release request retry run small squash stage sure tag test tests that the then these this those thanks
+    to try update version when will with yes you your""".split()
+)
+"""Words of requests that are made in every session and are about none in particular."""
 SENTENCE = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\betc)(?<!\bvs)(?<=[.!?])[\"')\]]*\s+|\n+")
 MARKUP = re.compile(r"^[#>*\-\s]+|\*\*|__|`{3}\w*|^\d+[.)]\s+", re.MULTILINE)
 EMPTY = re.compile(r"(?:perfect|great|excellent|done|good|all done|awesome|yes|ok|right|sure)?[\W\d_]*", re.IGNORECASE)
@@ -72,13 +79,18 @@ def tell(sketch: Sketch) -> Summary:
 def requests_of(sketch: Sketch) -> list[str]:
     """Return what was asked for, without what only keeps a session going; something, if there was anything."""
     named = [sketch.plan] if sketch.plan else []
-    asked = [_first_words(ask) for ask in sketch.asks if not _TRIVIAL.fullmatch(ask.strip())]
+    asked = [first_words(ask) for ask in sketch.asks if not _TRIVIAL.fullmatch(ask.strip())]
     opened = [sketch.deeds.opened] if sketch.deeds.opened and sketch.deeds.opened_at < sketch.asked_at else []
     begun = [*named, *opened, *filter(None, asked)]
     return list(dict.fromkeys(begun)) or [wording.squeeze(ask) for ask in sketch.asks[:1]]
 
 
-def _first_words(ask: str) -> str:
+def is_routine(request: str) -> bool:
+    """Whether a request is made in every session: to commit, push, run the tests, go on."""
+    return all(word in _ROUTINE for word in re.findall(r"[^\W\d_]+", request.casefold().replace(".md", "")))
+
+
+def first_words(ask: str) -> str:
     """Return a request's first sentence that says something, without what is only polite, pasted or data."""
     for sentence in sentences(ask):
         words = _DATA.split(wording.squeeze(sentence), maxsplit=1)[0].rstrip(_END)

@@ -62,7 +62,7 @@ class Context:
     """A framed text and the hits that stand in it; empty text means silence. ``held`` is what limits kept back.
 
     ``sizes`` are the characters of each hit's lines, ``groups`` the sorts that they were chosen from. ``handed_over``
-    is the session whose hand-over stands in the text.
+    is the session whose hand-over stands in the text, ``handed_by`` the event that is noted for it, "" for the usual.
     """
 
     text: str
@@ -71,6 +71,7 @@ class Context:
     sizes: tuple[int, ...] = ()
     groups: tuple[str, ...] = ()
     handed_over: Session | None = None
+    handed_by: str = ""
 
 
 SILENCE = Context("", ())

@@ -105,6 +105,15 @@ async def test_the_same_in_other_words_is_given_once(database: Database, project
     assert await started(make_mind(database), project) == [latest]
 
 
+async def test_a_way_out_for_files_of_several_types_is_given_once(database: Database, project: Project) -> None:
+    tabs = "Editing files of type `{}` failed here; the same text with a tab added to each line then worked."
+    common = {"kind": "learning", "extractor": "observed-1"}
+    await store(database, project, tabs.format(".ts"), recurrence=2, **common)
+    most = await store(database, project, tabs.format(".tsx"), recurrence=9, **common)
+    lint = await store(database, project, "`x lint` failed here; `lint` then worked.", recurrence=1, **common)
+    assert await started(make_mind(database), project) == [most, lint]
+
+
 async def test_what_another_has_taken_the_place_of_is_not_given(database: Database, project: Project) -> None:
     old = await store(database, project, "The queue is Redis.")
     new = await store(database, project, "The queue is NATS.")
