@@ -40,6 +40,8 @@ LABELS = {
     "open": "left open",
     "reported": "the assistant reported",
 }
+RETOLD = LABELS | {"decided": "decided", "failed": "failed"}
+"""Labels of a story that a model worded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +127,10 @@ def _earlier(session: Session) -> str:
 
 def _parts(left: Left, known: Sequence[str]) -> Iterator[str]:
     headed = ("open",) if left.session.status == "interrupted" else ()
+    labels = RETOLD if left.handover.retold else LABELS
     for name, text in left.handover.parts():
         if name not in headed and not _is_known(text, known):
-            yield f"    {LABELS[name]}: {quote(text)}\n"
+            yield f"    {labels[name]}: {quote(text)}\n"
 
 
 def _is_known(text: str, known: Sequence[str]) -> bool:

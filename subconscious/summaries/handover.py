@@ -120,7 +120,8 @@ _ADDRESS = re.compile(
 class Handover:
     """The parts of a hand-over, "" where there is nothing to say.
 
-    ``files`` are the names of those that the session changed. ``finished``: the work was merged.
+    ``files`` are the names of those that the session changed. ``finished``: the work was merged. ``retold``: a model
+    worded it.
     """
 
     asked: str = ""
@@ -131,6 +132,7 @@ class Handover:
     reported: str = ""
     files: tuple[str, ...] = ()
     finished: bool = False
+    retold: bool = False
 
     def parts(self) -> Iterator[tuple[str, str]]:
         """The parts that say something, by name."""
@@ -141,7 +143,7 @@ class Handover:
         said: dict[str, object] = dict(self.parts())
         if not said:
             return ""
-        marks: dict[str, object] = {"files": list(self.files), "finished": self.finished}
+        marks: dict[str, object] = {"files": list(self.files), "finished": self.finished, "retold": self.retold}
         return json.dumps(said | {name: mark for name, mark in marks.items() if mark}, ensure_ascii=False)
 
     @classmethod
@@ -156,7 +158,8 @@ class Handover:
         parts = {name: said[name] for name in PARTS if isinstance(said.get(name), str)}
         files = said.get("files")
         names = tuple(name for name in files if isinstance(name, str)) if isinstance(files, list) else ()
-        return cls(**parts, files=names, finished=said.get("finished") is True)
+        finished, retold = said.get("finished") is True, said.get("retold") is True
+        return cls(**parts, files=names, finished=finished, retold=retold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +232,7 @@ def _reported(sketch: Sketch, transcript: Transcript | None) -> str:
     texts = dict.fromkeys(filter(None, (sketch.latest_report, closing)))
     written = (*_changed(sketch), *sketch.deeds.symbols)
     told = list(dict.fromkeys(sentence for text in texts for sentence in report_sentences(text, written)))
-    own = _own_words(told, transcript) if transcript is not None and told else told
+    own = own_words(told, transcript) if transcript is not None and told else told
     return whole_sentences(_joined(_without_status(own)), REPORT_LENGTH)
 
 
@@ -253,8 +256,8 @@ def whole_sentences(text: str, length: int) -> str:
     return text[: ends[-1] + 1].rstrip(";") if ends else wording.shorten(text, length - 1)
 
 
-def _own_words(sentences: Sequence[str], transcript: Transcript) -> list[str]:
-    """The sentences that no tool of the session had said before, in nearly the same words."""
+def own_words(sentences: Sequence[str], transcript: Transcript) -> list[str]:
+    """Return the sentences that no tool of the session had said before, in nearly the same words."""
     path, end = str(transcript.path), transcript.end
     said = [
         Candidate(
@@ -282,7 +285,7 @@ def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str
         return
     for raw in SENTENCE.split(_CODE_BLOCK.sub("\n", answer))[:MOST_SENTENCES]:
         sentence = _ADDRESS.sub("[link]", wording.squeeze(MARKUP.sub("", raw)))
-        if not _HEADING.fullmatch(raw) and _is_whole(sentence) and _is_own_work(sentence, written):
+        if not _HEADING.fullmatch(raw) and _is_whole(sentence) and is_own_work(sentence, written):
             yield sentence
 
 
@@ -294,14 +297,15 @@ def _is_whole(sentence: str) -> bool:
     return in_words and sentence.count("`") % 2 == 0 and sentence.count("(") == sentence.count(")")
 
 
-def _is_own_work(sentence: str, written: Collection[str]) -> bool:
+def is_own_work(sentence: str, written: Collection[str]) -> bool:
+    """Whether a sentence tells what the session did, how its checks ended, or of files and names that it wrote."""
     about = (
         _DEED.match(sentence)
         or _WORK.match(sentence)
         or _CHECKS.match(sentence)
         or any(name in sentence for name in written)
     )
-    return bool(about) and _tells(sentence)
+    return bool(about) and only_tells(sentence)
 
 
 @lru_cache(maxsize=100)
@@ -310,7 +314,7 @@ def _is_poisoned(answer: str) -> bool:
 
 
 @lru_cache(maxsize=2000)
-def _tells(sentence: str) -> bool:
+def only_tells(sentence: str) -> bool:
     """Whether a sentence only tells what happened. Cached: a session is told anew after each of its turns."""
     if (
         _GIVES_RULES.search(sentence)
