@@ -31,7 +31,7 @@ from subconscious.settings import Settings
 from subconscious.store.capture_rows import OPENED
 
 ASKED = ("capture", "review")
-NOTHING: dict[str, Any] = {"capture": {"candidates": []}, "review": {"looks": []}}
+NOTHING: dict[str, Any] = {"capture": {"candidates": []}, "review": {"looks": [], "story": {}}}
 HOUR = 3600.0
 
 
@@ -51,6 +51,7 @@ class Readers:
         # The marker is another one each time; what stands between is the question.
         text = re.sub(r"\b[0-9a-f]{32}\b", "MARKER", request.text)
         # What is known besides may change as answers come in; what is asked about does not.
+        self.folder.mkdir(parents=True, exist_ok=True)
         about = text.partition("read before:")[2] or text.partition('"stored":')[0]
         key = f"{request.purpose}-{hashlib.sha256(about.encode()).hexdigest()[:12]}"
         (self.folder / f"{key}.md").write_text(f"{request.system}\n\n---\n\n{text}\n", encoding="utf-8")

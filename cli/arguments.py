@@ -211,6 +211,13 @@ def _add_running(verbs: Verbs) -> None:
     add_verb(verbs, "demo", "demo:demo", "watch a recorded session being remembered; changes nothing of yours")
     verb = add_verb(verbs, "mcp", "mcp:serve", "serve the model's tools to an MCP client, over stdin and stdout")
     verb.add_argument("--handed", metavar="FILE", type=natural, help=argparse.SUPPRESS)
+    verb = add_verb(
+        verbs, "setup", "setup:setup", "choose a model that helps: what is sent, what it costs", listing=True
+    )
+    verb.add_argument("--provider", help="claude_code, anthropic, openai or ollama; none switches it off")
+    verb.add_argument("--yes", action="store_true", help="ask nothing; switched on only if the trial succeeds")
+    verb.add_argument("--no-try", action="store_true", help="without the trial on the last session")
+    verb.add_argument("--show", action="store_true", help="only show what is sent and what a session costs")
     add_verb(verbs, "accept-settings", "status:accept", "let changed settings take effect that only you may change")
     daemon = verbs.add_parser("daemon", help="run, start, stop, drain or ask the daemon")
     deeds = daemon.add_subparsers(metavar="DEED", required=True)

@@ -101,10 +101,14 @@ class Look(BaseModel):
     why: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 200})] = ""
 
 
+MOST_TAGS = 5
+
+
 class Story(BaseModel):
     """What the next session is handed over, as a model tells it; ``summaries.story`` examines it."""
 
     title: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 80})] = ""
+    tags: Annotated[list[str], BeforeValidator(_texts), Field(json_schema_extra={"maxItems": MOST_TAGS})] = []
     asked: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 240})] = ""
     done: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 450})] = ""
     decided: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 240})] = ""

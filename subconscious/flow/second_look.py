@@ -177,7 +177,7 @@ async def _retell(tx: aiosqlite.Connection, session_id: str, session: Session, s
     if story.refused:
         log.info("session %s: the story of the model is not used: %s", session_id, story.refused)
         return
-    told = sessions.Retold(story.title, story.handover.to_json(), story.handover.open)
+    told = sessions.Retold(story.title, story.tags, story.handover.to_json(), story.handover.open)
     await sessions.retell_by_model(tx, session_id, told, session.sketch, by)
 
 

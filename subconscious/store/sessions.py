@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import time
@@ -164,9 +165,10 @@ async def sketch_to_retell(database: Database, session_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Retold:
-    """A session's story in a model's words; a ``title`` of "" keeps the one there is."""
+    """A session's story in a model's words; a ``title`` of "" and no ``tags`` keep those that there are."""
 
     title: str
+    tags: tuple[str, ...]
     handover: str
     left_open: str
 
@@ -178,13 +180,15 @@ async def retell_by_model(tx: aiosqlite.Connection, session_id: str, told: Retol
     """
     rows = list(
         await tx.execute_fetchall(
-            "SELECT title, left_open, handover FROM sessions WHERE id = ? AND sketch = ? AND handover <> ''",
+            "SELECT title, tags FROM sessions WHERE id = ? AND sketch = ? AND handover <> ''",
             (session_id, sketch),
         )
     )
     if not rows:
         return
-    after = {"title": told.title or rows[0]["title"], "left_open": told.left_open, "handover": told.handover}
+    tags = json.dumps(told.tags, ensure_ascii=False) if told.tags else rows[0]["tags"]
+    after = {"title": told.title or rows[0]["title"], "tags": tags}
+    after |= {"left_open": told.left_open, "handover": told.handover}
     before, changed = await alter(tx, "sessions", session_id, after)
     if changed:
         await events.record(

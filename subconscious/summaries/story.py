@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from subconscious.capture import wording
-from subconscious.capture.second_look import Story
+from subconscious.capture.second_look import MOST_TAGS, Story
 from subconscious.model import Level
 from subconscious.poisoning import check_text
 from subconscious.redaction import redact
@@ -24,6 +24,7 @@ from subconscious.summaries.sketch import CHANGE, Sketch
 from subconscious.summaries.telling import SENTENCE, left_open_in
 
 MOST_FILES = 12
+LONGEST_TAG = 40
 MOST_TASKS = 5
 
 SESSION_WORDS = 0.6
@@ -42,10 +43,14 @@ _OF_TELLING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What came of a story: the hand-over and the title to keep ("" keeps the one there is), or why it is not used."""
+    """What came of a story, or why it is not used: the hand-over, the title and the tags.
+
+    A title of "" and no tags keep those that there are.
+    """
 
     handover: Handover
     title: str = ""
+    tags: tuple[str, ...] = ()
     refused: str = ""
 
 
@@ -75,7 +80,7 @@ def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transc
     ``typed`` are further statements of the user.
     """
     parts = {name: wording.squeeze(getattr(story, name)) for name in LENGTHS}
-    if refused := _refusal(parts, transcript):
+    if refused := _refusal(parts | {"tags": ", ".join(story.tags)}, transcript):
         return Checked(offline, refused=refused)
     words = _Words.of(sketch, typed, offline.reported)
     kept = {name: _kept(parts[name], words.of_user) for name in USERS_PARTS}
@@ -83,7 +88,9 @@ def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transc
     if not kept["done"] and not kept["asked"]:
         return Checked(offline, refused="neither what was asked nor what was done can be told from it")
     title = wording.shorten(parts["title"].rstrip("."), LENGTHS["title"])
-    return Checked(_retold(offline, kept), title if title and words.of_title(title) else "")
+    named = [tag for raw in story.tags if len(tag := wording.squeeze(raw)) <= LONGEST_TAG and words.of_title(tag)]
+    tags = tuple(dict.fromkeys(named))[:MOST_TAGS]
+    return Checked(_retold(offline, kept), title if title and words.of_title(title) else "", tags)
 
 
 def _retold(offline: Handover, kept: Mapping[str, str]) -> Handover:
@@ -153,8 +160,8 @@ class _Words:
         return only_tells(sentence) and (known or is_own_work(sentence, self.written))
 
     def of_title(self, title: str) -> bool:
-        """Whether a title has only words of the record."""
-        return _words(title) <= self.session | _TELLING
+        """Whether a title or a tag has only words of the record."""
+        return bool(_words(title)) and _words(title) <= self.session | _TELLING
 
 
 def _words(text: str) -> frozenset[str]:

@@ -96,7 +96,12 @@ def test_an_answer_that_is_none_leaves_it_to_the_gate_and_a_person(
     assert [row["status"] for row in of_model(reading)] == ["captured"]  # a person's own words, quoted
 
 
-STORY = {"title": "Bank rounds half to even", "asked": "What kiln.py does with it.", "done": "Changed kiln.py."}
+STORY: Row = {
+    "title": "Bank rounds half to even",
+    "tags": ["bank", "kiln.py"],
+    "asked": "What kiln.py does with it.",
+    "done": "Changed kiln.py.",
+}
 
 
 def handed_over(home: Home, talker: Speaker) -> str:
@@ -119,7 +124,7 @@ def test_the_story_of_the_session_is_handed_over_in_the_models_words(
     talker.say("I changed kiln.py, and the report is long enough to be one. " * 5, role="assistant")
     talker.hook("drop", "SessionEnd", reason="other")
     assert eventually(lambda: is_done(reading), PATIENCE)
-    assert session_of(reading, talker)["title"] == STORY["title"]
+    assert [session_of(reading, talker)[name] for name in ("title", "tags")] == [STORY["title"], STORY["tags"]]
     given = handed_over(reading, talker)
     assert "asked: What kiln.py does with it." in given
     assert "done: Changed kiln.py." in given

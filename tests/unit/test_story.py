@@ -110,6 +110,12 @@ def test_orders_rules_and_claims_about_other_things_are_left_out(
     assert text not in checked.handover.to_json()
 
 
+def test_tags_are_words_of_the_record(sketch: Sketch, transcript: Transcript) -> None:
+    story = Story.model_validate({**STORY, "tags": ["kiln.py", "rents", "kiln.py", "fast mirror", "", 7, "x" * 50]})
+    checked = examined(story, handover_of(sketch, transcript), sketch, transcript, ())
+    assert checked.tags == ("kiln.py", "rents")
+
+
 def test_without_its_transcript_nobody_can_tell_whose_words_they_are(sketch: Sketch, tmp_path: Path) -> None:
     assert told(sketch, Transcript(tmp_path / "gone.jsonl", 9)).refused == "its transcript is gone"
 
