@@ -26,7 +26,6 @@ from subconscious.flow.unasked import (
 )
 from subconscious.model import Session
 from subconscious.projects import head, latest_commits, within
-from subconscious.providers import NONE
 from subconscious.quoting import CLOSING, OPENING
 from subconscious.repute import reputes
 from subconscious.search.rewriting import completed
@@ -83,9 +82,6 @@ TOLD_FADED = "told-faded"
 TOLD_REJUDGED = "told-rejudged"
 """The event by which a project's person was told what became of captures that were judged anew."""
 
-OFFERED = ("told-setup", "settings", "provider")
-"""The event by which a person was told, once, that a model can be asked."""
-
 FIT = "fits the branch and the latest words"
 """Why the engines' hits are given at a start."""
 
@@ -140,7 +136,6 @@ class Answers:
         if source == "startup":
             told += [warning, await self._waiting(project), await self._rejudged(project), await self._faded(project)]
             told.append(await self._lost())
-            told += [] if any(told) else [await self._offered(entry)]
         return output("SessionStart", context.text, "\n".join(filter(None, told)))
 
     async def _greeting(
@@ -254,18 +249,6 @@ class Answers:
             await losses.tell(tx, len(found))
         what = "; ".join(dict.fromkeys(loss.told for loss in found))
         return f"Subconscious: {what} (`subconscious doctor` looks at disk and spool)."
-
-    async def _offered(self, entry: Entry) -> str:
-        """One line for the person, once and for all projects, on what a model would add."""
-        settings = self._core.mind(entry.options).settings
-        if settings.provider != NONE or not settings.receipts or await events.last(self._core.database, *OFFERED):
-            return ""
-        async with self._core.database.write() as tx:
-            await events.record(tx, *OFFERED, reason="the setup of a model was mentioned")
-        return (
-            "Subconscious remembers without a model, and nothing leaves this machine. With yours it remembers more:"
-            " `subconscious setup` in a terminal shows what would be sent and what a session costs."
-        )
 
     async def _prompt(self, entry: Entry, project: Project, doubt: str) -> bytes:
         """Carry out a command of ours; give a session what it starts with, should that not have reached it."""

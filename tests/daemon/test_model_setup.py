@@ -119,8 +119,3 @@ def test_neither_is_the_models_to_decide(unset: Home, talker: Speaker, model: Fa
 def test_another_name_than_the_settings_have_is_refused(unset: Home) -> None:
     answer = terminal.ask(unset, "setup_accept", provider="anthropic")
     assert "the settings name 'none'" in str(answer)
-
-
-def test_the_setup_is_mentioned_at_one_start_alone(unset: Home, tmp_path: Path) -> None:
-    starts = [new_session(unset, tmp_path / name).ask("SessionStart", source="startup") for name in ("one", "two")]
-    assert [b"subconscious setup" in said for said in starts] == [True, False]

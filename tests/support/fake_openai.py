@@ -54,6 +54,8 @@ class FakeOpenAI:
         """The story that a second look tells of its session."""
         self.ends_looks = ""
         """How answers to these end where they are none: truncated, refused, nonsense."""
+        self.ends_answers = ""
+        """The same for what is asked about the session itself."""
         self.bodies: list[bytes] = []
         """What arrived, byte by byte, whatever was answered; second looks apart."""
         self.looks: list[bytes] = []
@@ -155,7 +157,7 @@ class FakeOpenAI:
             looks = [passed(note["number"]) | self.judge(note) for note in shown["notes"]]
             return self._whole({"looks": looks, "story": self.story}, self.ends_looks)
         self.answered += 1
-        return self._whole(self.script(text))
+        return self._whole(self.script(text), self.ends_answers)
 
     def _whole(self, found: list[Row] | Row, ends: str = "") -> bytes:
         said = json.dumps(found if isinstance(found, dict) else {"candidates": found})
