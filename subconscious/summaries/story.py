@@ -80,7 +80,7 @@ def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transc
     ``typed`` are further statements of the user.
     """
     parts = {name: wording.squeeze(getattr(story, name)) for name in LENGTHS}
-    if refused := _refusal(parts | {"tags": ", ".join(story.tags)}, transcript):
+    if refused := _refusal(parts | {"tags": ", ".join(story.tags)}, transcript, sketch.deeds.commits):
         return Checked(offline, refused=refused)
     words = _Words.of(sketch, typed, offline.reported)
     kept = {name: _kept(parts[name], words.of_user) for name in USERS_PARTS}
@@ -108,8 +108,8 @@ def _retold(offline: Handover, kept: Mapping[str, str]) -> Handover:
     )
 
 
-def _refusal(parts: dict[str, str], transcript: Transcript) -> str:
-    """Return why a story is not used at all, or ""."""
+def _refusal(parts: dict[str, str], transcript: Transcript, commits: Iterable[str]) -> str:
+    """Return why a story is not used at all, or ""; Git repeats the subjects of ``commits``, which the session wrote."""
     whole = "\n".join(parts.values())
     if any(check_text(text).level.rank >= Level.MEDIUM.rank for text in (whole, *parts.values())):
         return "it looks like an attack"
@@ -117,8 +117,14 @@ def _refusal(parts: dict[str, str], transcript: Transcript) -> str:
         return "it holds a secret"
     if not transcript.path.is_file():
         return "its transcript is gone"
-    told = [sentence for name in WORK_PARTS for sentence in _sentences(parts[name])]
+    told = [sentence for name in WORK_PARTS for sentence in _sentences(_without(parts[name], commits))]
     return "" if len(own_words(told, transcript)) == len(told) else "it repeats what a tool said"
+
+
+def _without(text: str, phrases: Iterable[str]) -> str:
+    for phrase in phrases:
+        text = text.replace(phrase, "")
+    return text
 
 
 def _sentences(text: str) -> Iterator[str]:

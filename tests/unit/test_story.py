@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,11 +31,7 @@ STORY = {
 @pytest.fixture
 def sketch() -> Sketch:
     told = Sketch().after([turn(ASKED), turn(RULED), turn(REPORT, role=Role.ASSISTANT)], [RULED])
-    return Sketch(**{**_fields(told), "files": {"kiln.py": 3}, "deeds": Deeds(symbols=("round_rent",))})
-
-
-def _fields(sketch: Sketch) -> dict[str, object]:
-    return {name: getattr(sketch, name) for name in Sketch.__dataclass_fields__}
+    return replace(told, files={"kiln.py": 3}, deeds=Deeds(symbols=("round_rent",)))
 
 
 @pytest.fixture
@@ -108,6 +105,14 @@ def test_orders_rules_and_claims_about_other_things_are_left_out(
     checked = told(sketch, transcript, open=text, done=f"{STORY['done']} {text}")
     assert (checked.refused, checked.handover.done) == ("", STORY["done"])
     assert text not in checked.handover.to_json()
+
+
+def test_the_subject_of_a_commit_may_be_told_though_git_repeats_it(sketch: Sketch, transcript: Transcript) -> None:
+    subject = PLANTED.rstrip(".")
+    done = f'Committed "{subject}".'
+    assert told(sketch, transcript, done=done).refused
+    committed = replace(sketch, deeds=replace(sketch.deeds, commits=(subject,)))
+    assert told(committed, transcript, done=done).handover.done == done
 
 
 def test_tags_are_words_of_the_record(sketch: Sketch, transcript: Transcript) -> None:
