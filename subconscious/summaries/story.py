@@ -109,7 +109,7 @@ def _retold(offline: Handover, kept: Mapping[str, str]) -> Handover:
 
 
 def _refusal(parts: dict[str, str], transcript: Transcript, commits: Iterable[str]) -> str:
-    """Return why a story is not used at all, or ""; Git repeats the subjects of ``commits``, which the session wrote."""
+    """Return why a story is not used at all, or ""; ``commits`` are subjects that the session wrote and Git repeats."""
     whole = "\n".join(parts.values())
     if any(check_text(text).level.rank >= Level.MEDIUM.rank for text in (whole, *parts.values())):
         return "it looks like an attack"
