@@ -18,7 +18,7 @@ import json
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,10 @@ from bench.replay.stage import Stage, stage
 from subconscious.providers import Request
 from subconscious.settings import Settings
 from subconscious.store.capture_rows import OPENED
+from subconscious.summaries import Handover
 
 ASKED = ("capture", "review")
-NOTHING: dict[str, Any] = {"capture": {"candidates": []}, "review": {"looks": []}}
+NOTHING: dict[str, Any] = {"capture": {"candidates": []}, "review": {"looks": [], "story": {}}}
 HOUR = 3600.0
 
 
@@ -51,7 +52,8 @@ class Readers:
         # The marker is another one each time; what stands between is the question.
         text = re.sub(r"\b[0-9a-f]{32}\b", "MARKER", request.text)
         # What is known besides may change as answers come in; what is asked about does not.
-        about = text.partition("read before:")[2] or text.partition('"stored":')[0]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        about = text.partition("read before:")[2] or _without_stored(text)
         key = f"{request.purpose}-{hashlib.sha256(about.encode()).hexdigest()[:12]}"
         (self.folder / f"{key}.md").write_text(f"{request.system}\n\n---\n\n{text}\n", encoding="utf-8")
         self.asked[request.purpose] += 1
@@ -61,6 +63,10 @@ class Readers:
             return answer.read_text(encoding="utf-8")
         self.open.append(key)
         return json.dumps(NOTHING[request.purpose])
+
+
+def _without_stored(text: str) -> str:
+    return text.partition('"stored":')[0] + text.partition('"session":')[2]
 
 
 def plan(transcripts: Path, chosen: Sequence[str], folder: Path) -> History:
@@ -82,14 +88,21 @@ def _planned(path: Path) -> dict[str, Any]:
     return {"sid": path.stem, "start": times[0], "end": times[-1], **own}
 
 
-async def play(history: History, readers: Readers, folder: Path, settings: Settings) -> list[dict[str, Any]]:
-    """Replay the history with readers for a model; return its captures."""
+async def play(
+    history: History, readers: Readers, folder: Path, settings: Settings
+) -> tuple[list[dict[str, Any]], dict[str, Handover]]:
+    """Replay the history with readers for a model; return its captures, and what each session hands over."""
     async with stage(history, folder, settings, readers) as made:
         for event in history.events():
             await made.live_until(event.at)
             await made.hand_over(event)
         await made.live_until(made.clock.now + 2 * HOUR)
-        return await _captures(made)
+        return await _captures(made), await _stories(made)
+
+
+async def _stories(made: Stage) -> dict[str, Handover]:
+    rows = await made.core.database.rows("SELECT id, handover FROM sessions")
+    return {row["id"]: Handover.from_json(row["handover"]) for row in rows}
 
 
 async def _captures(made: Stage) -> list[dict[str, Any]]:
@@ -100,7 +113,9 @@ async def _captures(made: Stage) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
-def told(captures: Sequence[dict[str, Any]], readers: Readers, *, listed: bool) -> Iterator[str]:
+def told(
+    captures: Sequence[dict[str, Any]], stories: Mapping[str, Handover], readers: Readers, *, listed: bool
+) -> Iterator[str]:
     """Say what became of it, by session."""
     sizes = sorted(readers.tokens) or [0]
     yield f"asked {dict(readers.asked)}, tokens a question {sizes[len(sizes) // 2]} (at most {sizes[-1]})"
@@ -108,7 +123,11 @@ def told(captures: Sequence[dict[str, Any]], readers: Readers, *, listed: bool) 
     for session in dict.fromkeys(row["session_id"] for row in captures if row["session_id"]):
         own = [row for row in captures if row["session_id"] == session]
         by = {name: Counter(row["status"] for row in own if bool(row["by_model"]) is flag) for name, flag in SIDES}
-        yield f"{session[:8]}  by the model {dict(by['model'])}, offline {dict(by['offline'])}"
+        story = stories.get(session, Handover())
+        whose = "the reader's story" if story.retold else "the story told offline"
+        yield f"{session[:8]}  by the model {dict(by['model'])}, offline {dict(by['offline'])}, {whose}"
+        for name, text in story.parts() if listed else ():
+            yield f"    {name:<12} {text}"
         for row in own if listed else ():
             if row["by_model"] or row["status"] != "discarded":
                 why = row["reservation"] or row["reason"]
@@ -136,8 +155,8 @@ def main() -> int:
     ):
         history = plan(options.transcripts, options.sessions, Path(laid))
         settings = Settings(embedder="none") if options.no_embedder else Settings()
-        captures = asyncio.run(play(history, readers, Path(home), settings))
-    print("\n".join(told(captures, readers, listed=options.list)))
+        captures, stories = asyncio.run(play(history, readers, Path(home), settings))
+    print("\n".join(told(captures, stories, readers, listed=options.list)))
     return 0
 
 

@@ -215,6 +215,13 @@ def _add_running(verbs: Verbs) -> None:
     verb.add_argument("--handed", metavar="FILE", type=natural, help=argparse.SUPPRESS)
     verb = add_verb(verbs, "completion", "completion:completion", "a script that completes commands in your shell")
     verb.add_argument("shell", choices=tuple(SCRIPTS), help="which shell; the script says where it goes")
+    verb = add_verb(
+        verbs, "setup", "setup:setup", "choose a model that helps: what is sent, what it costs", listing=True
+    )
+    verb.add_argument("--provider", help="claude_code, anthropic, openai or ollama; none switches it off")
+    verb.add_argument("--yes", action="store_true", help="ask nothing; switched on only if the trial succeeds")
+    verb.add_argument("--no-try", action="store_true", help="without the trial on the last session")
+    verb.add_argument("--show", action="store_true", help="only show what is sent and what a session costs")
     add_verb(verbs, "accept-settings", "status:accept", "let changed settings take effect that only you may change")
     verb = add_verb(
         verbs, "attach", "status:attach", "take over the memories of a folder that was renamed", listing=True

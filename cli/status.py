@@ -164,6 +164,8 @@ def _provider(provider: dict[str, Any]) -> str:
     spending, waiting = provider["spending"], provider["waiting"]
     waits = sum(waiting[state] for state in ("waiting", "sent"))
     told = f"${spending['spent_today']:.2f} of ${spending['cap']:g} spent today"
+    if any(each["name"] == "claude_code" for each in provider["providers"]):
+        told += f", {spending.get('tokens_today', 0):,} of {spending.get('tokens_cap', 0):,} tokens for Claude Code"
     return f"{', then '.join(asked)}; {told}{f'; {waits} wait for an answer' if waits else ''}"
 
 

@@ -6,7 +6,7 @@ accepted last stands in the history; the values that the first start finds are t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from subconscious.settings import Settings
@@ -116,4 +116,16 @@ async def accept(
     values = guarded(wanted)
     async with database.write() as tx:
         await events.record(tx, "accept", *SUBJECT, actor=actor, reason=reason, before=held, after=values)
+    return values
+
+
+async def accept_only(
+    database: Database, wanted: Settings, held: Mapping[str, Any], names: Collection[str]
+) -> dict[str, Any]:
+    """Keep on record that these of the wanted values hold from now on, beside the others that are ``held``."""
+    values = dict(held) | {name: value for name, value in guarded(wanted).items() if name in names}
+    async with database.write() as tx:
+        await events.record(
+            tx, "accept", *SUBJECT, actor="user", reason="chosen in the setup", before=dict(held), after=values
+        )
     return values

@@ -27,6 +27,7 @@ from .requests.graphs import Graphs
 from .requests.knowledge import Knowledge
 from .requests.links import Links
 from .requests.memories import Memories
+from .requests.model_setup import ModelSetup
 from .requests.moving import Moving
 from .requests.past import Past
 from .requests.privacy import Privacy
@@ -51,6 +52,7 @@ ROOMS: tuple[type[Room], ...] = (
     Upkeep,
     Consolidating,
     Knowledge,
+    ModelSetup,
     Moving,
 )
 

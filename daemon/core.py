@@ -224,6 +224,12 @@ class Core:
         self.later.begin_anew()
         self._try_again()
 
+    def settings_for_trial(self, provider: str) -> Settings:
+        """Return what holds, with another provider: config.toml is read anew, for a key may be new in it."""
+        _cached_settings.cache_clear()
+        found = self.in_force(self._settings_for(self.adopted), self.adopted)
+        return found.model_copy(update={"provider": provider, "provider_fallback": ()})
+
     @property
     def has_model(self) -> bool:
         """Whether a provider is chosen."""

@@ -306,6 +306,8 @@ async def keep(core: Core, mind: Mind, span: Span, piece: Piece, answered: Answe
     async with core.database.write() as tx:
         if await model_readings.advance(tx, span, piece.place, piece.left, more=piece.more):
             await refining.join(mind, tx, findings, where, piece.chunk.turns)
+            if mind.settings.summaries and mind.settings.handover:
+                await sessions.want_story(tx, span.session_id)
     core.embedding.wake()
 
 

@@ -19,7 +19,7 @@ async def look(core: Core, mind: Mind, session_id: str) -> None:
     """Ask once about all that a session brought, and let it count. Raises ProviderError."""
     where = await _provenance(mind, session_id)
     found = await second_look.gather(mind, session_id, where.place.project_id)
-    if not found.awaited:  # a person has decided on all of it meanwhile, or purged it
+    if not found.awaited and not found.record:  # a person has decided on all of it meanwhile, or purged it
         async with mind.database.write() as tx:
             await second_looks.done(tx, session_id, {})
         return

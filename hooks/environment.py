@@ -44,7 +44,8 @@ LOG_LIMIT = 1 << 20
 LARGEST_NOTE = 1 << 16
 SETTING_UP = (
     "Subconscious is setting itself up in the background (about a minute, this once). "
-    "This session is already being recorded."
+    "This session is already being recorded. It needs no language model; "
+    "`subconscious setup` in a terminal shows what one would add and cost."
 )
 NO_PYTHON = {
     "reason": "it needs Python 3.11 or newer, and there is none on the PATH",

@@ -598,11 +598,13 @@ CREATE TABLE sessions (
     turns         INTEGER NOT NULL DEFAULT 0,
     options       TEXT NOT NULL DEFAULT '{}', -- the plugin's options that it was started with
     greeted_at    REAL -- when it was given what a session starts with; NULL: not yet, or it never arrived
-, title TEXT NOT NULL DEFAULT '', summary TEXT NOT NULL DEFAULT '', tags TEXT NOT NULL DEFAULT '[]', left_open TEXT NOT NULL DEFAULT '', sketch TEXT NOT NULL DEFAULT '', handover TEXT NOT NULL DEFAULT '') STRICT, WITHOUT ROWID;
+, title TEXT NOT NULL DEFAULT '', summary TEXT NOT NULL DEFAULT '', tags TEXT NOT NULL DEFAULT '[]', left_open TEXT NOT NULL DEFAULT '', sketch TEXT NOT NULL DEFAULT '', handover TEXT NOT NULL DEFAULT '', story_due INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 
 CREATE INDEX sessions_project ON sessions (project_id, last_event_at);
 
 CREATE INDEX sessions_status ON sessions (status, last_event_at);
+
+CREATE INDEX sessions_story_due ON sessions (id) WHERE story_due;
 
 CREATE TABLE surface_outcomes (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -26,6 +26,9 @@ Variants: `unattended`: nobody reviews; the figure that counts. `reviewed`: some
 whatever a label confirms: an upper bound, for nobody reviews like that. `all`: everything that waits with a confidence
 of 0.75 or more is approved, right or wrong.
 
+`--answers FOLDER` lets readers stand in for a model: what it is asked is written there and their answers are read, as
+`python -m bench.reader_answers` does it.
+
 `--out` writes what was given (with the prompt, where one asked for it), `--known` what was stored or unconfirmed at
 each start, as the scorer reads them. The scorer is the script that comes with the labels: `eval/needs_eval.py` beside
 the folder of needs, or `--eval`.
@@ -67,6 +70,7 @@ def main() -> int:
     parser.add_argument("--eval", type=Path, metavar="SCRIPT", help="the scorer")
     parser.add_argument("--naive", action="store_true", help="score the naive strategy too")
     parser.add_argument("--verbose", action="store_true", help="list each need that was not served")
+    parser.add_argument("--answers", type=Path, metavar="FOLDER", help="what readers answer in a model's place")
     options = parser.parse_args()
     scorer = report.Scorer(options.eval or _scorer_beside(options.needs[0]), options.needs, options.histories)
     if not scorer.script.is_file():
@@ -97,7 +101,14 @@ def _names(options: argparse.Namespace) -> list[str]:
 
 def _replayed(options: argparse.Namespace, names: Sequence[str]) -> list[Outcome]:
     """Replay each history in a process of its own: they share nothing, so it does not matter which ends first."""
-    one = partial(replay_one, options.histories, options.needs, options.variant, options.naive)
+    one = partial(
+        replay_one,
+        options.histories,
+        options.needs,
+        options.variant,
+        options.naive,
+        answers=options.answers,
+    )
     if len(names) == 1:
         return [one(names[0])]
     with ProcessPoolExecutor(PROCESSES, multiprocessing.get_context("spawn")) as pool:

@@ -15,10 +15,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from bench.quiet import quiet
+from bench.reader_answers import Readers
 from bench.replay.history import Event, History, read_history
 from bench.replay.knowledge import Item, Knowledge, knowledge
 from bench.replay.labels import Labels, read_labels
-from bench.replay.stage import Stage, stage
+from bench.replay.stage import Model, Stage, stage
 from daemon import reviewing
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.quoting import CLOSING, OPENING
@@ -82,25 +83,38 @@ async def replay(
     variant: str,
     settings: Settings | None = None,
     embed: Callable[[str], numpy.ndarray] | None = None,
+    model: Model | None = None,
 ) -> Outcome:
     """Replay a history; with ``embed`` also note what the naive strategy would give."""
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
-        async with stage(history, Path(folder), settings or Settings()) as made:
+        async with stage(history, Path(folder), settings or Settings(), model) as made:
             run = _Run(made, history, labels, variant, embed)
             for event in history.events():
                 await run.take(event)
             return await run.end()
 
 
-def replay_one(histories: Path, needs: Sequence[Path], variant: str, naive: bool, name: str) -> Outcome:
-    """Replay one history, in a process that may set its time zone."""
+def replay_one(
+    histories: Path,
+    needs: Sequence[Path],
+    variant: str,
+    naive: bool,
+    name: str,
+    *,
+    answers: Path | None = None,
+) -> Outcome:
+    """Replay one history, in a process that may set its time zone.
+
+    ``answers`` is the folder of readers who stand in for a model.
+    """
     os.environ["TZ"] = "UTC"  # nights must not depend on where the bench runs
     time.tzset()
     history, labels = read_history(histories / name), read_labels(needs)[name]
     embedder = LocalEmbedder() if naive else None
     embed = (lambda text: embedder.embed([text])[0]) if embedder is not None else None
     with quiet():
-        return asyncio.run(replay(history, labels, variant, embed=embed))
+        model = Readers(answers) if answers else None
+        return asyncio.run(replay(history, labels, variant, embed=embed, model=model))
 
 
 class _Run:

@@ -67,3 +67,4 @@ class Args(BaseModel):
     teach: bool = False
     preview: bool = False
     back: bool = False
+    provider: Name = ""

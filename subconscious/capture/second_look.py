@@ -21,7 +21,7 @@ from subconscious.prompts import prompt
 from subconscious.providers import Request
 
 PURPOSE = "review"
-VERSION = 1
+VERSION = 2
 
 MOST = 40
 """Notes that one question holds; of a session with more the rest waits for a person."""
@@ -34,6 +34,7 @@ AROUND = 900
 """Characters of what was said before a quote and with it."""
 
 TURNS_BEFORE = 3
+STORY_TOKENS = 350
 ANSWER_TOKENS = 120
 """Tokens of an answer that each note takes, by rule of thumb."""
 
@@ -100,9 +101,29 @@ class Look(BaseModel):
     why: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 200})] = ""
 
 
-class Looks(BaseModel):
-    """The answer: one entry a note."""
+MOST_TAGS = 5
 
+
+class Story(BaseModel):
+    """What the next session is handed over, as a model tells it; ``summaries.story`` examines it."""
+
+    title: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 80})] = ""
+    tags: Annotated[list[str], BeforeValidator(_texts), Field(json_schema_extra={"maxItems": MOST_TAGS})] = []
+    asked: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 240})] = ""
+    done: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 450})] = ""
+    decided: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 240})] = ""
+    open: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 240})] = ""
+    failed: Annotated[str, BeforeValidator(_text), Field(json_schema_extra={"maxLength": 240})] = ""
+
+
+def _told(value: Any) -> Any:
+    return value if isinstance(value, (dict, Story)) else {}
+
+
+class Looks(BaseModel):
+    """The answer: one entry a note, and the session's story."""
+
+    story: Annotated[Story, BeforeValidator(_told)] = Story()
     looks: Annotated[list[Look], BeforeValidator(_entries), Field(json_schema_extra={"maxItems": MOST})] = []
 
 
@@ -134,19 +155,22 @@ def around(turn_id: str, quote: str, turns: Sequence[Turn]) -> str:
     return "\n".join([*told, f"{turns[at].origin}: {text[begin : begin + AROUND // 2 + len(quote)]}"])
 
 
-def request(notes: Sequence[Note], stored: Mapping[int, str], types: str = "") -> Request:
+def request(
+    notes: Sequence[Note], stored: Mapping[int, str], types: str = "", session: Mapping[str, Any] | None = None
+) -> Request:
     """Ask about a session's notes, beside the memories, by id, that they may repeat, replace or bear on.
 
-    ``types`` says which links there are.
+    ``types`` says which links there are, ``session`` what the session's record says.
     """
     asked = prompt(PURPOSE, VERSION)
     shown = {
         "notes": [note.to_json(number) for number, note in enumerate(notes[:MOST], start=1)],
         "stored": [{"id": number, "memory": text} for number, text in list(stored.items())[:MOST_STORED]],
+        "session": dict(session or {}),
     }
     # Escaped to ASCII: no invisible sign, no other direction of writing, no line of its own.
     text = asked.text.format_map({"nonce": secrets.token_hex(16), "notes": json.dumps(shown, ensure_ascii=True)})
-    room = 300 + ANSWER_TOKENS * len(notes)
+    room = 300 + STORY_TOKENS + ANSWER_TOKENS * min(MOST, len(notes))
     return Request(PURPOSE, asked.system.replace("{types}", types), text, Looks, max_tokens=room)
 
 

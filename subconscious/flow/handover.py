@@ -44,6 +44,8 @@ LABELS = {
     "open": "left open",
     "reported": "the assistant reported",
 }
+RETOLD = LABELS | {"decided": "decided", "failed": "failed"}
+"""Labels of a story that a model worded."""
 
 QUOTED = {"asked", "decided"}
 """Parts that hold several texts in quotation marks."""
@@ -148,15 +150,16 @@ def _earlier(session: Session) -> str:
 
 def _parts(left: Left, known: Sequence[str]) -> Iterator[str]:
     headed = ("open",) if left.session.status == "interrupted" else ()
+    labels = RETOLD if left.handover.retold else LABELS
     for name, text in left.handover.parts():
-        news = _without_known(name, text, known)
+        news = _without_known(text, known, quoted=name in QUOTED and not left.handover.retold)
         if name not in headed and news:
-            yield f"    {LABELS[name]}: {quote(news)}\n"
+            yield f"    {labels[name]}: {quote(news)}\n"
 
 
-def _without_known(name: str, text: str, known: Sequence[str]) -> str:
+def _without_known(text: str, known: Sequence[str], *, quoted: bool) -> str:
     """The part without those of its statements or sentences that a memory which is given says; the others stay."""
-    if name in QUOTED:
+    if quoted:
         return ", ".join(f'"{one}"' for one in text.strip('"').split('", "') if not _is_known(one, known))
     return " ".join(one for one in _SENTENCE_END.split(text) if not _is_known(one, known))
 

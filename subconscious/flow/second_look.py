@@ -6,9 +6,13 @@ gate had said of it; what is not vouched for waits for a person, as it would wit
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from time import time
+from typing import Any
 
 import aiosqlite
 
@@ -23,9 +27,13 @@ from subconscious.model import Admission, Decision, Level, Link, Memory, Origin
 from subconscious.providers import Request
 from subconscious.search.engines import projects_of
 from subconscious.search.words import terms
-from subconscious.store import captures, decisions, full_text, links, memories, second_looks, unconfirmed
+from subconscious.store import captures, decisions, full_text, links, memories, second_looks, sessions, unconfirmed
 from subconscious.store.capture_rows import candidate_of
 from subconscious.store.second_looks import AWAITS, Awaited
+from subconscious.summaries import Handover, Sketch, Transcript
+from subconscious.summaries.story import Checked, examined, record_of
+
+log = logging.getLogger("subconscious.flow")
 
 NEIGHBOURS = 4
 """Memories a note that the model is shown beside it."""
@@ -67,11 +75,20 @@ async def expect(tx: aiosqlite.Connection, capture_ids: Sequence[int], gate: Adm
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a session has brought: what awaits the second look, then what was found without a model."""
+    """What a session has brought: what awaits the second look, then what was found without a model.
+
+    ``sketch`` is what the session's story is told from, as it was stored; "" where no story is wanted.
+    """
 
     awaited: tuple[Awaited, ...]
     others: tuple[dict[str, object], ...]
     stored: dict[int, Memory]
+    sketch: str = ""
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What a model is shown of the session as a whole; {} where there is nothing to tell of it."""
+        return record_of(Sketch.from_json(self.sketch)) if self.sketch else {}
 
     @property
     def notes(self) -> list[Note]:
@@ -94,9 +111,13 @@ async def gather(mind: Mind, session_id: str, project_id: str) -> Session:
     others = [one for one in known if one["status"] in ("captured", *MENDABLE) and one["id"] not in mine]
     stored = await _stored(mind, [one.capture for one in awaited], project_id)
     bound = {one["memory_id"] for one in others}
-    return Session(
-        tuple(awaited), tuple(others), {number: one for number, one in stored.items() if number not in bound}
-    )
+    new = {number: one for number, one in stored.items() if number not in bound}
+    sketch = await sessions.sketch_to_retell(mind.database, session_id) if _tells_stories(mind) else ""
+    return Session(tuple(awaited), tuple(others), new, sketch)
+
+
+def _tells_stories(mind: Mind) -> bool:
+    return mind.settings.summaries and mind.settings.handover
 
 
 async def _stored(mind: Mind, found: Sequence[dict[str, object]], project_id: str) -> dict[int, Memory]:
@@ -111,7 +132,7 @@ async def _stored(mind: Mind, found: Sequence[dict[str, object]], project_id: st
 def ask(session: Session) -> Request:
     """Make the one question about a session."""
     stored = {number: one.content for number, one in session.stored.items()}
-    return second_look.request(session.notes, stored, opinions.types())
+    return second_look.request(session.notes, stored, opinions.types(), session.record)
 
 
 async def apply(mind: Mind, session: Session, answer: Looks, where: Provenance, by: str) -> list[int]:
@@ -119,6 +140,7 @@ async def apply(mind: Mind, session: Session, answer: Looks, where: Provenance, 
     said = second_look.entries(answer, len(session.notes))
     session_id = where.place.session_id or ""
     made: list[int] = []
+    story = await _story(mind, session, answer.story, session_id) if session.record else None
     async with mind.database.write() as tx:
         still = {one.capture["id"]: one for one in await second_looks.awaited(tx, session_id)}
         verdicts = {}
@@ -132,8 +154,31 @@ async def apply(mind: Mind, session: Session, answer: Looks, where: Provenance, 
             if look := said.get(number):
                 await _mend(tx, other, look, session.notes, number, mind.settings.review_expiry_days)
         await second_looks.done(tx, session_id, verdicts)
+        if story is not None:
+            await _retell(tx, session_id, session, story, by)
         await hold_cap(tx, session_id, mind.settings)
     return made
+
+
+async def _story(mind: Mind, session: Session, said: second_look.Story, session_id: str) -> Checked | None:
+    """Examine the story of a session; None where the session is unknown."""
+    known = await sessions.get(mind.database, session_id)
+    if known is None:
+        return None
+    end = (await sessions.position(mind.database, known.transcript, session_id)).position
+    typed = [note.content for note in session.notes if note.said_by == Origin.USER]
+    offline, sketch = Handover.from_json(known.handover), Sketch.from_json(session.sketch)
+    transcript = Transcript(Path(known.transcript), end)
+    return await asyncio.to_thread(examined, said, offline, sketch, transcript, typed)
+
+
+async def _retell(tx: aiosqlite.Connection, session_id: str, session: Session, story: Checked, by: str) -> None:
+    """Keep a story in place of the one that was told offline; what the session gained meanwhile comes first."""
+    if story.refused:
+        log.info("session %s: the story of the model is not used: %s", session_id, story.refused)
+        return
+    told = sessions.Retold(story.title, story.tags, story.handover.to_json(), story.handover.open)
+    await sessions.retell_by_model(tx, session_id, told, session.sketch, by)
 
 
 async def release(mind: Mind, session_id: str, where: Provenance) -> None:

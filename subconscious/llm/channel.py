@@ -137,7 +137,11 @@ class Channel:
                 rest,
             )
         if self.limiter.paused > self._settings.provider_patience_seconds:
-            raise PausedError(f"{self.name} asked for a pause", "wait, or ask less", self.limiter.paused)
+            raise PausedError(self._why_paused(), "wait, or ask less", self.limiter.paused)
+
+    def _why_paused(self) -> str:
+        known = self.trouble.error if self.trouble else None
+        return known.message if isinstance(known, RateLimitedError) else f"{self.name} asked for a pause"
 
     @contextmanager
     def noting(self) -> Iterator[None]:

@@ -56,7 +56,7 @@ class LLMClient:
         self.settings = settings
         self.spending = Spending(database, settings)
         self.channels = [Channel(name, settings, self.spending, opener) for name in _order(settings)]
-        self._opener = opener
+        self.opener = opener
         self._own_keys = own_keys
         self._accounts: dict[tuple[str, str], Channel] = {}
         """Channels with sessions' own keys, by provider and key."""
@@ -136,7 +136,7 @@ class LLMClient:
         for channel in (*self.channels, *self._former):
             if channel.name == name:
                 return channel
-        self._former.append(Channel(name, self.settings, self.spending, self._opener))
+        self._former.append(Channel(name, self.settings, self.spending, self.opener))
         return self._former[-1]
 
     async def check(self, sessions: Iterable[str] = ()) -> Mapping[str, ProviderError | None]:
@@ -181,7 +181,7 @@ class LLMClient:
         gone = [channel for channel in self.channels if channel.name not in kept]
         self.settings = self.spending.settings = settings
         self.channels = [
-            kept.get(name) or Channel(name, settings, self.spending, self._opener) for name in _order(settings)
+            kept.get(name) or Channel(name, settings, self.spending, self.opener) for name in _order(settings)
         ]
         self._close_in_background(gone)
         self._drop_accounts([name for name, account in self._accounts.items() if not self._fits(account)])

@@ -179,7 +179,14 @@ class Spending:
         spent = await _spent_today(self._database.reader)
         cap = self.settings.cost_per_day
         near = spent >= cap * self.settings.cost_warning
-        return {"spent_today": spent, "cap": cap, "state": "reached" if spent >= cap else "near" if near else "free"}
+        tokens = await spend.tokens_since(self._database.reader, SUBSCRIPTION, _today().timestamp(), tomorrow())
+        return {
+            "spent_today": spent,
+            "cap": cap,
+            "state": "reached" if spent >= cap else "near" if near else "free",
+            "tokens_today": tokens,
+            "tokens_cap": self.settings.claude_code_tokens_per_day,
+        }
 
 
 async def _spent_today(tx: aiosqlite.Connection) -> float:

@@ -14,7 +14,7 @@ import re
 import shutil
 import signal
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import time
 from typing import Any
@@ -35,6 +35,7 @@ MAX_OUTPUT = 4 << 20
 ARGUMENTS = (
     "--print",
     "--output-format=json",
+    "--verbose",
     "--no-session-persistence",
     "--strict-mcp-config",
     "--disable-slash-commands",
@@ -54,6 +55,9 @@ ENVIRONMENT = {
 KEPT = {"HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "CLAUDE_CONFIG_DIR", "NODE_EXTRA_CA_CERTS"}
 """What the login and the run need; keys, addresses and proxies are not among it."""
 KEPT_PREFIXES = ("LC_", "XDG_")
+
+NEAR = "the usage limit of this Claude account is near: the rest is left to you"
+WAIT = "nothing is to be done: it is asked again when that is over"
 
 LIMIT_SECONDS = 1800.0
 """How long a reached limit is let rest where the client does not say when it is over."""
@@ -88,9 +92,15 @@ class ClaudeCodeProvider:
         self._turn = asyncio.Lock()
         self._children: set[asyncio.subprocess.Process] = set()
         self._closed = False
+        self._paused_until = 0.0
 
     async def ask(self, request: Request) -> Reply:
-        """Run one child with the question on its stdin."""
+        """Run one child with the question on its stdin.
+
+        Raises RateLimitedError without a child while the client's last word is that a limit of the account is near.
+        """
+        if (left := self._paused_until - time()) > 0:
+            raise RateLimitedError(NEAR, WAIT, left)
         schema = json.dumps(schema_of(request.schema), separators=(",", ":"))
         system = self._written(clean(request.system))
         try:
@@ -104,7 +114,9 @@ class ClaudeCodeProvider:
             output = await self._run(arguments, clean(request.text).encode(), limit)
         finally:
             system.unlink(missing_ok=True)
-        return self._reply(_result(output))
+        messages = _messages(output)
+        self._paused_until = _near_until(messages)
+        return self._reply(_result(messages))
 
     async def check(self) -> None:
         """See whether somebody is logged in."""
@@ -219,14 +231,29 @@ async def _end(child: asyncio.subprocess.Process) -> None:
     await child.wait()
 
 
-def _result(output: bytes) -> dict[str, Any]:
+def _messages(output: bytes) -> list[dict[str, Any]]:
+    """What the client wrote: with --verbose all messages, from clients that do without it the result alone."""
     try:
-        result = json.loads(output)
+        said = json.loads(output)
     except ValueError:
         raise _too_old() from None
-    if not isinstance(result, dict) or result.get("type") != "result":
+    return [one for one in (said if isinstance(said, list) else [said]) if isinstance(one, dict)]
+
+
+def _result(messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    found = [one for one in messages if one.get("type") == "result"]
+    if not found:
         raise _too_old()
-    return result
+    return found[-1]
+
+
+def _near_until(messages: Sequence[dict[str, Any]]) -> float:
+    """When a limit is over that the client calls near; 0 where none is. What is left of it is the person's."""
+    told = [one["rate_limit_info"] for one in messages if isinstance(one.get("rate_limit_info"), dict)]
+    if not told or told[-1].get("status") not in ("allowed_warning", "rejected"):
+        return 0.0
+    reset = told[-1].get("resetsAt")
+    return float(reset) if isinstance(reset, int | float) and reset > time() else time() + LIMIT_SECONDS
 
 
 def _too_old() -> UnavailableError:
@@ -238,7 +265,7 @@ def _failure(status: object, said: str) -> ProviderError:
         reset = _RESET.search(said)
         after = max(0.0, int(reset[1]) - time()) if reset else LIMIT_SECONDS
         message = "the usage limit of this Claude account is reached"
-        return RateLimitedError(message, "nothing is to be done: it is asked again when that is over", after)
+        return RateLimitedError(message, WAIT, after)
     if isinstance(status, int) and status >= 300:
         error = failure(status, {}, said, SELLER)
         return KeyRefusedError(error.message, LOG_IN) if isinstance(error, KeyRefusedError) else error

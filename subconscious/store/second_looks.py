@@ -16,7 +16,11 @@ from subconscious.store.model_readings import FAR
 AWAITS = "a second look is still to come"
 """The reservation of what waits for it: given to nobody, and counted against no session's places meanwhile."""
 
-_WAITING = "SELECT DISTINCT session_id FROM second_looks WHERE looked_at IS NULL"
+_WAITING = (
+    "SELECT session_id FROM second_looks WHERE looked_at IS NULL UNION SELECT id AS session_id FROM sessions"
+    " WHERE story_due"
+)
+"""Sessions of which captures await their second look, or the story is to be told by a model; each once."""
 
 _OVER = (
     "(SELECT status FROM sessions WHERE id = w.session_id) IS NOT 'open'"
@@ -97,6 +101,7 @@ async def done(tx: aiosqlite.Connection, session_id: str, verdicts: dict[int, st
         "UPDATE second_looks SET looked_at = ?, before = '' WHERE session_id = ? AND looked_at IS NULL",
         (now, session_id),
     )
+    await tx.execute("UPDATE sessions SET story_due = 0 WHERE id = ?", (session_id,))
     await tx.execute("DELETE FROM session_looks WHERE session_id = ?", (session_id,))
 
 
@@ -115,15 +120,15 @@ async def unlock(tx: aiosqlite.Connection, session_id: str = "") -> None:
 
 
 async def waiting_sessions(database: Database) -> list[str]:
-    """The sessions of which something awaits a second look."""
+    """The sessions that wait for their second look or for their story."""
     return [row[0] for row in await database.rows(_WAITING)]
 
 
 async def counts(database: Database) -> dict[str, Any]:
     """How many sessions wait for their second look, how many captures it refused, and why the next one waits."""
     rows = await database.rows(
-        "SELECT count(DISTINCT session_id) FILTER (WHERE looked_at IS NULL) AS looks,"
-        " count(*) FILTER (WHERE verdict <> '') AS refused FROM second_looks"
+        f"SELECT (SELECT count(*) FROM ({_WAITING})) AS looks,"  # noqa: S608 - constants
+        " (SELECT count(*) FROM second_looks WHERE verdict <> '') AS refused"
     )
     why = await database.rows("SELECT reason FROM session_looks WHERE reason <> '' ORDER BY retry_at LIMIT 1")
     return dict(rows[0]) | {"looks_wait": why[0]["reason"] if why else ""}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import time
@@ -151,6 +152,50 @@ async def sketch(database: Database, session_id: str) -> str:
     return str(rows[0]["sketch"]) if rows else ""
 
 
+async def want_story(tx: aiosqlite.Connection, session_id: str) -> None:
+    """Have a model tell the session's story when it is over; only of one that was told offline."""
+    await tx.execute("UPDATE sessions SET story_due = 1 WHERE id = ? AND handover <> ''", (session_id,))
+
+
+async def sketch_to_retell(database: Database, session_id: str) -> str:
+    """What a story is told from that a model is still to tell, as JSON; "" where none is wanted."""
+    rows = await database.rows("SELECT sketch FROM sessions WHERE id = ? AND story_due", (session_id,))
+    return str(rows[0]["sketch"]) if rows else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Retold:
+    """A session's story in a model's words; a ``title`` of "" and no ``tags`` keep those that there are."""
+
+    title: str
+    tags: tuple[str, ...]
+    handover: str
+    left_open: str
+
+
+async def retell_by_model(tx: aiosqlite.Connection, session_id: str, told: Retold, sketch: str, by: str) -> None:
+    """Keep a model's story, unless the session was purged, rolled back or went on since it was asked for.
+
+    Any of these changes the sketch or what is due, and the story was told from what was known before.
+    """
+    rows = list(
+        await tx.execute_fetchall(
+            "SELECT title, tags FROM sessions WHERE id = ? AND sketch = ? AND handover <> ''",
+            (session_id, sketch),
+        )
+    )
+    if not rows:
+        return
+    tags = json.dumps(told.tags, ensure_ascii=False) if told.tags else rows[0]["tags"]
+    after = {"title": told.title or rows[0]["title"], "tags": tags}
+    after |= {"left_open": told.left_open, "handover": told.handover}
+    before, changed = await alter(tx, "sessions", session_id, after)
+    if changed:
+        await events.record(
+            tx, "retell", "session", session_id, actor=by, session_id=session_id, before=before, after=changed
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """What a session was about, and the sketch it was told from (JSON)."""
@@ -188,6 +233,7 @@ async def untell(tx: aiosqlite.Connection, session_id: str) -> dict[str, str]:
     """Take back what is told of a session; return it, for who wants it back."""
     rows = list(await tx.execute_fetchall("SELECT * FROM sessions WHERE id = ?", (session_id,)))
     told = {name: str(rows[0][name]) for name in TOLD} if rows else {}
+    await tx.execute("UPDATE sessions SET story_due = 0 WHERE id = ?", (session_id,))
     await retell(tx, session_id, {"title": "", "summary": "", "tags": "[]", "left_open": "", "handover": ""})
     return told
 

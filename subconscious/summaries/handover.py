@@ -28,7 +28,7 @@ from subconscious.summaries.telling import EMPTY, MARKUP, SENTENCE, left_open_in
 
 REQUEST_LENGTH = 160
 MOST_STATED = 5
-"""Statements of the user that a hand-over keeps, the latest ones; memories that are given beside it say some of them."""
+"""Statements of the user that a hand-over keeps, the latest ones; memories beside it say some of them."""
 PART_LENGTH = 240
 REPORT_LENGTH = 900
 REPORT = "report"
@@ -139,8 +139,8 @@ _ADDRESS = re.compile(
 class Handover:
     """The parts of a hand-over, "" where there is nothing to say.
 
-    ``files`` are the names of those that the session changed. ``finished``: the work was merged. ``answers`` are what
-    its reports told, one by one: a prompt is given those that it is about.
+    ``files`` are the names of those that the session changed. ``finished``: the work was merged. ``retold``: a model
+    worded it. ``answers`` are what its reports told, one by one: a prompt is given those that it is about.
     """
 
     asked: str = ""
@@ -152,6 +152,7 @@ class Handover:
     files: tuple[str, ...] = ()
     finished: bool = False
     answers: tuple[Answer, ...] = ()
+    retold: bool = False
 
     def parts(self) -> Iterator[tuple[str, str]]:
         """The parts that say something, by name."""
@@ -163,7 +164,8 @@ class Handover:
         if not said:
             return ""
         answers = [[one.at, one.asked, *one.told] for one in self.answers]
-        marks: dict[str, object] = {"files": list(self.files), "finished": self.finished, "answers": answers}
+        marks: dict[str, object] = {"files": list(self.files), "finished": self.finished, "retold": self.retold}
+        marks["answers"] = answers
         return json.dumps(said | {name: mark for name, mark in marks.items() if mark}, ensure_ascii=False)
 
     @classmethod
@@ -181,7 +183,8 @@ class Handover:
         answers = (
             tuple(filter(None, map(_answer_from, found))) if isinstance(found := said.get("answers"), list) else ()
         )
-        return cls(**parts, files=names, finished=said.get("finished") is True, answers=answers)
+        finished, retold = said.get("finished") is True, said.get("retold") is True
+        return cls(**parts, files=names, finished=finished, retold=retold, answers=answers)
 
 
 def _answer_from(row: object) -> Answer | None:
@@ -270,7 +273,7 @@ def _reported(sketch: Sketch, transcript: Transcript | None) -> str:
     texts = dict.fromkeys(filter(None, (sketch.latest_report, closing)))
     written = (*changed_files(sketch), *sketch.deeds.symbols)
     told = list(dict.fromkeys(sentence for text in texts for sentence in report_sentences(text, written)))
-    own = _own_words(told, transcript) if transcript is not None and told else told
+    own = own_words(told, transcript) if transcript is not None and told else told
     return whole_sentences(joined(_without_status(own)), REPORT_LENGTH)
 
 
@@ -307,8 +310,8 @@ def whole_sentences(text: str, length: int) -> str:
     return text[: ends[-1] + 1].rstrip(";") if ends else wording.shorten(text, length - 1)
 
 
-def _own_words(sentences: Sequence[str], transcript: Transcript) -> list[str]:
-    """The sentences that no tool of the session had said before, in nearly the same words."""
+def own_words(sentences: Sequence[str], transcript: Transcript) -> list[str]:
+    """Return the sentences that no tool of the session had said before, in nearly the same words."""
     path, end = str(transcript.path), transcript.end
     said = [
         Candidate(
@@ -336,7 +339,7 @@ def report_sentences(answer: str, written: Collection[str] = ()) -> Iterator[str
         return
     for raw in SENTENCE.split(_CODE_BLOCK.sub("\n", answer))[:MOST_SENTENCES]:
         sentence = _ADDRESS.sub("[link]", wording.squeeze(MARKUP.sub("", _row_in_words(raw))))
-        if not _HEADING.fullmatch(raw) and _is_whole(sentence) and _is_own_work(sentence, written):
+        if not _HEADING.fullmatch(raw) and _is_whole(sentence) and is_own_work(sentence, written):
             yield sentence
 
 
@@ -357,14 +360,15 @@ def _is_whole(sentence: str) -> bool:
     return in_words and sentence.count("`") % 2 == 0 and sentence.count("(") == sentence.count(")")
 
 
-def _is_own_work(sentence: str, written: Collection[str]) -> bool:
+def is_own_work(sentence: str, written: Collection[str]) -> bool:
+    """Whether a sentence tells what the session did, how its checks ended, or of files and names that it wrote."""
     about = (
         _DEED.match(sentence)
         or _WORK.match(sentence)
         or _CHECKS.match(sentence)
         or any(name in sentence for name in written)
     )
-    return bool(about) and _tells(sentence)
+    return bool(about) and only_tells(sentence)
 
 
 @lru_cache(maxsize=100)
@@ -373,7 +377,7 @@ def _is_poisoned(answer: str) -> bool:
 
 
 @lru_cache(maxsize=2000)
-def _tells(sentence: str) -> bool:
+def only_tells(sentence: str) -> bool:
     """Whether a sentence only tells what happened. Cached: a session is told anew after each of its turns."""
     if (
         _GIVES_RULES.search(sentence)

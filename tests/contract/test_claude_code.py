@@ -45,7 +45,7 @@ def make_provider(folder: Path, body: str, **changes: Any) -> ClaudeCodeProvider
     return ClaudeCodeProvider(Access(**values | changes))
 
 
-def answering(result: dict[str, Any], before: str = "") -> str:
+def answering(result: dict[str, Any] | list[dict[str, Any]], before: str = "") -> str:
     return f"{before}\nsys.stdin.read()\nprint(json.dumps(json.loads({json.dumps(result)!r})))"
 
 
@@ -189,6 +189,29 @@ async def test_a_reached_limit_says_when_it_is_over(tmp_path: Path) -> None:
         await make_provider(tmp_path, answering(said)).ask(make_request())
     assert caught.value.retry_after == pytest.approx(900, abs=60)
     assert "usage limit" in caught.value.message
+
+
+def near(status: str, **own: Any) -> dict[str, Any]:
+    return {"type": "rate_limit_event", "rate_limit_info": {"status": status, "rateLimitType": "five_hour", **own}}
+
+
+async def test_a_near_limit_is_left_to_the_person(tmp_path: Path) -> None:
+    reset, ran = int(time.time()) + 900, tmp_path / "ran"
+    count = f"open({str(ran)!r}, 'a').write('x')"
+    said = [{"type": "system"}, near("allowed"), near("allowed_warning", resetsAt=reset), RESULT]
+    provider = make_provider(tmp_path, answering(said, count))
+    assert json.loads((await provider.ask(make_request())).text) == {"word": "said"}
+    with pytest.raises(RateLimitedError) as caught:
+        await provider.ask(make_request())
+    assert caught.value.retry_after == pytest.approx(900, abs=60)
+    assert "is near" in caught.value.message
+    assert ran.read_text() == "x"
+
+
+async def test_a_limit_that_is_far_pauses_nothing(tmp_path: Path) -> None:
+    provider = make_provider(tmp_path, answering([near("allowed_warning"), near("allowed"), RESULT]))
+    for _ in range(2):
+        assert json.loads((await provider.ask(make_request())).text) == {"word": "said"}
 
 
 async def test_nobody_logged_in_is_found_without_asking(tmp_path: Path) -> None:

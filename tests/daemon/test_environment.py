@@ -158,6 +158,7 @@ def test_twenty_sessions_at_once_make_one_environment(hooks: Hooks) -> None:
     said = [call.communicate(timeout=30)[0] for call in calls]
     seen = eventually(lambda: started(hooks))[0]
     assert [b"setting itself up" in words for words in said].count(True) == 1
+    assert [b"subconscious setup" in words for words in said].count(True) == 1
     assert len([words for words in said if words]) == 1
     assert (hooks.home / "log" / "environment.log").read_text().count(" -m venv ") == 1
     assert len(whole(hooks)) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,6 +94,78 @@ def test_an_answer_that_is_none_leaves_it_to_the_gate_and_a_person(
     talker.hook("drop", "SessionEnd", reason="other")
     assert eventually(lambda: is_done(reading), PATIENCE)
     assert [row["status"] for row in of_model(reading)] == ["captured"]  # a person's own words, quoted
+
+
+STORY: Row = {
+    "title": "Bank rounds half to even",
+    "tags": ["bank", "kiln.py"],
+    "asked": "What kiln.py does with it.",
+    "done": "Changed kiln.py.",
+}
+
+
+def handed_over(home: Home, talker: Speaker) -> str:
+    """What the next session is told of the one before."""
+    told = json.loads(new_session(home, talker.project).ask("SessionStart", source="startup") or "{}")
+    return str(told.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+def session_of(home: Home, talker: Speaker) -> Row:
+    found = client.call(home, "sessions", {"cwd": str(talker.project)})["sessions"]
+    return next(row for row in found if row["id"] == talker.id)
+
+
+def test_the_story_of_the_session_is_handed_over_in_the_models_words(
+    reading: Home, talker: Speaker, model: FakeOpenAI
+) -> None:
+    model.script = sees(HINTED)
+    model.story = STORY
+    talker.say(HINTED)
+    talker.say("I changed kiln.py, and the report is long enough to be one. " * 5, role="assistant")
+    talker.hook("drop", "SessionEnd", reason="other")
+    assert eventually(lambda: is_done(reading), PATIENCE)
+    assert [session_of(reading, talker)[name] for name in ("title", "tags")] == [STORY["title"], STORY["tags"]]
+    given = handed_over(reading, talker)
+    assert "asked: What kiln.py does with it." in given
+    assert "done: Changed kiln.py." in given
+    (shown,) = model.looked_at
+    assert shown["session"]["asked"] == [HINTED]
+
+
+def test_a_session_in_which_nothing_was_found_has_its_story_told_once(
+    reading: Home, talker: Speaker, model: FakeOpenAI
+) -> None:
+    model.story = STORY
+    talker.say(HINTED)
+    talker.hook("drop", "SessionEnd", reason="other")
+    assert eventually(lambda: bool(model.looks) and waits(reading)["looks"] == 0, PATIENCE)
+    assert session_of(reading, talker)["title"] == STORY["title"]
+    drained(reading)
+    assert (len(model.bodies), len(model.looks)) == (1, 1)
+
+
+def test_a_story_that_tells_what_a_tool_said_leaves_the_one_told_offline(
+    reading: Home, talker: Speaker, model: FakeOpenAI
+) -> None:
+    planted = "Releases are uploaded with the fast mirror tool of the platform team."
+    model.story = {**STORY, "done": planted}
+    talker.say(HINTED)
+    talker.call("Read", {"file_path": "NOTES.md"}, planted)
+    talker.hook("drop", "SessionEnd", reason="other")
+    assert eventually(lambda: bool(model.looks) and waits(reading)["looks"] == 0, PATIENCE)
+    assert session_of(reading, talker)["title"] != STORY["title"]
+    assert "mirror" not in handed_over(reading, talker)
+
+
+def test_what_a_session_gains_after_its_story_is_told_anew(reading: Home, talker: Speaker, model: FakeOpenAI) -> None:
+    model.story = STORY
+    talker.say(HINTED)
+    talker.hook("drop", "SessionEnd", reason="other")
+    assert eventually(lambda: bool(model.looks) and waits(reading)["looks"] == 0, PATIENCE)
+    talker.say(OTHER)
+    talker.hook("drop", "SessionEnd", reason="other")
+    assert eventually(lambda: len(model.looks) == 2 and waits(reading)["looks"] == 0, PATIENCE)
+    assert model.looked_at[1]["session"]["asked"] == [HINTED, OTHER]
 
 
 def test_a_greeting_is_sent_to_nobody(reading: Home, talker: Speaker, model: FakeOpenAI) -> None:

@@ -50,8 +50,12 @@ class FakeOpenAI:
         self.script = script
         self.judge: Callable[[Row], Row] = lambda note: {}
         """What a second look says otherwise of a note than that nothing speaks against it."""
+        self.story: Row = {}
+        """The story that a second look tells of its session."""
         self.ends_looks = ""
         """How answers to these end where they are none: truncated, refused, nonsense."""
+        self.ends_answers = ""
+        """The same for what is asked about the session itself."""
         self.bodies: list[bytes] = []
         """What arrived, byte by byte, whatever was answered; second looks apart."""
         self.looks: list[bytes] = []
@@ -151,9 +155,9 @@ class FakeOpenAI:
         text = json.loads(body)["messages"][1]["content"]
         if shown := notes_of(text):
             looks = [passed(note["number"]) | self.judge(note) for note in shown["notes"]]
-            return self._whole({"looks": looks}, self.ends_looks)
+            return self._whole({"looks": looks, "story": self.story}, self.ends_looks)
         self.answered += 1
-        return self._whole(self.script(text))
+        return self._whole(self.script(text), self.ends_answers)
 
     def _whole(self, found: list[Row] | Row, ends: str = "") -> bytes:
         said = json.dumps(found if isinstance(found, dict) else {"candidates": found})

@@ -1,0 +1,177 @@
+"""What a model is sent of sessions: tokens a session, and whether anything is sent twice.
+
+    python -m bench.model_tokens FOLDER... [--most 60]
+
+Each FOLDER holds one project's `<sid>.jsonl`; they are replayed in order through the daemon's code, without an
+embedder. A stand-in answers: one candidate for each 3,000 tokens, a sentence of the user's word for word, and on a
+second look that nothing speaks against it. So the requests are as long as a real model's would be; answers are counted
+at 700 tokens a chunk and 120 a note. A session that only says hello is played first: nothing may be sent of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+import re
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.reader_answers import HOUR, plan
+from bench.replay.stage import stage
+from subconscious.providers import Request
+from subconscious.settings import Settings
+
+GREETING = "hello-0000"
+A_CANDIDATE = 3000
+"""Tokens of a session for which a model proposes one candidate, as the instruction asks."""
+
+LONG = 80
+"""Characters from which a turn counts that is told as new twice: shorter ones ("continue") recur by themselves."""
+
+ANSWERED, A_NOTE, STORY = 700, 120, 250
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Reader:
+    """Stands in for a model, and sees what is sent."""
+
+    fresh: Counter[str] = field(default_factory=Counter)
+    """Turns that were told as new, and how often."""
+
+    def __call__(self, request: Request) -> str:
+        """Answer a question as a model that finds as much as it is asked for."""
+        if request.purpose == "review":
+            numbers = re.findall(r'"number": (\d+)', request.text)
+            return json.dumps({"looks": [PASSED | {"number": int(number)} for number in numbers]})
+        return (
+            json.dumps({"candidates": list(self._candidates(request.text))}) if request.purpose == "capture" else "{}"
+        )
+
+    def _candidates(self, text: str) -> Iterator[Row]:
+        seen, _, told = text.partition("Turns 1 to ")[2].partition(" were read before:")
+        turns = re.findall(r"^\[(\d+)\] (.*(?:\n(?!\[\d+\] ).*)*)", told, re.MULTILINE)
+        fresh = [(int(number), said) for number, said in turns if int(number) > int(seen or 0)]
+        self.fresh.update(said for _, said in fresh if len(said) > LONG)
+        typed = [(number, said.removeprefix("user: ")) for number, said in fresh if said.startswith("user: ")]
+        for number, said in typed[-max(1, len(told) // 4 // A_CANDIDATE) :]:
+            yield PROPOSED | {"turn": number, "quote": said[:200], "content": said[:200], "summary": said[:100]}
+
+
+PASSED = {"entailed": True, "unsupported": [], "instruction_like": False, "known": False, "fate": "stands"}
+PROPOSED = {"kind": "decision", "standing": "standing", "confirmed_by": "user", "true_at_end": True, "keep": 0.9}
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What was sent of one session: tokens by purpose, and answers to them by rule of thumb."""
+
+    asked: dict[str, int]
+    answered: int
+
+    @property
+    def total(self) -> int:
+        """All tokens."""
+        return sum(self.asked.values()) + self.answered
+
+
+async def play(folder: Path, transcripts: Path, reader: Reader, home: Path) -> dict[str, Sent]:
+    """Replay one project; return what was sent of each of its sessions."""
+    history = plan(transcripts, [], folder)
+    async with stage(history, home, Settings(embedder="none"), reader) as made:
+        for event in history.events():
+            await made.live_until(event.at)
+            await made.hand_over(event)
+        await made.live_until(made.clock.now + 2 * HOUR)
+        rows = await made.core.database.rows("SELECT session_id, purpose, input_tokens FROM llm_calls")
+        notes = await made.core.database.rows("SELECT session_id, count(*) FROM second_looks GROUP BY 1")
+    return _by_session([one.sid for one in history.sessions], [tuple(row) for row in rows], dict(map(tuple, notes)))
+
+
+def _by_session(ids: Sequence[str], calls: Sequence[Any], notes: dict[str, int]) -> dict[str, Sent]:
+    asked: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    answered: Counter[str] = Counter()
+    for session, purpose, tokens in calls:
+        asked[session][purpose] += tokens
+        answered[session] += STORY + A_NOTE * notes.get(session, 0) if purpose == "review" else ANSWERED
+    return {one: Sent(dict(asked[one]), answered[one]) for one in ids}
+
+
+def greeting(folder: Path) -> None:
+    """Write a project whose only session says hello."""
+    said = (("user", "hello"), ("assistant", "Hello! How can I help you today?"))
+    rows = [
+        {
+            "type": who,
+            "uuid": who,
+            "timestamp": f"2026-01-05T08:00:0{number}Z",
+            "cwd": "/nowhere/hello",
+            "message": {"role": who, "content": text},
+        }
+        for number, (who, text) in enumerate(said)
+    ]
+    (folder / f"{GREETING}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def told(sent: dict[str, Sent], reader: Reader) -> Iterator[str]:
+    """The figures in a few lines."""
+    of_greeting = sent.pop(GREETING)
+    totals = sorted(one.total for one in sent.values())
+    yield f"sessions                 {len(totals)}, of which nothing is sent {sum(1 for one in totals if not one)}"
+    yield f"tokens a session         median {at(totals, 0.5)}, 95 % {at(totals, 0.95)}, most {totals[-1]}"
+    for purpose in ("capture", "review"):
+        sizes = sorted(one.asked[purpose] for one in sent.values() if purpose in one.asked)
+        yield f"  sent for {purpose:<15} median {at(sizes, 0.5)}, 95 % {at(sizes, 0.95)}, {len(sizes)} sessions"
+    yield f"of a greeting            {of_greeting.total}"
+    yield f"turns told as new        {sum(reader.fresh.values())}, of which twice {_twice(reader)}"
+
+
+def _twice(reader: Reader) -> int:
+    return sum(1 for times in reader.fresh.values() if times > 1)
+
+
+def at(ordered: Sequence[int], share: float) -> int:
+    """The value below which that share lies."""
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0
+
+
+def measure(folders: Sequence[Path], most: int) -> tuple[dict[str, Sent], Reader]:
+    """Replay the folders, one store each, until so many sessions were read."""
+    logging.disable(logging.ERROR)
+    reader = Reader()
+    sent: dict[str, Sent] = {}
+    with tempfile.TemporaryDirectory(prefix="tokens-") as made:
+        hello = Path(made) / "hello"
+        hello.mkdir()
+        greeting(hello)
+        for number, transcripts in enumerate([hello, *folders]):
+            laid, home = Path(made) / f"laid-{number}", Path(made) / f"home-{number}"
+            laid.mkdir()
+            home.mkdir()
+            sent |= asyncio.run(play(laid, transcripts, reader, home))
+            if len(sent) > most:
+                break
+    return dict(list(sent.items())[: most + 1]), reader
+
+
+def main() -> int:
+    """Print the figures; the exit code says whether a greeting was sent."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
+    parser.add_argument("--most", type=int, default=60)
+    options = parser.parse_args()
+    sent, reader = measure(options.folders, options.most)
+    silent = sent[GREETING].total == 0
+    print("\n".join(told(sent, reader)))
+    return int(not silent)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

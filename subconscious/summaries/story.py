@@ -1,0 +1,178 @@
+"""The story of a session in a model's words: what the model is shown for it, and what of its answer is used.
+
+The next session reads the story, and the model may have believed what a file or a page told it. So the user's part has
+to be in the user's words, the rest has to tell of the session's own work, as a report has (``summaries.handover``), and
+a story that is poisoned, holds a secret or repeats what a tool said is not used at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from subconscious.capture import wording
+from subconscious.capture.second_look import MOST_TAGS, Story
+from subconscious.model import Level
+from subconscious.poisoning import check_text
+from subconscious.redaction import redact
+from subconscious.search.words import STOP_WORDS, stem
+from subconscious.store.codewords import code_parts
+from subconscious.summaries.handover import Handover, Transcript, is_own_work, only_tells, own_words
+from subconscious.summaries.sketch import CHANGE, Sketch
+from subconscious.summaries.telling import SENTENCE, left_open_in
+
+MOST_FILES = 12
+LONGEST_TAG = 40
+MOST_TASKS = 5
+
+SESSION_WORDS = 0.6
+"""Share of a sentence's words that the session's record must have where it does not begin as a report does."""
+
+USERS_PARTS = ("asked", "decided")
+WORK_PARTS = ("done", "open", "failed")
+LENGTHS = {"title": 80, "asked": 240, "done": 450, "decided": 240, "open": 240, "failed": 240}
+
+_OF_TELLING = frozenset(
+    """user users asked asks ask wanted wants want requested chose decided ruled preferred rejected instead rather
+    session assistant also first then later after before without not never no only still new""".split()
+)
+"""Words that only tell who wanted what, and claim nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What came of a story, or why it is not used: the hand-over, the title and the tags.
+
+    A title of "" and no tags keep those that there are.
+    """
+
+    handover: Handover
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    refused: str = ""
+
+
+def record_of(sketch: Sketch) -> dict[str, Any]:
+    """Return a session's record as a model is shown it; {} where nobody asked for anything."""
+    if not sketch.asks and not sketch.plan:
+        return {}
+    deeds = sketch.deeds
+    ranked = sorted(sketch.files.items(), key=lambda pair: -pair[1])
+    told: dict[str, Any] = {
+        "asked": list(sketch.asks),
+        "plan": sketch.plan,
+        "stated": list(sketch.decided),
+        "commits": [*deeds.commits, *deeds.pulls],
+        "changed": [name for name, weight in ranked if weight >= CHANGE][:MOST_FILES],
+        "open": list(left_open_in(sketch)),
+        "tasks": [f"{status}: {task}" for task, status in deeds.tasks.values()][:MOST_TASKS],
+        "failed": deeds.failed,
+        "report": list(dict.fromkeys(filter(None, (sketch.report, sketch.answer)))),
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transcript, typed: Iterable[str]) -> Checked:
+    """Examine a story; what does not stand up is left as it was told offline. Slow: run it in a thread.
+
+    ``typed`` are further statements of the user.
+    """
+    parts = {name: wording.squeeze(getattr(story, name)) for name in LENGTHS}
+    if refused := _refusal(parts | {"tags": ", ".join(story.tags)}, transcript, sketch.deeds.commits):
+        return Checked(offline, refused=refused)
+    words = _Words.of(sketch, typed, offline.reported)
+    kept = {name: _kept(parts[name], words.of_user) for name in USERS_PARTS}
+    kept |= {name: _kept(parts[name], words.of_work) for name in WORK_PARTS}
+    if not kept["done"] and not kept["asked"]:
+        return Checked(offline, refused="neither what was asked nor what was done can be told from it")
+    title = wording.shorten(parts["title"].rstrip("."), LENGTHS["title"])
+    named = [tag for raw in story.tags if len(tag := wording.squeeze(raw)) <= LONGEST_TAG and words.of_title(tag)]
+    tags = tuple(dict.fromkeys(named))[:MOST_TAGS]
+    return Checked(_retold(offline, kept), title if title and words.of_title(title) else "", tags)
+
+
+def _retold(offline: Handover, kept: Mapping[str, str]) -> Handover:
+    """Return the hand-over with the parts that stand up; what was done stands for the assistant's report."""
+    parts = {name: wording.shorten(text, LENGTHS[name]) for name, text in kept.items() if text}
+    return replace(
+        offline,
+        asked=parts.get("asked", offline.asked),
+        done=parts.get("done", offline.done),
+        decided=parts.get("decided", offline.decided),
+        open=parts.get("open", offline.open),
+        failed=parts.get("failed", offline.failed),
+        reported="" if "done" in parts else offline.reported,
+        retold=True,
+    )
+
+
+def _refusal(parts: dict[str, str], transcript: Transcript, commits: Iterable[str]) -> str:
+    """Return why a story is not used at all, or ""; ``commits`` are subjects that the session wrote and Git repeats."""
+    whole = "\n".join(parts.values())
+    if any(check_text(text).level.rank >= Level.MEDIUM.rank for text in (whole, *parts.values())):
+        return "it looks like an attack"
+    if redact(whole).text != whole:
+        return "it holds a secret"
+    if not transcript.path.is_file():
+        return "its transcript is gone"
+    told = [sentence for name in WORK_PARTS for sentence in _sentences(_without(parts[name], commits))]
+    return "" if len(own_words(told, transcript)) == len(told) else "it repeats what a tool said"
+
+
+def _without(text: str, phrases: Iterable[str]) -> str:
+    for phrase in phrases:
+        text = text.replace(phrase, "")
+    return text
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return (sentence for raw in SENTENCE.split(text) if (sentence := raw.strip()))
+
+
+def _kept(text: str, stands: Callable[[str], bool]) -> str:
+    """Return the sentences of a part that stand up."""
+    return " ".join(sentence for sentence in _sentences(text) if stands(sentence))
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of the user, and of the session's record as a whole."""
+
+    users: frozenset[str]
+    session: frozenset[str]
+    written: tuple[str, ...]
+
+    @classmethod
+    def of(cls, sketch: Sketch, typed: Iterable[str], reported: str) -> _Words:
+        """Collect them; ``reported`` is what of the assistant's report was found fit to be told."""
+        deeds = sketch.deeds
+        users = _words(" ".join((*sketch.asks, sketch.last, sketch.plan, *sketch.decided, *typed, deeds.named)))
+        written = (*(name for name, weight in sketch.files.items() if weight >= CHANGE), *deeds.symbols)
+        tasks = [task for task, _ in deeds.tasks.values()]
+        named = (*sketch.files, *deeds.symbols, *deeds.commits, *deeds.pulls, *tasks, deeds.failed)
+        done = _words(" ".join((*named, reported)))
+        return cls(users, users | done, written)
+
+    def of_user(self, sentence: str) -> bool:
+        """Whether a sentence says nothing but what the user said."""
+        return _words(sentence) <= self.users | _TELLING
+
+    def of_work(self, sentence: str) -> bool:
+        """Whether a sentence only tells of the session's work."""
+        said = _words(sentence) - _TELLING
+        known = len(said & self.session) >= SESSION_WORDS * len(said) > 0
+        return only_tells(sentence) and (known or is_own_work(sentence, self.written))
+
+    def of_title(self, title: str) -> bool:
+        """Whether a title or a tag has only words of the record."""
+        return bool(_words(title)) and _words(title) <= self.session | _TELLING
+
+
+def _words(text: str) -> frozenset[str]:
+    found = re.findall(r"\w+", f"{text} {code_parts(text)}".casefold())
+    return frozenset(stem(word) for word in found if word not in STOP_WORDS and (len(word) > 1 or word.isdigit()))
+
+
+_TELLING = frozenset(stem(word) for word in _OF_TELLING)

@@ -1,0 +1,140 @@
+"""Choosing a model as a person meets it: each step can be skipped, and only the last one switches anything on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli import origin
+from cli.__main__ import main
+from subconscious.home import Home
+from tests.support.cli_answers import ANSWERS
+from tests.support.stub_daemon import StubDaemon, answering
+
+FREE = {"cost": None, "lacks_key": False, "found": True}
+OFFERS = [
+    {**FREE, "provider": "anthropic", "model": "m-1", "cost": 0.0125, "lacks_key": True},
+    {**FREE, "provider": "openai", "model": "m-2"},
+    {**FREE, "provider": "ollama", "model": "m-3", "cost": 0.0},
+    {**FREE, "provider": "claude_code", "model": "haiku"},
+]
+PLAN: dict[str, Any] = {
+    "sessions": 7,
+    "measured": True,
+    "median": 7100,
+    "most": 29_000,
+    "provider": "none",
+    "tokens_per_day": 150_000,
+    "cost_per_day": 10.0,
+    "offers": OFFERS,
+}
+TRIED = {
+    "session": "Round the rents",
+    "tokens": 900,
+    "found": [{"content": "Amounts are integer cents.", "kind": "decision", "origin": "user"}],
+    "error": "",
+    "remedy": "",
+}
+BROKEN = {"session": "", "found": [], "error": "E050 nobody is logged in to Claude Code", "remedy": "run /login"}
+
+
+@pytest.fixture
+def daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StubDaemon]:
+    answers: dict[str, Any] = dict(ANSWERS)
+    answers |= {"setup_plan": PLAN, "setup_try": TRIED, "setup_accept": {"changed": {"provider": ["none", "x"]}}}
+    with answering(Home(tmp_path), monkeypatch, answers, columns=100) as stub:
+        yield stub
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a person types, one line a question."""
+    lines: list[str] = []
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda _: lines.pop(0))
+    return lines
+
+
+def asked(daemon: StubDaemon) -> list[str]:
+    return [request.cmd for request in daemon.requests if request.cmd.startswith("setup_")]
+
+
+def config(tmp_path: Path) -> str:
+    file = tmp_path / "config.toml"
+    return file.read_text() if file.exists() else ""
+
+
+def test_it_shows_what_is_sent_and_what_it_costs(daemon: StubDaemon, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["setup", "--show"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "7,100 tokens at the median, 29,000 at 95 % (of this project's last 7)" in shown
+    assert "m-1, $0.0125 a session" in shown
+    assert "150,000 tokens a day for Claude Code" in shown
+    assert "Secrets and <private> passages are taken out first" in shown
+    assert asked(daemon) == ["setup_plan"]
+
+
+def test_a_person_chooses_tries_and_switches_on(
+    daemon: StubDaemon, typed: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed += ["", "y", "y"]
+    assert main(["setup"]) == 0
+    assert asked(daemon) == ["setup_plan", "setup_try", "setup_accept"]
+    assert config(tmp_path) == 'provider = "claude_code"\n'
+    assert "Amounts are integer cents." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("lines", [["s"], ["", "y", "n"], ["", "n", "n"], ["ollama", "n", ""]])
+def test_each_step_can_be_skipped(daemon: StubDaemon, typed: list[str], tmp_path: Path, lines: list[str]) -> None:
+    typed += lines
+    assert main(["setup"]) == 0
+    assert (config(tmp_path), "setup_accept" in asked(daemon)) == ("", False)
+
+
+def test_a_script_names_it_and_is_asked_nothing(daemon: StubDaemon, tmp_path: Path) -> None:
+    assert main(["setup", "--yes", "--provider", "claude_code"]) == 0
+    assert asked(daemon) == ["setup_plan", "setup_try", "setup_accept"]
+    assert config(tmp_path) == 'provider = "claude_code"\n'
+    assert main(["setup", "--yes", "--provider", "none"]) == 0
+    assert config(tmp_path) == 'provider = "none"\n'
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--yes"], ["--yes", "--provider", "nobody"], ["--yes", "--provider", "anthropic"]]
+)
+def test_a_script_that_names_nothing_that_works_changes_nothing(
+    daemon: StubDaemon, tmp_path: Path, arguments: list[str]
+) -> None:
+    assert main(["setup", *arguments]) == 1
+    assert (config(tmp_path), asked(daemon)) == ("", ["setup_plan"])
+
+
+def test_a_trial_that_fails_switches_nothing_on(
+    daemon: StubDaemon, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    daemon.answers["setup_try"] = BROKEN
+    assert main(["setup", "--yes", "--provider", "claude_code"]) == 1
+    assert config(tmp_path) == ""
+    assert "nobody is logged in" in capsys.readouterr().out
+
+
+def test_a_key_is_typed_unseen_and_kept_in_the_file(
+    daemon: StubDaemon, typed: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cli.setup.getpass", lambda _: "dummy-key")
+    typed += ["anthropic", "y", "y"]
+    assert main(["setup"]) == 0
+    assert config(tmp_path) == 'anthropic_key = "dummy-key"\nprovider = "anthropic"\n'
+
+
+def test_the_model_may_look_and_not_decide(
+    daemon: StubDaemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(origin, "inside_client", lambda: True)
+    assert main(["setup", "--show"]) == 0
+    assert main(["setup", "--yes", "--provider", "claude_code"]) == 1
+    assert "only a person may" in capsys.readouterr().err
+    assert (config(tmp_path), set(asked(daemon))) == ("", {"setup_plan"})
