@@ -10,7 +10,7 @@ import logging
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from time import time
+from time import monotonic, time
 
 from subconscious.embeddings import EMBEDDERS, FALLBACK, NONE, Access, Embedder, model_of, open_embedder
 from subconscious.errors import EmbedderBusyError, EmbedderError, EmbedderKeyError, SubconsciousError
@@ -122,15 +122,25 @@ class Chain:
         for name in self.usable():
             if present is not None and present.name == name:
                 return present
+            began = monotonic()
             try:
                 opened = await self._open(name)
             except EmbedderError as error:
                 self.set_out(name, error)
                 continue
             self._outages.pop(name, None)
+            self._leave_alone(monotonic() - began)
             log.info("embedder %s makes embeddings: %s", name, opened.model.name)
             return opened
         return None
+
+    def _leave_alone(self, seconds: float) -> None:
+        """Let those that are out wait at least so long from now: as long as it took to open what serves meanwhile.
+
+        Where an outage is shorter than that, models would be opened by turns, and none would embed anything.
+        """
+        until = time() + seconds
+        self._outages = {name: replace(one, until=max(one.until, until)) for name, one in self._outages.items()}
 
     async def reopen(self, known: Known) -> Opened | None:
         """Open the very model that vectors are of, if there is still a way to it; of another provider's key, none."""

@@ -8,7 +8,6 @@ no command of a session can have opened it. Other systems have no /proc: there t
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import socket
@@ -154,12 +153,6 @@ def running_clients(root: Path | None = None) -> dict[str, float]:
     if sys.platform != "linux":
         return {}
     return {_name(client): _time_of(client) for client in _clients(root)}
-
-
-def process_began(pid: int) -> float:
-    """When a process started; later than all times where that can't be seen."""
-    process = _read(pid) if sys.platform == "linux" else None
-    return _time_of(process) if process else math.inf
 
 
 def _time_of(process: Process) -> float:

@@ -19,7 +19,7 @@ from daemon.embedding import Embedding
 from daemon.sense import Manners, Purse
 from subconscious import client
 from subconscious.capture import judge
-from subconscious.embeddings import Access
+from subconscious.embeddings import Access, Embedder, open_embedder
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.errors import EmbedderError
 from subconscious.home import Home
@@ -334,6 +334,21 @@ async def test_at_a_cap_memories_wait_and_the_local_model_serves(database: Datab
         purse.seconds = 0.0
         await settled(loop, "openai:toy:32")
         assert sum(tokens for *_, tokens in purse.bills) == loop.tokens > 0
+
+
+async def test_an_outage_that_is_shorter_than_the_loading_of_the_local_model_keeps_nothing_from_its_vector(
+    database: Database, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slowly(name: str, to: Access) -> Embedder | None:
+        time.sleep(0.6 if name == "local" else 0)
+        return open_embedder(name, to)
+
+    monkeypatch.setattr("daemon.chain.open_embedder", slowly)
+    purse = Tight()
+    await remember(database, *words(2))
+    async with embedded_by(database, "openai", access(server), Manners(purse=purse)) as loop:
+        await settled(loop, LOCAL)
+        assert loop.state == "fallback"
 
 
 async def test_one_refused_text_keeps_no_other_from_its_vector(database: Database, server: EmbeddingServer) -> None:
