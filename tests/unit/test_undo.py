@@ -107,7 +107,7 @@ async def test_the_daemons_own_acts_are_left_alone_unless_meant(database: Databa
 
 
 async def test_other_projects_are_left_alone(database: Database) -> None:
-    one, other = [await settle(database, Identity(root=f"/work/{name}", name=name)) for name in ("one", "other")]
+    one, other = [await settle(database, Identity(root=f"/srv/{name}", name=name)) for name in ("one", "other")]
     async with database.write() as tx:
         mine = await memories.insert(tx, make_memory("Amounts are cents.", project_id=one.id), "user")
     async with database.write() as tx:
@@ -122,7 +122,7 @@ async def test_other_projects_are_left_alone(database: Database) -> None:
 
 
 async def test_a_memory_for_all_projects_can_be_taken_back_in_each(database: Database) -> None:
-    project = await settle(database, Identity(root="/work/one", name="one"))
+    project = await settle(database, Identity(root="/srv/one", name="one"))
     number = await remember(database)
     assert (await memories.get(database, number)).project_id is None
     assert len(await reversal.latest(database, 1, project_id=project.id)) == 1
