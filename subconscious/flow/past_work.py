@@ -45,7 +45,7 @@ SHORTEST_REFUSED = 20
 NEAR = 0.65
 """Cosine that few texts exceed: what would not be likely enough with it need not be embedded."""
 
-BESIDE = 0.15
+BESIDE = 0.1
 """Probability from which further sentences of the same answer are told beside it."""
 
 SENTENCES = 3
