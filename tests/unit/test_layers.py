@@ -13,6 +13,7 @@ LIBRARY = ROOT / "subconscious"
 PURE = {
     *("decay", "errors", "graph", "home", "kinds", "link_types", "model", "promote", "quoting", "reasons", "settings"),
     *("git_command", "git_files", "json_bounds", "ownership", "programs", "safe_files", "text", "trust"),
+    "settings_file",
 }
 GROUND = {"claude_files", "client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
 WORKSHOP = {"capture", "failures", "links", "llm", "poisoning", "repute", "search", "sources", "standings"}
@@ -24,6 +25,7 @@ LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow", "friction", "ren
 FREE = {"subconscious"}
 CLI_MAY = {
     *("client", "demo", "doctor", "errors", "home", "programs", "quoting", "restore", "safe_files", "settings"),
+    "settings_file",
 }
 
 
