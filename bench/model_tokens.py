@@ -19,6 +19,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,10 @@ GREETING = "hello-0000"
 A_CANDIDATE = 3000
 """Tokens of a session for which a model proposes one candidate, as the instruction asks."""
 
-LONG = 80
-"""Characters from which a turn counts that is told as new twice: shorter ones ("continue") recur by themselves."""
+LONG = 160
+"""Characters from which two turns in a row count that are told as new twice: shorter ones recur by themselves."""
 
-ANSWERED, A_NOTE, STORY = 700, 120, 250
+ANSWERED, A_NOTE, STORY, A_VERDICT = 700, 120, 250, 60
 
 Row = dict[str, Any]
 
@@ -44,22 +45,24 @@ class Reader:
     """Stands in for a model, and sees what is sent."""
 
     fresh: Counter[str] = field(default_factory=Counter)
-    """Turns that were told as new, and how often."""
+    """Pairs of turns that were told as new, and how often: a single one may recur, as an error does."""
 
     def __call__(self, request: Request) -> str:
         """Answer a question as a model that finds as much as it is asked for."""
         if request.purpose == "review":
             numbers = re.findall(r'"number": (\d+)', request.text)
             return json.dumps({"looks": [PASSED | {"number": int(number)} for number in numbers]})
-        return (
-            json.dumps({"candidates": list(self._candidates(request.text))}) if request.purpose == "capture" else "{}"
-        )
+        if request.purpose == "poisoning":
+            return json.dumps({"level": "none", "threat": "none", "why": "It is harmless."})
+        found = list(self._candidates(request.text)) if request.purpose == "capture" else []
+        return json.dumps({"candidates": found})
 
     def _candidates(self, text: str) -> Iterator[Row]:
         seen, _, told = text.partition("Turns 1 to ")[2].partition(" were read before:")
         turns = re.findall(r"^\[(\d+)\] (.*(?:\n(?!\[\d+\] ).*)*)", told, re.MULTILINE)
         fresh = [(int(number), said) for number, said in turns if int(number) > int(seen or 0)]
-        self.fresh.update(said for _, said in fresh if len(said) > LONG)
+        pairs = (f"{one}\n{other}" for (_, one), (_, other) in pairwise(fresh))
+        self.fresh.update(pair for pair in pairs if len(pair) > LONG)
         typed = [(number, said.removeprefix("user: ")) for number, said in fresh if said.startswith("user: ")]
         for number, said in typed[-max(1, len(told) // 4 // A_CANDIDATE) :]:
             yield PROPOSED | {"turn": number, "quote": said[:200], "content": said[:200], "summary": said[:100]}
@@ -100,7 +103,8 @@ def _by_session(ids: Sequence[str], calls: Sequence[Any], notes: dict[str, int])
     answered: Counter[str] = Counter()
     for session, purpose, tokens in calls:
         asked[session][purpose] += tokens
-        answered[session] += STORY + A_NOTE * notes.get(session, 0) if purpose == "review" else ANSWERED
+        room = {"review": STORY + A_NOTE * notes.get(session, 0), "capture": ANSWERED}
+        answered[session] += room.get(purpose, A_VERDICT)
     return {one: Sent(dict(asked[one]), answered[one]) for one in ids}
 
 
@@ -126,11 +130,11 @@ def told(sent: dict[str, Sent], reader: Reader) -> Iterator[str]:
     totals = sorted(one.total for one in sent.values())
     yield f"sessions                 {len(totals)}, of which nothing is sent {sum(1 for one in totals if not one)}"
     yield f"tokens a session         median {at(totals, 0.5)}, 95 % {at(totals, 0.95)}, most {totals[-1]}"
-    for purpose in ("capture", "review"):
+    for purpose in sorted({purpose for one in sent.values() for purpose in one.asked}):
         sizes = sorted(one.asked[purpose] for one in sent.values() if purpose in one.asked)
         yield f"  sent for {purpose:<15} median {at(sizes, 0.5)}, 95 % {at(sizes, 0.95)}, {len(sizes)} sessions"
     yield f"of a greeting            {of_greeting.total}"
-    yield f"turns told as new        {sum(reader.fresh.values())}, of which twice {_twice(reader)}"
+    yield f"pairs told as new        {sum(reader.fresh.values())}, of which twice {_twice(reader)}"
 
 
 def _twice(reader: Reader) -> int:

@@ -35,7 +35,7 @@ LONGEST_READ = 16 << 20
 LAST_QUESTION = Usage(2_400, 900)
 """Tokens of the question at a session's end and of its answer, by `python -m bench.model_tokens`."""
 
-USUAL = (7_100, 29_000)
+USUAL = (9_300, 22_000)
 """Tokens of a session, median and 95 %, of the sessions that `python -m bench.model_tokens` was run on."""
 
 ENOUGH = 3
