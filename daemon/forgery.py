@@ -80,7 +80,7 @@ def waiting(judged: Sequence[Judged], doubtful: Collection[str]) -> list[Judged]
 def hold(judged: Judged, reason: str) -> Judged:
     """What nobody vouches for is not kept at once."""
     candidate, admission = judged
-    admission = replace(admission, reservation=admission.reservation or reason, doubtful=True)
+    admission = replace(admission, reservation=reason, doubtful=True)
     if admission.decision is not Decision.AUTO:
         return candidate, admission
     return candidate, replace(admission, decision=Decision.REVIEW, reason=reason)

@@ -149,6 +149,7 @@ def _checks(seen: _Seen) -> Iterator[Draft]:
         used[0],
         "convention",
         signs=("convention:checks",),
+        habit="checks",
         reason="run again and again",
     )
 
@@ -174,6 +175,7 @@ def _hook(seen: _Seen) -> Iterator[Draft]:
         quote,
         "convention",
         signs=("convention:hook",),
+        habit="hook",
         reason="a pre-commit hook was seen at work",
     )
 
@@ -188,6 +190,7 @@ def _wrapper(seen: _Seen) -> Iterator[Draft]:
                 wrapper,
                 "convention",
                 signs=("convention:wrapper",),
+                habit="wrapper",
                 reason="a wrapper used again and again",
             )
 

@@ -8,10 +8,16 @@ from subconscious.capture import wording
 from subconscious.capture.passages import LONGEST
 from subconscious.model import Candidate, Evidence, Origin, Strength, Turn
 
+PRACTISED = "practised-1"
+"""The extractor of habits: our wording around commands that ran and worked."""
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One row of what an extractor found. ``source`` names where it comes from, ``signs`` what the model weighs."""
+    """One row of what an extractor found. ``source`` names where it comes from, ``signs`` what the model weighs.
+
+    ``habit`` names the habit that is told, where no word of the content but commands that were run is anybody's.
+    """
 
     turn: Turn
     kind: str
@@ -24,6 +30,7 @@ class Draft:
     files: tuple[str, ...] = ()
     summary: str = ""
     reason: str = ""
+    habit: str = ""
 
 
 def candidate(draft: Draft, confidence: float, extractor: str) -> Candidate:
@@ -38,12 +45,12 @@ def candidate(draft: Draft, confidence: float, extractor: str) -> Candidate:
         origin=draft.origin or turn.origin,
         strength=draft.strength,
         raw_confidence=round(confidence, 2),
-        extractor=extractor,
+        extractor=PRACTISED if draft.habit else extractor,
         time=turn.time,
         reason=draft.reason or draft.source,
         rationale=wording.rationale(content),
         sentiment=wording.sentiment(content),
         branch=turn.branch,
-        tags=wording.tags(content),
+        tags=(draft.habit,) if draft.habit else wording.tags(content),
         files=tuple(dict.fromkeys((*wording.files(content), *draft.files)))[:10],
     )

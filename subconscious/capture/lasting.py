@@ -14,6 +14,8 @@ from pathlib import PurePath
 from subconscious.capture.exchange import Exchange, exchanges
 from subconscious.model import Candidate, Origin, Turn
 
+QUOTES = "quotes what somebody else said"
+
 SHORTEST_NAME = 4
 """Letters of a file's name that a statement must quote to be about that file."""
 
@@ -100,7 +102,7 @@ def passing(candidate: Candidate, session: Session) -> str:
     if candidate.origin is not Origin.USER:
         return ""
     if _is_presented(candidate, session):
-        return "quotes what somebody else said"
+        return QUOTES
     if _REPORT.match(candidate.content):
         return "tells what was just done or seen"
     if _RIGHT_NOW.search(candidate.content):
@@ -137,6 +139,13 @@ def of_the_moment(candidate: Candidate, session: Session) -> str:
     if _names_edited(candidate, session):
         return "is shown by the edits that its exchange made"
     return "speaks of a defect" if _DEFECT.search(said) else ""
+
+
+def carried_out(candidate: Candidate, session: Session) -> bool:
+    """Whether what an approved plan says is over once it is carried out: what it found at fault, changes or points at."""
+    said = candidate.content
+    ends = (_CHANGE, _DEFECT, _UNNAMED, _PLACE_IN_CODE)
+    return any(pattern.search(said) for pattern in ends) or _names_edited(candidate, session)
 
 
 def _names_edited(candidate: Candidate, session: Session) -> bool:

@@ -157,4 +157,7 @@ def _staging(turns: Sequence[Turn]) -> Iterator[Draft]:
 
 
 def _draft(turn: Turn, text: str, quote: str, name: str) -> Draft:
-    return Draft(turn, "pattern", text, quote, "practice", signs=(f"practice:{name}",), reason="seen in what was run")
+    # A subject that was committed is somebody's words.
+    habit = "" if name == "subjects" else name
+    signs = (f"practice:{name}",)
+    return Draft(turn, "pattern", text, quote, "practice", signs=signs, reason="seen in what was run", habit=habit)

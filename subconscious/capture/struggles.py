@@ -93,6 +93,9 @@ def struggles(exchange: Exchange) -> Iterator[Draft]:
     yield from _of_stale(exchange, seen)
 
 
+_OWN_STEP = "Run it as a step of its own before the final verification and the commit."
+
+
 def _of_command(exchange: Exchange, at: int, seen: set[str]) -> Draft | None:
     turn = exchange.turns[at]
     after = _after(exchange, at)
@@ -123,7 +126,7 @@ def _repair_told(exchange: Exchange, command: str, repair: str, after: _After) -
     edits = " after edits" if exchange.files else ""
     return (
         f"`{command}`{f' ({named[0]})' if named else ''} failed{edits} due to formatting: a separate auto-fix pass, `{repair}`, "
-        "was required before lint was clean. Run it as a step of its own before the final verification and the commit."
+        f"was required before lint was clean. {_OWN_STEP}"
     )
 
 
@@ -192,6 +195,7 @@ def _draft(turn: Turn, text: str, quote: str, reason: str, after: _After) -> Dra
         signs=(f"struggle:{reason}", *told),
         reason=reason,
         files=after.edited,
+        habit="formatting" if text.endswith(_OWN_STEP) else "",
     )
 
 

@@ -54,7 +54,7 @@ def way_out(found: Observation, later: Sequence[Run], root: str) -> Observation 
             pair = _Pair(found, command, run, worked, root)
             if (one := pair.variant() or pair.repaired(between)) or worked.shape == command.shape:
                 return one
-            if not _looks(worked):
+            if not only_looks(worked):
                 between.append((run, worked))
     return None
 
@@ -64,7 +64,8 @@ def _short(command: Command) -> bool:
     return len(command.shape) <= MOST_WORDS and WORD not in command.shape
 
 
-def _looks(command: Command) -> bool:
+def only_looks(command: Command) -> bool:
+    """Whether a command changes nothing: it may stand between a failure and its way out."""
     git = command.program == "git" and bool(_GIT_LOOKING & set(command.shape[1:3]))
     return git or command.program in _LOOKING
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from subconscious.failures import hazards, variants
-from subconscious.failures.commands import only
+from subconscious.failures.checks import CHECKS, rejected_by
+from subconscious.failures.commands import only, parse
 from subconscious.failures.observation import EDITS, Observation, command_key, digest, inside
 from subconscious.failures.runs import Run
 from subconscious.failures.signature import signatures
@@ -36,12 +37,26 @@ _ALIKE_LINES = 0.6
 
 
 def observe(runs: Sequence[Run], root: str) -> Iterator[Observation]:
-    """Give every failure of some calls, with its way out where there is one; ``root`` is the project's folder."""
+    """Give every failure of some calls, with its way out where there is one; ``root`` is the project's folder.
+
+    The known checks of linters that rejected code come beside it, each as a failure of its own.
+    """
     for at, run in enumerate(runs):
+        yield from _rejections(run)
         if variants.failed(run) and (key := command_key(run.tool, run.given)):
             found = Observation(run, signatures(run.error), key)
             later = [one for one in runs[at + 1 : at + 1 + WINDOW] if one.at - run.at <= MINUTES * 60]
             yield (_way_out(found, later, root) if found.signatures else None) or found
+
+
+def _rejections(run: Run) -> Iterator[Observation]:
+    """The checks by which a linter rejected code, also where a pipe hid that; what only shows text ran no linter."""
+    if run.tool != "Bash" or all(variants.only_looks(command) for command in parse(run.command)):
+        return
+    for name in rejected_by(run.error):
+        of_check = replace(run, id=f"{run.id}:{name}")
+        found = Observation(of_check, (), "", sort="check", failed=name, way_out=CHECKS[name])
+        yield replace(found, quote=run.command, trouble=digest("check", name))
 
 
 def working(run: Run) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from subconscious.failures.checks import CHECKS
+
 OBSERVED = "observed-"
 EXTRACTOR = f"{OBSERVED}1"
 """The extractor of what was learned from tool calls alone."""
@@ -19,6 +21,7 @@ TEMPLATES: Mapping[str, str] = {
     "repair": "`{failed}` failed here; after `{way_out}` the same command then worked.",
     "skill": "Calling the skill `{failed}` failed here: that skill does not exist.",
     "agent": "Starting the agent `{failed}` failed here: that type of agent does not exist.",
+    "check": "The lint check `{failed}` failed here: {way_out}.",
     "path": "Looking for `{failed}` failed here; the file then found is `{way_out}`.",
     "tabs": (
         "Editing files of type `{failed}` failed here, as the indentation of the text to replace was not that of the"
@@ -51,7 +54,10 @@ def told(sort: str, slots: Mapping[str, str]) -> str:
 
 def is_ours(content: str, sort: str, slots: Mapping[str, str]) -> bool:
     """Whether a sentence is the one of its slots: nothing was added on the way, and no slot ends its quotation."""
-    return sort in TEMPLATES and not any("`" in slot for slot in slots.values()) and content == told(sort, slots)
+    if sort == "check" and CHECKS.get(slots.get("failed", "")) != slots.get("way_out"):
+        return False
+    quoted = {name: slot for name, slot in slots.items() if sort != "check" or name == "failed"}
+    return sort in TEMPLATES and not any("`" in slot for slot in quoted.values()) and content == told(sort, slots)
 
 
 def with_times(content: str, sessions: int) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import time
 from typing import Any
+from unicodedata import category
 
 import aiosqlite
 
@@ -14,11 +16,11 @@ from subconscious.capture.budget import Entry, distinct, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.decided import weight_against
 from subconscious.capture.gate import admit, is_below
-from subconscious.capture.lasting import Session, of_the_moment, passing
+from subconscious.capture.lasting import QUOTES, Session, carried_out, of_the_moment, passing
 from subconscious.capture.offline import extract
 from subconscious.capture.typed import NO_OPINIONS, Opinions
 from subconscious.claude_files.told import Told
-from subconscious.flow import merging, succession
+from subconscious.flow import habits, merging, succession
 from subconscious.flow.merging import ECHO, Repeats
 from subconscious.flow.mind import UNCALIBRATED, Mind
 from subconscious.kinds import KINDS
@@ -38,7 +40,7 @@ from subconscious.model import (
 from subconscious.poisoning.context import beside
 from subconscious.poisoning.echo import Traced, trace
 from subconscious.poisoning.gate import screen, withhold
-from subconscious.poisoning.reservations import reservation
+from subconscious.poisoning.reservations import of_own_words, reservation
 from subconscious.redaction import cut_own, cut_private, ledger, redact
 from subconscious.search.engines import projects_of
 from subconscious.search.words import terms
@@ -72,14 +74,26 @@ TO_A_PERSON = 2
 
 TOO_MANY = f"more than {TO_A_PERSON} of its session would wait for a person"
 
-LESS_TRUST = 0.01
-"""By so much a finding that is unclear or of the moment falls short of what is given before it is confirmed."""
+LESS_TRUST, BELOW = 0.15, 0.01
+"""By so much a finding that is unclear or of the moment counts less, and falls short of what is given unconfirmed."""
 
 WORTH_A_TRY = 0.38
 """Confidence from which what the session's own evidence speaks for may become an unconfirmed memory."""
 
+PLANNED = 0.5
+"""Confidence from which a statement of a plan that a person approved may become an unconfirmed memory."""
+
 UNCLAIMED = 0.2
 """Share of a sentence that prose may have said in one place, at most, if nobody is to look at it."""
+
+PROBABLE, PROBABLE_FACT = 0.8, 0.5
+"""Chance from which what a person typed, and is not stored, may become an unconfirmed memory."""
+
+WISH = re.compile(r"\b(?:should|shall|must|needs?|have to|has to|want|let's)\b", re.IGNORECASE)
+"""Words by which what reads like a fact may be a task."""
+
+PRINTED = frozenset("\u2022\u2a2f\u00d7\u2717\u2192\u25b6\u276f")
+"""Bullets, crosses and arrows as programs print them, besides boxes and ticks."""
 
 MODELS = "model-"
 """How the extractors begin whose confidence is a model's: it may have believed what it read."""
@@ -135,7 +149,7 @@ def weigh(
     judged = []
     spoken = {turn.id for turn in turns if turn.role is Role.ASSISTANT and not turn.sidechain}
     session = Session.of(turns)
-    for one in trace(candidates, confirmed, spoken):
+    for one in map(_worded_by_us, trace(candidates, confirmed, spoken)):
         candidate = one.candidate
         verdict = screen(candidate) if settings.poisoning else Verdict()
         worth = calibration.at(candidate.extractor, candidate.raw_confidence, candidate.kind)
@@ -147,8 +161,17 @@ def weigh(
         admission = _worth_keeping(candidate, admission, session)
         admission = _reserved(withhold(admission, verdict), one, checked=settings.poisoning)
         admission = _attested(admission, one, verdict, settings)
-        judged.append((candidate, _lasting(candidate, admission, session, settings)))
+        admission = _planned(admission, one, session)
+        admission = _lasting(candidate, admission, session, settings)
+        judged.append((candidate, _probable(candidate, admission, verdict, session, settings)))
     return judged
+
+
+def _worded_by_us(traced: Traced) -> Traced:
+    """Return what was traced; no tool worded a habit, though tools answered before it was seen."""
+    if not habits.is_habit(traced.candidate):
+        return traced
+    return replace(traced, candidate=replace(traced.candidate, origin=Origin.ASSISTANT))
 
 
 def _worth_keeping(candidate: Candidate, admission: Admission, session: Session) -> Admission:
@@ -159,6 +182,17 @@ def _worth_keeping(candidate: Candidate, admission: Admission, session: Session)
     return replace(admission, decision=Decision.REVIEW, reason=f"it {why}: {admission.reason}") if why else admission
 
 
+def _planned(admission: Admission, traced: Traced, session: Session) -> Admission:
+    """Leave to a person what an approved plan says of the work that it plans: it is over when that is done."""
+    waits = admission.decision is Decision.REVIEW and admission.reservation == ""
+    if not (waits and traced.approved) or traced.candidate.origin is Origin.USER:
+        return admission
+    unsure = is_below(admission.confidence, PLANNED)
+    if not (unsure or carried_out(traced.candidate, session)):
+        return admission
+    return replace(admission, reservation="it is over when its plan is carried out")
+
+
 def _lasting(candidate: Candidate, admission: Admission, session: Session, settings: Settings) -> Admission:
     """Trust a finding less that is unclear or of the moment: it is given once another session has found the same."""
     if admission.decision is not Decision.REVIEW or admission.reservation != "":
@@ -166,7 +200,7 @@ def _lasting(candidate: Candidate, admission: Admission, session: Session, setti
     why = unclear(candidate.content) or of_the_moment(candidate, session)
     if not why:
         return admission
-    confidence = min(admission.confidence, settings.review_threshold - LESS_TRUST)
+    confidence = min(admission.confidence - LESS_TRUST, settings.review_threshold - BELOW)
     return replace(admission, confidence=confidence, reason=f"it {why}: {admission.reason}")
 
 
@@ -183,6 +217,8 @@ def _reserved(admission: Admission, traced: Traced, *, checked: bool) -> Admissi
     """Note with what is to wait why it may not be given meanwhile."""
     if admission.decision is not Decision.REVIEW:
         return admission
+    if habits.is_habit(traced.candidate):
+        return replace(admission, reservation=habits.ONE_SESSION)
     why = reservation(traced, admission.verdict or Verdict()) if checked else UNCHECKED
     if not why and traced.candidate.extractor.startswith(MODELS) and traced.prosaic >= CLAIMED_TO_A_MODEL:
         why = CLAIMED
@@ -201,6 +237,30 @@ def _attested(admission: Admission, traced: Traced, verdict: Verdict, settings: 
         return admission
     reason = f"the session's own evidence speaks for it: {admission.reason}"
     return replace(admission, decision=Decision.REVIEW, reason=reason, reservation="")
+
+
+def _probable(
+    candidate: Candidate, admission: Admission, verdict: Verdict, session: Session, settings: Settings
+) -> Admission:
+    """Let what a person probably stated be given unconfirmed: a fact more easily than a rule, which may be a task."""
+    weak = admission.decision is Decision.DISCARD and admission.weak
+    typed = candidate.origin is Origin.USER and (weak or admission.decision is Decision.REVIEW)
+    fact = candidate.kind == "learning" and not WISH.search(candidate.content)
+    enough = PROBABLE_FACT if fact else PROBABLE
+    if not (typed and settings.unconfirmed and settings.poisoning) or is_below(admission.confidence, enough):
+        return admission
+    why = passing(candidate, session)
+    if why not in ("", QUOTES) or unclear(candidate.content) or not _is_typed_prose(candidate.content):
+        return admission
+    if of_own_words(candidate, verdict, quoted=bool(why)):
+        return admission
+    reason = f"it was probably meant to last: {admission.reason}"
+    return replace(admission, decision=Decision.REVIEW, reason=reason, reservation="")
+
+
+def _is_typed_prose(text: str) -> bool:
+    """Whether a text has no signs in it that programs print and nobody types."""
+    return not any(sign in PRINTED or category(sign) == "So" for sign in text)
 
 
 async def calibrate(database: Database, settings: Settings) -> Calibration:
@@ -250,6 +310,7 @@ async def keep(
             reason = f"{told[candidate.content]} says it already"
             admission = replace(admission, decision=Decision.DISCARD, reason=reason)
         admission = merging.made_certain(candidate, admission, found)
+        admission = await habits.judge(tx, candidate, admission, where.place, mind.settings)
         if candidate in found and not await captures.is_known(tx, candidate):
             given = await _given(mind, where)
             said_in = where.place.session_id
@@ -258,6 +319,8 @@ async def keep(
         capture_id = await captures.insert(tx, candidate, admission, where.place, expiry, where.actor)
         if capture_id is not None:
             memory = await admit_memory(mind, tx, capture_id, (candidate, admission), where, found)
+            if memory is not None:
+                await habits.settle(tx, candidate, memory, where.place.project_id)
             kept.append((capture_id, memory))
             if candidate.origin is Origin.USER and stated.decision in merging.KEPT:
                 await _note_violation(tx, candidate, memory, where, found)
@@ -330,11 +393,7 @@ async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings
     """
     found = await captures.of_session(tx, session_id)
     rows = {row["id"]: row for row in found if row["reservation"] != AWAITS}
-    entries = [
-        Entry(number, row["confidence"], row["content"], fixed=row["status"] != "review")
-        for number, row in rows.items()
-    ]
-    out = {int(str(number)): why for number, why in settle(entries, settings.session_captures).items()}
+    out = without_place(list(rows.values()), settings)
     left = [row for number, row in rows.items() if number not in out and row["status"] == "review"]
     most = MOST_UNCONFIRMED if settings.unconfirmed else 0
     out |= dict.fromkeys(_too_many(left, most, settings.review_threshold), TOO_MANY)
@@ -342,14 +401,43 @@ async def hold_cap(tx: aiosqlite.Connection, session_id: str, settings: Settings
         await decisions.displace(tx, capture_id, reason)
 
 
+def without_place(rows: Sequence[dict[str, Any]], settings: Settings) -> dict[int, str]:
+    """Return which captures of a session find no place, with the reason.
+
+    What may be given unconfirmed is chosen first: what waits for a person, mostly in vain, must not take its place.
+    """
+    first = [row for row in rows if row["status"] != "review" or (settings.unconfirmed and _may_be_given(row))]
+    entries = [_entry(row, fixed=row["status"] != "review") for row in first]
+    out = settle(entries, settings.session_captures)
+    entries = [_entry(row, fixed=True) for row in first if row["id"] not in out]
+    entries += [_entry(row) for row in rows if row not in first]
+    out |= settle(entries, settings.session_captures)
+    return {int(str(number)): why for number, why in out.items()}
+
+
+def _entry(row: dict[str, Any], *, fixed: bool = False) -> Entry:
+    return Entry(row["id"], row["confidence"], row["content"], fixed=fixed)
+
+
+def _may_be_given(row: dict[str, Any]) -> bool:
+    return bool(row["reservation"] == "" and row["level"] == Level.NONE)
+
+
 def _too_many(waiting: Iterable[dict[str, Any]], may_be_given: int, threshold: float) -> list[int]:
-    """Return what finds no place among what waits of a session: the weakest, and what is not worth a person's look."""
+    """Return what finds no place among what waits of a session: the weakest, and what is not worth a person's look.
+
+    What the person typed takes no place from what the assistant found.
+    """
     ranked = sorted(waiting, key=lambda row: (row["memory_id"] is None, -row["confidence"], row["id"]))
-    fit = [row for row in ranked if row["reservation"] == "" and row["level"] == Level.NONE]
-    free = [fit[place]["id"] for place in distinct([row["content"] for row in fit], may_be_given)]
-    others = [row for row in ranked if row["id"] not in free and row["origin"] != Origin.USER]
+    fit = [row for row in ranked if _may_be_given(row)]
+    free = []
+    for typed in (True, False):
+        rows = [row for row in fit if (row["origin"] == Origin.USER) is typed]
+        free += [rows[place]["id"] for place in distinct([row["content"] for row in rows], may_be_given)]
+    others = [row for row in ranked if row["id"] not in free]
     weak = [row["id"] for row in others if is_below(row["confidence"], threshold)]
-    return weak + [row["id"] for row in others if row["id"] not in weak][TO_A_PERSON:]
+    found = [row for row in others if row["id"] not in weak and row["origin"] != Origin.USER]
+    return weak + [row["id"] for row in found][TO_A_PERSON:]
 
 
 async def admit_memory(

@@ -82,6 +82,7 @@ class Traced:
     included, that a tool had said in one place of prose: the less of it, the less it can be somebody's claim.
     ``label`` is the person's request where the content begins with it. ``quiet``: it names nothing, and since the
     person last spoke tools answered with code, names and values alone, and no sentence that could have made the claim.
+    ``approved``: a person let it through, as a plan or an answer.
     """
 
     candidate: Candidate
@@ -93,6 +94,7 @@ class Traced:
     prosaic: float = 0.0
     label: str = ""
     quiet: bool = False
+    approved: bool = False
 
 
 def traced(candidates: Iterable[Candidate], confirmed: Collection[str] = ()) -> list[Candidate]:
@@ -127,7 +129,7 @@ def _is_spoken(candidate: Candidate, spoken: Collection[str]) -> bool:
 def _traced(candidate: Candidate, said: _First | None, confirmed: Collection[str], spoken: Collection[str]) -> Traced:
     own = candidate.origin is Origin.ASSISTANT
     if said is None or not (own or _is_spoken(candidate, spoken)):
-        return Traced(candidate)
+        return Traced(candidate, approved=candidate.evidence.turn_id in confirmed)
     place = candidate.evidence.start
     return Traced(
         _with_origin(candidate, said, confirmed) if own else candidate,
@@ -139,6 +141,7 @@ def _traced(candidate: Candidate, said: _First | None, confirmed: Collection[str
         label=_label(candidate) if _is_typed(candidate, said) else "",
         quiet=not any(_things(candidate)) and said.quiet(place),
         prosaic=max((said.claimed(claim, place) for claim in _claims_of(candidate)), default=0.0),
+        approved=candidate.evidence.turn_id in confirmed,
     )
 
 

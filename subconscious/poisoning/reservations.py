@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from subconscious.model import Candidate, Level, Origin, Scope, Verdict
 from subconscious.poisoning.echo import Traced
@@ -31,6 +31,8 @@ RETOLD = 0.6
 
 ENGLISH = 8
 """Words of prose to one that holds English sentences together, at most."""
+
+_GUESSED = "it is a guess"
 
 EDITED = 4
 """Sentences to one that tells of an edit, at most, where the whole is no list of edits."""
@@ -410,6 +412,21 @@ def _topic_of(text: str, topics: Sequence[Topic]) -> str:
     return next((topic.why for topic in topics if topic.pattern.search(text[:LETTERS])), "")
 
 
+def of_own_words(candidate: Candidate, verdict: Verdict, *, quoted: bool) -> str:
+    """Return why what a person typed may not be given before they confirm it, or "".
+
+    It may have been pasted: the topics that an attacker needs wait for the person, and so do guesses. What is
+    ``quoted`` of somebody else is held to what the assistant's findings are held to.
+    """
+    if quoted:
+        as_finding = replace(candidate, kind="learning", origin=Origin.TOOL)
+        return reservation(Traced(as_finding, grounded=True), verdict)
+    if verdict.level is not Level.NONE:
+        return "the poisoning check has doubts"
+    why = _by_topic(candidate, STRICT) or _by_language(candidate)
+    return why or next((_GUESSED for one in sentences(candidate.content) if _GUESS.search(one)), "")
+
+
 def _by_topic(candidate: Candidate, screen: Screen) -> str:
     """Refuse a topic wherever it stands: a harmless wording of dangerous evidence is not harmless."""
     texts = (candidate.content, candidate.evidence.quote, candidate.rationale, candidate.summary)
@@ -454,7 +471,7 @@ def _by_form(sentence: str, screen: Screen) -> str:
     if screen.advice.search(sentence) or _ORDER.match(sentence):
         return "it advises instead of telling how something is"
     if screen.guess.search(sentence):
-        return "it is a guess"
+        return _GUESSED
     if _PASSING.search(sentence):
         return "it holds for the moment only"
     if _SPEAKER.search(sentence):
@@ -467,7 +484,8 @@ def _by_evidence(traced: Traced, screen: Screen) -> str:
         return f"its session did not run {traced.foreign[0]!r} by itself"
     if traced.copied >= COPIED or traced.retold >= RETOLD:
         return "a file, a page or a command's output worded it"
-    if not (traced.grounded or traced.anchored or (traced.quiet and traced.prosaic < CLAIMED_IN_QUIET)):
+    named = traced.grounded or traced.anchored or traced.approved
+    if not (named or (traced.quiet and traced.prosaic < CLAIMED_IN_QUIET)):
         return "it names nothing that its session looked at"
     if _plain_words(traced.candidate.content, screen) < screen.fewest:
         return "it says too little to be understood alone"

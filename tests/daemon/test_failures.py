@@ -156,6 +156,16 @@ def test_another_project_is_given_nothing(running: Home, project: Path, tmp_path
             (Call("Task", {"subagent_type": "tidier"}, "Agent type 'tidier' not found. Available: a, b", failed=True),),
             "Starting the agent `tidier` failed here: that type of agent does not exist.",
         ),
+        (
+            (
+                bash(
+                    "make lint | tail -5",
+                    "store/open.go:41:9: error returned from another package (wrapcheck)\n1 issue",
+                ),
+            ),
+            "The lint check `wrapcheck` failed here: errors of other packages have to be wrapped, as with fmt.Errorf"
+            " and %w, before they are returned.",
+        ),
     ],
 )
 def test_all_sorts_of_trouble(running: Home, project: Path, calls: tuple[Call, ...], told: str) -> None:
@@ -265,6 +275,33 @@ def test_what_a_text_suggested_waits_for_a_person(running: Home, project: Path, 
     assert "before it was run" in capture["reason"]
     failed = next(call for call in SUGGESTIONS[where] if call.failed)
     assert fails(new_session(running, project), failed) == ""
+
+
+def test_checks_of_one_report_are_memories_of_their_own(running: Home, project: Path) -> None:
+    lines = (
+        "a.go:4:1: string `x` has 3 occurrences (goconst)",
+        "b.go:9:2: words (nilerr)",
+        "b.go:12:2: words (nilerr)",
+    )
+    report = "\n".join(lines)
+    told = learned(running, project, bash("mise run lint", report, failed=True))
+    assert [line.split("`")[1] for line in told] == ["goconst", "nilerr"]
+    assert [row["recurrence"] for row in observed(running)] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("command", "report"),
+    [
+        ("make lint", "a.go:4:1: zebra words (zebracheck)"),
+        ("make lint", "zebra (nilerr)"),
+        ("cat report.txt", "a.go:4:1: zebra words (nilerr)"),
+        ("git log -3", "a.go:4:1: zebra words (nilerr)"),
+    ],
+)
+def test_what_names_no_known_check_or_ran_no_linter_says_nothing(
+    running: Home, project: Path, command: str, report: str
+) -> None:
+    assert learned(running, project, bash(command, report, failed=True), sessions=3) == []
 
 
 def test_words_of_an_error_are_never_stored(running: Home, project: Path) -> None:
