@@ -143,6 +143,8 @@ _NAMED = frozenset(map(key_of, FAMILIES))
 
 def _over(ending: Ending, statements: Sequence[str]) -> list[int]:
     """What holds until something has happened, or as long as a freeze, say, lasts."""
+    if ending.topic.casefold() in PERIODS:
+        return [place for place, one in enumerate(statements) if is_for_the(ending.topic, one)][:MOST]
     told, topic = keys(ending.evidence, done=True), keys(ending.topic)
     until = [place for place, one in enumerate(statements) if any(_happened(event, told) for event in events(one))]
     lasting = topic & _RESTRICTIONS
@@ -154,8 +156,35 @@ def _over(ending: Ending, statements: Sequence[str]) -> list[int]:
     return until if len(until) <= MOST else []
 
 
+def is_for_the(period: str, statement: str) -> bool:
+    """Whether a statement holds for the current period, such as a sprint or a month."""
+    names = "|".join(next(names for names in _PERIODS if period.casefold() in names))
+    return bool(re.search(rf"\b{_THIS} (?:{names})\b", statement[:LETTERS], re.IGNORECASE))
+
+
+_PERIODS = (
+    ("sprint", "iteration", "cycle"),
+    ("week", "woche", "semaine", "semana"),
+    ("month", "monat", "mois", "mes", "mês"),
+    ("quarter", "quartal", "trimestre"),
+    ("release", "version", "milestone"),
+)
+"""Names of periods by which teams plan; those of one kind stand for each other."""
+
+PERIODS = frozenset(name for names in _PERIODS for name in names)
+_THIS = r"(?:this|the current|diese[nrsm]?|cette|ce|est[ea]|ess[ea]|nest[ea])"
+
+
+def is_for_a_time(statement: str) -> bool:
+    """Whether a statement says that it holds for a time only."""
+    return bool(_FOR_A_TIME.search(statement[:LETTERS]))
+
+
 _FOR_A_TIME = re.compile(
-    r"\b(?:freeze|frozen|weeks?|sprint|until|till|during|while|for now|as long as|demo|woche|solange|während|bis|semaine|semana)\b",
+    r"\b(?:freeze|frozen|weeks?|sprint|until|till|during|while|for now|for the moment|as long as|demo|temporar\w+|"
+    r"this (?:month|quarter|release|iteration|cycle)|woche|solange|während|bis|vorerst|diesen monat|dieses quartal|"
+    r"semaine|semana|jusqu\w*|pendant|tant que|pour l'instant|hasta|mientras|por ahora|até|enquanto|por enquanto)\b"
+    r"|まで|の間|当面|之前|期间|暂时|先用",
     re.IGNORECASE,
 )
 """What says that a rule holds for a time only."""

@@ -173,6 +173,20 @@ def _pattern(words: str) -> re.Pattern[str]:
 
 _PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
     (
+        End.OVER,
+        _pattern(
+            r"^(?:(?:it's |we have )?(?:a |the )?new|neuer|neue|neues|nouvelle|nouveau|nuev[oa]|nov[oa]) "
+            r"(sprint|iteration|cycle|week|month|quarter|woche|monat|quartal|semaine|mois|trimestre|mes|mês|semana)"
+            r"(?= (?:started|begins|begun|is here|has)\b|\W*$|\s*[.,;:!])"
+        ),
+        True,
+    ),
+    (
+        End.OVER,
+        _pattern(r"^(semana|mes|mês|sprint|trimestre) (?:nuev[oa]|nov[oa])\b"),
+        True,
+    ),
+    (
         End.NAMED,
         _pattern(
             rf"\b{_TAKE_BACK} (?:about )?(?:what(?:ever)?|everything|anything|all) (?:i|we) (?:\w+ )?"
