@@ -8,6 +8,7 @@ that agree, which the encoder hardly sees.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from enum import Enum
@@ -33,15 +34,18 @@ if TYPE_CHECKING:
 LETTERS = 300
 """Characters of a statement that are compared."""
 
-SAME, SAME_WORDS, SAME_DOUBTED, REPLACES = -0.7, 0.0, 1.0, 1.5
+SAME, SAME_WORDS, SAME_DOUBTED, REPLACES = 0.0, 0.3, 0.8, 0.9
 """Scores from which two statements say the same, in other words, in words they share or against a doubt, or the later
 replaces the earlier."""
 
-MOST_SHARED, SHARE = 3, 0.8
+MOST_SHARED, SHARE = 5, 0.8
 """Words in common up to which the model is asked, and the share of the shorter statement from which it sees too little."""
 
-COPY = 0.88
+COPY = 0.82
 """Cosine from which statements that share most words are near copies: the encoder misses the one word that counts."""
+
+FIRST_SIGN = 0x2E80
+"""Where the scripts of East Asia begin."""
 
 FEWEST = 2
 """Words in common from which one that is exchanged for another makes two statements say different things."""
@@ -53,10 +57,10 @@ DIFFERENCES = (
 ELSEWHERE = frozenset(("environment", "place", "system"))
 """Differences by which two statements are about two things."""
 
-VETOES = ELSEWHERE | {"opposite", "unit"}
+VETOES = ELSEWHERE | {"opposite", "unit", "direction"}
 """Differences by which two statements never say the same; so do amounts and names that contradict each other."""
 
-DOUBTS = frozenset(("negation", "direction", "scope", "time"))
+DOUBTS = frozenset(("negation", "scope", "time"))
 """Differences that free paraphrases have too ("no default", "only named"): the model must be surer then."""
 
 
@@ -73,6 +77,7 @@ class Compared:
     """What is seen of two statements without the encoder."""
 
     numbers: list[float]
+    """What the linear model reads of them."""
     differences: frozenset[str]
     shared: int
     share: float
@@ -86,10 +91,12 @@ class Compared:
     """Whether both name amounts, or both name things, and not the same ones."""
     copies: bool
     """Whether they are nearly alike, word for word."""
+    denies: bool
+    """Whether one forbids or denies something, and the other nothing."""
 
     def may_be_same(self) -> bool:
         """Whether their words leave it open that they say the same."""
-        if self.exchanged or self.shared > MOST_SHARED or self.contradicts or self.differences & VETOES:
+        if self.exchanged or self.denies or self.contradicts or self.shared > MOST_SHARED or self.differences & VETOES:
             return False
         return not self.copies or not (self.differences or self.turned or self.adds)
 
@@ -120,17 +127,28 @@ def compared(new: str, old: str, cosine: float) -> Compared:
         len(old) / 100,
     ]
     lacking = len(one.heavy - other.keys), len(other.heavy - one.keys)
-    return Compared(
-        numbers,
-        apart,
-        shared,
-        share,
-        exchanged=shared >= FEWEST and lacking == (1, 1),
-        adds=any(lacking),
-        turned=turned(one, other) or _modality(one) != _modality(other),
-        contradicts=amounts_contradict(new, old) or _names_contradict(one, other),
-        copies=share >= SHARE and cosine >= COPY,
-    )
+    flags = {
+        "exchanged": shared >= FEWEST and lacking == (1, 1),
+        "adds": any(lacking),
+        "turned": turned(one, other) or _modality(one) != _modality(other),
+        "contradicts": amounts_contradict(new, old) or _names_contradict(one, other),
+        "copies": share >= SHARE and cosine >= COPY,
+        "denies": _denies(new) != _denies(old),
+    }
+    return Compared([*numbers, *map(float, flags.values())], apart, shared, share, **flags)
+
+
+def _denies(text: str) -> bool:
+    return bool(_DENIES.search(text.replace("\u2019", "'")))
+
+
+_DENIES = re.compile(
+    r"\b(?:no|not|never|nothing|nobody|none|without|avoid|only|forbidden|off limits|banned|out of|instead|stop|frozen|"
+    r"freeze|down|offline|hands off|(?:do|does|is|are|ca|can|must|need|should|wo|would)n'?t|cannot|"
+    r"kein\w*|nicht|nie|nur|nichts|ohne|pas|sans|jamais|rien|ne|nada|sin|nunca|no|não|sem|só|solo)\b",
+    re.IGNORECASE,
+)
+"""Words of what is forbidden, denied or limited; a paraphrase may put them anywhere, but rarely does without any."""
 
 
 def amounts_contradict(one: str, other: str) -> bool:
@@ -215,10 +233,21 @@ def relations(new: str, olds: Sequence[str], embedder: LocalEmbedder) -> list[Re
     return [_relation(new[:LETTERS], old[:LETTERS], mine, embedder) for old in olds]
 
 
+def is_readable(text: str) -> bool:
+    """Whether the models can read a text: of Chinese and Japanese the encoder knows hardly more than single signs."""
+    return not any(ord(letter) >= FIRST_SIGN for letter in text)
+
+
 def _relation(new: str, old: str, mine: numpy.ndarray, embedder: LocalEmbedder) -> Relation:
+    if not (is_readable(new) and is_readable(old)):
+        return Relation.NEITHER
     cosine = float(mine @ embedder.embed([plain(old)])[0])
     seen = compared(new, old, cosine)
-    same, replacing = scores(seen, read(embedder.middle(plain(new), plain(old))))
+    return decided(seen, *scores(seen, read(embedder.middle(plain(new), plain(old)))))
+
+
+def decided(seen: Compared, same: float, replacing: float) -> Relation:
+    """Return what a statement does to an earlier one, by the scores and what the words leave open."""
     if same >= seen.bar() and same >= replacing and seen.may_be_same():
         return Relation.SAME
     if replacing >= REPLACES and replacing > same and not seen.differences & ELSEWHERE:
@@ -231,8 +260,13 @@ def scores(seen: Compared, encoded: Sequence[float]) -> tuple[float, float]:
     import numpy  # a tenth of a second that the daemon's start should not wait for
 
     weights = _weights()
-    found = weights[:, :-1] @ numpy.array([*encoded, *seen.numbers], numpy.float32) + weights[:, -1]
+    found = weights[:, :-1] @ numpy.array(features(seen, encoded), numpy.float32) + weights[:, -1]
     return float(found[0]), float(found[1])
+
+
+def features(seen: Compared, encoded: Sequence[float]) -> list[float]:
+    """Return what the linear model weighs: the encoder's scores, also as chances, and what the words say."""
+    return [*encoded, *(1 / (1 + math.exp(-score)) for score in encoded), *seen.numbers]
 
 
 def read(middle: numpy.ndarray) -> list[float]:
