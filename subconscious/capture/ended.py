@@ -147,6 +147,8 @@ def _over(ending: Ending, statements: Sequence[str]) -> list[int]:
         return [place for place, one in enumerate(statements) if is_for_the(ending.topic, one)][:MOST]
     told, topic = keys(ending.evidence, done=True), keys(ending.topic)
     until = [place for place, one in enumerate(statements) if any(_happened(event, told) for event in events(one))]
+    if not until and _BACK.search(ending.evidence):
+        until = [place for place, one in enumerate(statements) if topic and topic <= _away(one)]
     lasting = topic & _RESTRICTIONS
     if not until and lasting:
         until = [fit.place for fit in _fits(topic, statements)]
@@ -154,6 +156,21 @@ def _over(ending: Ending, statements: Sequence[str]) -> list[int]:
         named = [fit.place for fit in _fits(topic, statements) if fit.topic == 1]
         until = [place for place in named if _FOR_A_TIME.search(statements[place])]
     return until if len(until) <= MOST else []
+
+
+def _away(statement: str) -> frozenset[str]:
+    """The words for who or what a statement says is away: "while Ann is on vacation", "as long as the proxy is down"."""
+    return frozenset(key_of(found["subject"].casefold()) for found in _WHILE.finditer(statement[:LETTERS]))
+
+
+_WHILE = re.compile(
+    r"\b(?:while|as long as|solange|während|mientras|tant que|enquanto)\s+(?:the |our |die |der |das |la |el |le |o |a )?"
+    r"(?P<subject>[\w-]+)",
+    re.IGNORECASE,
+)
+_BACK = re.compile(
+    r"\b(?:back|again|returned|zurück|wieder|retour|revenue?s?|vuelto|vuelta|volvió|voltou|volta)\b", re.IGNORECASE
+)
 
 
 def is_for_the(period: str, statement: str) -> bool:

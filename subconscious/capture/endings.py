@@ -343,6 +343,16 @@ _PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
     (
         End.OVER,
         _pattern(
+            r"^(?:the |our |die |das |der |le |la |el |o |a )?(.+?)(?:'s| is| are| has| have| ist| sind| est| está| ha| ya)? "
+            r"(?:now |finally |endlich |enfin |ya |já )?(?:back(?: from .+)?|returned(?: from .+)?|"
+            r"(?:up|here|online|stable|healthy|available|reachable|working|in) again|zurück|wieder (?:da|oben|erreichbar|stabil)|"
+            r"de retour|revenue?s?|vuelto|de vuelta|volvió|voltou|de volta|no ar)\W*(?:$|[,;.!])"
+        ),
+        True,
+    ),
+    (
+        End.OVER,
+        _pattern(
             r"^(?:the |our |we (?:have |'ve )?(?:finished|completed|shipped|released|merged|done)(?: with)? |das |die |der |el |la |le |o |a )?"
             r"(.+?)(?:'s| is| are| was| has| have| ist| sind| est| se| foi| ha)?(?: been| now| finally| all| officially| endlich| jetzt)* "
             r"(?:over|lifted|ended|finished|complete|completed|done|released|shipped|merged|out|live|closed|through|"

@@ -51,6 +51,42 @@ def test_what_is_meant_is_ended(typed: str, ends: int) -> None:
     assert ended_by(ending, STATED) == [ends]
 
 
+FOR_A_TIME = [
+    "while ines is on vacation, omar approves the invoices",
+    "no load tests while staging is down",
+    "mientras marta está de baja, revisa diego",
+    "solange Ben im Urlaub ist, prüft Carla die Releases",
+    "this sprint only bugs",
+    "diese Woche keine Releases",
+    "our sprints take two weeks",
+]
+
+
+@pytest.mark.parametrize(
+    ("typed", "ends"),
+    [
+        ("ines is back from vacation", [0]),
+        ("ines is back, ask her", [0]),
+        ("staging is up again", [1]),
+        ("marta ya volvió", [2]),
+        ("Ben ist wieder da", [3]),
+        ("new sprint. look at the parser", [4]),
+        ("neuer Sprint!", [4]),
+        ("neue Woche", [5]),
+        ("omar is back", []),
+        ("ines is done", []),
+        ("the sprint board is up again", []),
+    ],
+)
+def test_what_holds_for_a_time_ends(typed: str, ends: list[int]) -> None:
+    assert [place for ending in endings(typed) for place in ended_by(ending, FOR_A_TIME)] == ends
+
+
+@pytest.mark.parametrize("typed", ["new week view please", "is ines back?", "when ines is back, ask her"])
+def test_what_only_looks_like_a_new_period_or_a_return_ends_nothing(typed: str) -> None:
+    assert not [place for ending in endings(typed) for place in ended_by(ending, FOR_A_TIME)]
+
+
 @pytest.mark.parametrize(
     "typed",
     [
