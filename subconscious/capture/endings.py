@@ -378,6 +378,22 @@ _PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
     (
         End.DENIED,
         _pattern(
+            r"^(?:das mit |die sache mit )?(?:den |dem |der |die |das )?(.+?) (?:brauch|muss|müss|soll)\w* "
+            r"(?:du|ihr|wir|man) (?:wirklich |jetzt |ab jetzt )?nicht mehr\b"
+        ),
+        True,
+    ),
+    (
+        End.DENIED,
+        _pattern(
+            r"\b(?:plus besoin d(?:e |')|plus la peine d(?:e |')|ya no hace falta (?:que )?|no hace falta (?=.+ más\b)|"
+            r"(?:já )?não (?:precisa|é preciso) mais (?:de )?)(.+?)(?=[,;.!]|$)"
+        ),
+        True,
+    ),
+    (
+        End.DENIED,
+        _pattern(
             r"\b(?:no longer|not any ?more|nicht mehr|não \w+ mais|ya no|ne (?=.* plus\b)|n'(?=.* plus\b))"
             r"(?: (?:needs?|have|has|need|must|required?|do|does)(?: to(?: be)?)?)?"
         ),

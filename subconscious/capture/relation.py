@@ -17,6 +17,7 @@ from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
 from subconscious.capture.ended import keys
+from subconscious.capture.endings import End, endings
 from subconscious.capture.judge import plain
 from subconscious.errors import EmbedderError
 from subconscious.text import vocabulary
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 LETTERS = 300
 """Characters of a statement that are compared."""
 
-SAME, SAME_WORDS, SAME_DOUBTED, REPLACES = 0.0, 0.3, 0.8, 0.9
+SAME, SAME_WORDS, SAME_DOUBTED, REPLACES = 0.0, 0.3, 0.8, 1.5
 """Scores from which two statements say the same, in other words, in words they share or against a doubt, or the later
 replaces the earlier."""
 
@@ -93,12 +94,18 @@ class Compared:
     """Whether they are nearly alike, word for word."""
     denies: bool
     """Whether one forbids or denies something, and the other nothing."""
+    persists: bool = False
+    """Whether the later one says that something is still so, or leaves what the earlier one forbids."""
 
     def may_be_same(self) -> bool:
         """Whether their words leave it open that they say the same."""
         if self.exchanged or self.denies or self.contradicts or self.shared > MOST_SHARED or self.differences & VETOES:
             return False
         return not self.copies or not (self.differences or self.turned or self.adds)
+
+    def may_replace(self) -> bool:
+        """Whether their words leave it open that the later one replaces the earlier: "still" says that it holds."""
+        return not (self.persists or self.differences & ELSEWHERE)
 
     def bar(self) -> float:
         """Return the score from which they say the same."""
@@ -135,7 +142,15 @@ def compared(new: str, old: str, cosine: float) -> Compared:
         "copies": share >= SHARE and cosine >= COPY,
         "denies": _denies(new) != _denies(old),
     }
-    return Compared([*numbers, *map(float, flags.values())], apart, shared, share, **flags)
+    persists = bool(_STILL.search(new) and not _STILL.search(old)) or (_denies(old) and _leaves(new))
+    return Compared([*numbers, *map(float, flags.values())], apart, shared, share, **flags, persists=persists)
+
+
+_STILL = re.compile(r"\b(?:still|immer noch|weiterhin|toujours|todavía|sigue|ainda|continua)\b", re.IGNORECASE)
+
+
+def _leaves(text: str) -> bool:
+    return any(ending.end is End.LEFT for ending in endings(text))
 
 
 def _denies(text: str) -> bool:
@@ -250,7 +265,7 @@ def decided(seen: Compared, same: float, replacing: float) -> Relation:
     """Return what a statement does to an earlier one, by the scores and what the words leave open."""
     if same >= seen.bar() and same >= replacing and seen.may_be_same():
         return Relation.SAME
-    if replacing >= REPLACES and replacing > same and not seen.differences & ELSEWHERE:
+    if replacing >= REPLACES and replacing > same and seen.may_replace():
         return Relation.REPLACES
     return Relation.NEITHER
 

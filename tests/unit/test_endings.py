@@ -59,6 +59,8 @@ FOR_A_TIME = [
     "this sprint only bugs",
     "diese Woche keine Releases",
     "our sprints take two weeks",
+    "Jeder Test bekommt einen Kommentar",
+    "chaque PR a une capture",
 ]
 
 
@@ -73,6 +75,9 @@ FOR_A_TIME = [
         ("new sprint. look at the parser", [4]),
         ("neuer Sprint!", [4]),
         ("neue Woche", [5]),
+        ("die Kommentare in den Tests brauchst du nicht mehr", [7]),
+        ("das mit dem Kommentar musst du nicht mehr machen", [7]),
+        ("plus besoin de capture dans la PR", [8]),
         ("omar is back", []),
         ("ines is done", []),
         ("the sprint board is up again", []),
