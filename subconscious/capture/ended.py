@@ -146,13 +146,14 @@ def _over(ending: Ending, statements: Sequence[str]) -> list[int]:
     if ending.topic.casefold() in PERIODS:
         return [place for place, one in enumerate(statements) if is_for_the(ending.topic, one)][:MOST]
     told, topic = keys(ending.evidence, done=True), keys(ending.topic)
+    returned = bool(_BACK.search(ending.evidence))
     until = [place for place, one in enumerate(statements) if any(_happened(event, told) for event in events(one))]
-    if not until and _BACK.search(ending.evidence):
+    if not until and returned:
         until = [place for place, one in enumerate(statements) if topic and topic <= _away(one)]
     lasting = topic & _RESTRICTIONS
     if not until and lasting:
         until = [fit.place for fit in _fits(topic, statements)]
-    if not until and topic and (len(topic) > 1 or _is_specific(topic)):
+    if not until and topic and (len(topic) > 1 or _is_specific(topic) or _ON_AGAIN.search(ending.evidence)):
         named = [fit.place for fit in _fits(topic, statements) if fit.topic == 1]
         until = [place for place in named if _FOR_A_TIME.search(statements[place])]
     return until if len(until) <= MOST else []
@@ -167,6 +168,9 @@ _WHILE = re.compile(
     r"\b(?:while|as long as|solange|während|mientras|tant que|enquanto)\s+(?:the |our |die |der |das |la |el |le |o |a )?"
     r"(?P<subject>[\w-]+)",
     re.IGNORECASE,
+)
+_ON_AGAIN = re.compile(
+    r"\b(?:back on|on again|back in|(?:real|normal|usual|regular|proper|original) .+ again|wieder an)\b", re.IGNORECASE
 )
 _BACK = re.compile(
     r"\b(?:back|again|returned|zurück|wieder|retour|revenue?s?|vuelto|vuelta|volvió|voltou|volta)\b", re.IGNORECASE

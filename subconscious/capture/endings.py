@@ -285,6 +285,14 @@ _PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
         False,
     ),
     (
+        End.OVER,
+        _pattern(
+            r"^(?:you can |we can |please )?(?:use|take|go|switch|be|we're)?\s?(?:back to )?(?:the |our )?"
+            r"(?:real|normal|usual|regular|proper|original) (.+?) (?:again|is back)\b"
+        ),
+        True,
+    ),
+    (
         End.ALLOWED,
         _pattern(
             r"\b(?:(?:you|we|i) (?:can|may|are (?:free|allowed) to|could)|(?:it's|it is) (?:ok|okay|fine|allowed) to|"
@@ -339,6 +347,14 @@ _PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
             r"abgeschaltet|entfernt|supprimée?|eliminad[oa]|removid[oa])\b"
         ),
         False,
+    ),
+    (
+        End.OVER,
+        _pattern(
+            r"^(?:the |our |please |turn )?(.+?) (?:is |are )?(?:now )?(?:back on|on again|back in|switched on again|wieder an)\b"
+            r"([^,;.!]*)"
+        ),
+        True,
     ),
     (
         End.OVER,

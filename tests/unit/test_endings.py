@@ -61,6 +61,8 @@ FOR_A_TIME = [
     "our sprints take two weeks",
     "Jeder Test bekommt einen Kommentar",
     "chaque PR a une capture",
+    "retries stay off in dev till we found the duplicates",
+    "use the fake mailer until the relay is repaired",
 ]
 
 
@@ -78,6 +80,10 @@ FOR_A_TIME = [
         ("die Kommentare in den Tests brauchst du nicht mehr", [7]),
         ("das mit dem Kommentar musst du nicht mehr machen", [7]),
         ("plus besoin de capture dans la PR", [8]),
+        ("found it, a double click. retries back on in dev", [9]),
+        ("retries are on again", [9]),
+        ("you can use the real mailer again", [10]),
+        ("mail client on again", []),
         ("omar is back", []),
         ("ines is done", []),
         ("the sprint board is up again", []),
