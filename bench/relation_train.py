@@ -1,10 +1,12 @@
-"""Train the model of what a statement does to an earlier one: `python -m bench.relation_train [--scores FILE]`.
+"""Train the model of what a statement does to an earlier one: `python -m bench.relation_train [--linear]`.
 
 Fits ``subconscious/capture/relation.py`` to the written pairs (bench/data/relations), to sentences of bench/data/speech
 beside statements that are about something else, and to the development sets of tests/unit/data. The encoder learns from
 three blocks in four; the linear model, and what is printed, from the fourth, which the encoder has not seen,
-cross-fitted by block. Writes ``relation.onnx`` and ``relation.npz`` beside the module. The encoder takes ten minutes;
-``--scores`` keeps what it says of the fourth. Needs scikit-learn, torch and onnx, which are not in the lock.
+cross-fitted by block. Writes ``relation.onnx`` and ``relation.npz`` beside the module. The encoder takes half an hour
+of processor time; ``--scores FILE`` keeps what it says of the fourth. ``--linear`` keeps the encoder that is shipped and
+fits the linear model to all that it has not seen, in two minutes. Needs scikit-learn, which is not in the lock; without
+``--linear`` torch, onnx and sympy, too.
 """
 
 from __future__ import annotations
@@ -255,8 +257,8 @@ def main() -> None:
         unseen.append(crossed)
         written.append(fitted(values[known], truth[known], weights[known]))
     report_decisions(held, unseen, embedder)
-    relation.clear()
     numpy.savez(WEIGHTS, weights=numpy.array(written))
+    relation.clear()
 
 
 if __name__ == "__main__":
