@@ -4,9 +4,9 @@ Fits ``subconscious/capture/relation.py`` to the written pairs (bench/data/relat
 beside statements that are about something else, and to the development sets of tests/unit/data. The encoder learns from
 three blocks in four; the linear model, and what is printed, from the fourth, which the encoder has not seen,
 cross-fitted by block. Writes ``relation.onnx`` and ``relation.npz`` beside the module. The encoder takes half an hour
-of processor time; ``--scores FILE`` keeps what it says of the fourth. ``--linear`` keeps the encoder that is shipped and
-fits the linear model to all that it has not seen, in two minutes. Needs scikit-learn, which is not in the lock; without
-``--linear`` torch, onnx and sympy, too.
+of processor time; ``--scores FILE`` keeps what it says of the fourth. ``--linear`` keeps the encoder that is shipped
+and fits the linear model to all that it has not seen, in two minutes. Needs scikit-learn, which is not in the lock;
+without ``--linear`` torch, onnx and sympy, too.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from time import time
+from typing import TYPE_CHECKING
 
 import aiosqlite
 
@@ -25,14 +26,17 @@ from subconscious.store import consolidations, decisions, links, memories, sessi
 from subconscious.store.filters import Filter
 from subconscious.surfacing.expiry import ends_at
 
+if TYPE_CHECKING:
+    import numpy
+
 COMPARED = 500
 """Memories of a project, the latest, among which what an ending names is looked for."""
 
 MOST_COMPARED = 8
 """Memories whose meaning is compared with that of an ending whose words fit none."""
 
-MOST_PASSING, MOST_RELATED = 40, 3
-"""Temporary statements among which the nearest to a sentence are sought, and nearest with which it is compared."""
+MOST_PASSING, MOST_RELATED = 12, 3
+"""Temporary statements, the latest, among which the nearest to a sentence are sought, and nearest that are compared."""
 
 MOST_SENTENCES = 8
 """Sentences of a message that are compared with them; a longer one tells a story."""
@@ -111,7 +115,7 @@ async def _ends_by_meaning(
     The end of something temporary is rarely a statement that is worth keeping ("found the bug, cache back on"), so it
     is looked for in all that is typed. What is stored itself is compared where it is stored (`flow/relating.py`).
     """
-    passing = [one.text for one in known if is_for_a_time(one.text)]
+    passing = await _embedded(mind, [one.text for one in known if is_for_a_time(one.text)][:MOST_PASSING])
     stored = " ".join(one.evidence.quote for one, admission in judged if admission.decision is Decision.AUTO)
     found = []
     for turn in typed if passing else ():
@@ -129,13 +133,17 @@ def _that_may_end(text: str) -> list[str]:
     return [*said, *whole] if len(said) <= MOST_SENTENCES else []
 
 
-async def _ends(mind: Mind, sentence: str, passing: Sequence[str]) -> str | None:
+async def _embedded(mind: Mind, texts: Sequence[str]) -> list[tuple[str, numpy.ndarray]]:
+    vectors = [(text, await mind.at_hand(bare(text))) for text in texts]
+    return [(text, vector) for text, vector in vectors if vector is not None]
+
+
+async def _ends(mind: Mind, sentence: str, passing: Sequence[tuple[str, numpy.ndarray]]) -> str | None:
     """Return the nearest temporary statement that a sentence replaces."""
     mine = await mind.at_hand(sentence)
     if mine is None:
         return None
-    vectors = [(text, await mind.at_hand(bare(text))) for text in passing[:MOST_PASSING]]
-    near = [(float(mine @ vector), text) for text, vector in vectors if vector is not None]
+    near = [(float(mine @ vector), text) for text, vector in passing]
     nearest = [text for cosine, text in sorted(near, reverse=True)[:MOST_RELATED] if cosine >= FAR]
     relations = await mind.relate(sentence, [bare(text) for text in nearest])
     ended = [text for text, found in zip(nearest, relations, strict=False) if found is Relation.REPLACES]

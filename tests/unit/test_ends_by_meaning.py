@@ -29,7 +29,9 @@ def embedder() -> LocalEmbedder:
 
 def mind_of(database: Database, embedder: LocalEmbedder) -> Mind:
     async def at_hand(text: str) -> numpy.ndarray:
-        return (await asyncio.to_thread(embedder.embed, [text]))[0]
+        vectors: numpy.ndarray = await asyncio.to_thread(embedder.embed, [text])
+        mine: numpy.ndarray = vectors[0]
+        return mine
 
     async def relate(new: str, olds: Sequence[str]) -> list[Relation]:
         return await asyncio.to_thread(relations, new, olds, embedder)
