@@ -142,15 +142,16 @@ def compared(new: str, old: str, cosine: float) -> Compared:
         "copies": share >= SHARE and cosine >= COPY,
         "denies": _denies(new) != _denies(old),
     }
-    persists = bool(_STILL.search(new) and not _STILL.search(old)) or (_denies(old) and _leaves(new))
+    persists = bool(_STILL.search(new) and not _STILL.search(old)) or leaves_what_is_forbidden(new, old)
     return Compared([*numbers, *map(float, flags.values())], apart, shared, share, **flags, persists=persists)
 
 
 _STILL = re.compile(r"\b(?:still|immer noch|weiterhin|toujours|todavía|sigue|ainda|continua)\b", re.IGNORECASE)
 
 
-def _leaves(text: str) -> bool:
-    return any(ending.end is End.LEFT for ending in endings(text))
+def leaves_what_is_forbidden(new: str, old: str) -> bool:
+    """Whether one says that something was left, and the earlier one forbids it: they agree."""
+    return _denies(old) and any(ending.end is End.LEFT for ending in endings(new))
 
 
 def _denies(text: str) -> bool:
