@@ -143,19 +143,69 @@ _NAMED = frozenset(map(key_of, FAMILIES))
 
 def _over(ending: Ending, statements: Sequence[str]) -> list[int]:
     """What holds until something has happened, or as long as a freeze, say, lasts."""
+    if ending.topic.casefold() in PERIODS:
+        return [place for place, one in enumerate(statements) if is_for_the(ending.topic, one)][:MOST]
     told, topic = keys(ending.evidence, done=True), keys(ending.topic)
+    returned = bool(_BACK.search(ending.evidence))
     until = [place for place, one in enumerate(statements) if any(_happened(event, told) for event in events(one))]
+    if not until and returned:
+        until = [place for place, one in enumerate(statements) if topic and topic <= _away(one)]
     lasting = topic & _RESTRICTIONS
     if not until and lasting:
         until = [fit.place for fit in _fits(topic, statements)]
-    if not until and topic and (len(topic) > 1 or _is_specific(topic)):
+    if not until and topic and (len(topic) > 1 or _is_specific(topic) or _ON_AGAIN.search(ending.evidence)):
         named = [fit.place for fit in _fits(topic, statements) if fit.topic == 1]
         until = [place for place in named if _FOR_A_TIME.search(statements[place])]
     return until if len(until) <= MOST else []
 
 
+def _away(statement: str) -> frozenset[str]:
+    """The words for who or what a statement says is away: "while Ann is on vacation", "as long as the proxy is down"."""
+    return frozenset(key_of(found["subject"].casefold()) for found in _WHILE.finditer(statement[:LETTERS]))
+
+
+_WHILE = re.compile(
+    r"\b(?:while|as long as|solange|während|mientras|tant que|enquanto)\s+(?:the |our |die |der |das |la |el |le |o |a )?"
+    r"(?P<subject>[\w-]+)",
+    re.IGNORECASE,
+)
+_ON_AGAIN = re.compile(
+    r"\b(?:back on|on again|back in|(?:real|normal|usual|regular|proper|original) .+ again|wieder an)\b", re.IGNORECASE
+)
+_BACK = re.compile(
+    r"\b(?:back|again|returned|zurück|wieder|retour|revenue?s?|vuelto|vuelta|volvió|voltou|volta)\b", re.IGNORECASE
+)
+
+
+def is_for_the(period: str, statement: str) -> bool:
+    """Whether a statement holds for the current period, such as a sprint or a month."""
+    names = "|".join(next(names for names in _PERIODS if period.casefold() in names))
+    return bool(re.search(rf"\b{_THIS} (?:{names})\b", statement[:LETTERS], re.IGNORECASE))
+
+
+_PERIODS = (
+    ("sprint", "iteration", "cycle"),
+    ("week", "woche", "semaine", "semana"),
+    ("month", "monat", "mois", "mes", "mês"),
+    ("quarter", "quartal", "trimestre"),
+    ("release", "version", "milestone"),
+)
+"""Names of periods by which teams plan; those of one kind stand for each other."""
+
+PERIODS = frozenset(name for names in _PERIODS for name in names)
+_THIS = r"(?:this|the current|diese[nrsm]?|cette|ce|est[ea]|ess[ea]|nest[ea])"
+
+
+def is_for_a_time(statement: str) -> bool:
+    """Whether a statement says that it holds for a time only."""
+    return bool(_FOR_A_TIME.search(statement[:LETTERS]))
+
+
 _FOR_A_TIME = re.compile(
-    r"\b(?:freeze|frozen|weeks?|sprint|until|till|during|while|for now|as long as|demo|woche|solange|während|bis|semaine|semana)\b",
+    r"\b(?:freeze|frozen|weeks?|sprint|until|till|during|while|for now|for the moment|as long as|demo|temporar\w+|"
+    r"this (?:month|quarter|release|iteration|cycle)|woche|solange|während|bis|vorerst|diesen monat|dieses quartal|"
+    r"semaine|semana|jusqu\w*|pendant|tant que|pour l'instant|hasta|mientras|por ahora|até|enquanto|por enquanto)\b"
+    r"|まで|の間|当面|之前|期间|暂时|先用",
     re.IGNORECASE,
 )
 """What says that a rule holds for a time only."""

@@ -173,6 +173,20 @@ def _pattern(words: str) -> re.Pattern[str]:
 
 _PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
     (
+        End.OVER,
+        _pattern(
+            r"^(?:(?:it's |we have )?(?:a |the )?new|neuer|neue|neues|nouvelle|nouveau|nuev[oa]|nov[oa]) "
+            r"(sprint|iteration|cycle|week|month|quarter|woche|monat|quartal|semaine|mois|trimestre|mes|mês|semana)"
+            r"(?= (?:started|begins|begun|is here|has)\b|\W*$|\s*[.,;:!])"
+        ),
+        True,
+    ),
+    (
+        End.OVER,
+        _pattern(r"^(semana|mes|mês|sprint|trimestre) (?:nuev[oa]|nov[oa])\b"),
+        True,
+    ),
+    (
         End.NAMED,
         _pattern(
             rf"\b{_TAKE_BACK} (?:about )?(?:what(?:ever)?|everything|anything|all) (?:i|we) (?:\w+ )?"
@@ -271,6 +285,14 @@ _PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
         False,
     ),
     (
+        End.OVER,
+        _pattern(
+            r"^(?:you can |we can |please )?(?:use|take|go|switch|be|we're)?\s?(?:back to )?(?:the |our )?"
+            r"(?:real|normal|usual|regular|proper|original) (.+?) (?:again|is back)\b"
+        ),
+        True,
+    ),
+    (
         End.ALLOWED,
         _pattern(
             r"\b(?:(?:you|we|i) (?:can|may|are (?:free|allowed) to|could)|(?:it's|it is) (?:ok|okay|fine|allowed) to|"
@@ -329,6 +351,24 @@ _PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
     (
         End.OVER,
         _pattern(
+            r"^(?:the |our |please |turn )?(.+?) (?:is |are )?(?:now )?(?:back on|on again|back in|switched on again|wieder an)\b"
+            r"([^,;.!]*)"
+        ),
+        True,
+    ),
+    (
+        End.OVER,
+        _pattern(
+            r"^(?:the |our |die |das |der |le |la |el |o |a )?(.+?)(?:'s| is| are| has| have| ist| sind| est| está| ha| ya)? "
+            r"(?:now |finally |endlich |enfin |ya |já )?(?:back(?: from .+)?|returned(?: from .+)?|"
+            r"(?:up|here|online|stable|healthy|available|reachable|working|in) again|zurück|wieder (?:da|oben|erreichbar|stabil)|"
+            r"de retour|revenue?s?|vuelto|de vuelta|volvió|voltou|de volta|no ar)\W*(?:$|[,;.!])"
+        ),
+        True,
+    ),
+    (
+        End.OVER,
+        _pattern(
             r"^(?:the |our |we (?:have |'ve )?(?:finished|completed|shipped|released|merged|done)(?: with)? |das |die |der |el |la |le |o |a )?"
             r"(.+?)(?:'s| is| are| was| has| have| ist| sind| est| se| foi| ha)?(?: been| now| finally| all| officially| endlich| jetzt)* "
             r"(?:over|lifted|ended|finished|complete|completed|done|released|shipped|merged|out|live|closed|through|"
@@ -348,6 +388,22 @@ _PATTERNS: tuple[tuple[End, re.Pattern[str], bool], ...] = (
         End.OVER,
         _pattern(
             r"^(?:we(?:'ve| have)? |i(?:'ve| have)? )?(?:just )?(?:finished|completed|shipped|released|merged) (?:the |our )?(.+)"
+        ),
+        True,
+    ),
+    (
+        End.DENIED,
+        _pattern(
+            r"^(?:das mit |die sache mit )?(?:den |dem |der |die |das )?(.+?) (?:brauch|muss|müss|soll)\w* "
+            r"(?:du|ihr|wir|man) (?:wirklich |jetzt |ab jetzt )?nicht mehr\b"
+        ),
+        True,
+    ),
+    (
+        End.DENIED,
+        _pattern(
+            r"\b(?:plus besoin d(?:e |')|plus la peine d(?:e |')|ya no hace falta (?:que )?|no hace falta (?=.+ más\b)|"
+            r"(?:já )?não (?:precisa|é preciso) mais (?:de )?)(.+?)(?=[,;.!]|$)"
         ),
         True,
     ),

@@ -10,30 +10,39 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from time import time
+from typing import TYPE_CHECKING
 
 import aiosqlite
 
-from subconscious.capture.ended import akin, ended_by, keys
-from subconscious.capture.endings import End, Ending, endings
+from subconscious.capture.ended import akin, ended_by, is_for_a_time, keys
+from subconscious.capture.endings import LONGEST, End, Ending, endings
+from subconscious.capture.relation import Relation
+from subconscious.capture.sentences import sentences
 from subconscious.flow import succession
 from subconscious.flow.mind import Mind
+from subconscious.flow.relating import FAR, bare
 from subconscious.model import Act, Admission, Candidate, Decision, Hit, Memory, Origin, Role, Turn
 from subconscious.store import consolidations, decisions, links, memories, sessions, waiting
 from subconscious.store.filters import Filter
-from subconscious.surfacing.due import NUMBERS, triggers_of
+from subconscious.surfacing.expiry import ends_at
+
+if TYPE_CHECKING:
+    import numpy
 
 COMPARED = 500
+"""Memories of a project, the latest, among which what an ending names is looked for."""
+
 MOST_COMPARED = 8
 """Memories whose meaning is compared with that of an ending whose words fit none."""
 
-"""Memories of a project, the latest, among which what an ending names is looked for."""
+MOST_PASSING, MOST_RELATED = 12, 3
+"""Temporary statements, the latest, among which the nearest to a sentence are sought, and nearest that are compared."""
 
-DAY = 86_400.0
+MOST_SENTENCES = 8
+"""Sentences of a message that are compared with them; a longer one tells a story."""
+
 LONGEST_TURN = 4000
 """Characters of a message that is read for endings; longer ones are pasted."""
-
-LETTERS = 600
-"""Characters of a memory in which the time until which it holds is looked for."""
 
 TAKEN_BACK = "taken back in the same session"
 SAYS_NO_MORE = "says only that something no longer holds"
@@ -83,14 +92,62 @@ async def ended(
 ) -> Ended:
     """Find what is ended by the turns that a person typed, without those of which nobody vouches that they did."""
     typed = [turn for turn in turns if _is_typed(turn) and turn.id not in doubtful]
-    found = [(turn, ending) for turn in typed for ending in endings(turn.text)]
-    if not found or not mind.settings.capture:
+    if not typed or not mind.settings.capture:
         return Ended(list(judged))
+    found = [(turn, ending) for turn in typed for ending in endings(turn.text)]
     known = await _statements(mind, project_id)
+    by_meaning = await _ends_by_meaning(mind, typed, judged, known)
+    found += [(turn, ending) for turn, ending, _ in by_meaning]
+    if not found:
+        return Ended(list(judged))
     session = await sessions.get(mind.database, session_id)
     search = _Search(typed, list(judged), known, session.last_prompt if session else "", session_id)
     search.cosines = {ending: await _cosines(mind, ending, known) for _, ending in found}
+    search.meant = {ending: text for _, ending, text in by_meaning}
     return search.carry_out(found)
+
+
+async def _ends_by_meaning(
+    mind: Mind, typed: Sequence[Turn], judged: Sequence[Judged], known: Sequence[_Statement]
+) -> list[tuple[Turn, Ending, str]]:
+    """Compare typed sentences with what holds for a time only; return those that end it, with the text that ends.
+
+    The end of something temporary is rarely a statement that is worth keeping ("found the bug, cache back on"), so it
+    is looked for in all that is typed. What is stored itself is compared where it is stored (`flow/relating.py`).
+    """
+    passing = await _embedded(mind, [one.text for one in known if is_for_a_time(one.text)][:MOST_PASSING])
+    stored = " ".join(one.evidence.quote for one, admission in judged if admission.decision is Decision.AUTO)
+    found = []
+    for turn in typed if passing else ():
+        for sentence in _that_may_end(turn.text):
+            if sentence not in stored and (text := await _ends(mind, sentence, passing)) is not None:
+                ending = Ending(End.OVER, "", sentence, turn.text.find(sentence), alone=False)
+                found.append((turn, ending, text))
+    return found
+
+
+def _that_may_end(text: str) -> list[str]:
+    """Return the sentences of a short message that tell something, and the message as a whole."""
+    said = [one for one in sentences(text) if not one.rstrip().endswith("?") and len(one) <= LONGEST]
+    whole = [text.strip()] if len(said) > 1 and len(text) <= LONGEST else []
+    return [*said, *whole] if len(said) <= MOST_SENTENCES else []
+
+
+async def _embedded(mind: Mind, texts: Sequence[str]) -> list[tuple[str, numpy.ndarray]]:
+    vectors = [(text, await mind.at_hand(bare(text))) for text in texts]
+    return [(text, vector) for text, vector in vectors if vector is not None]
+
+
+async def _ends(mind: Mind, sentence: str, passing: Sequence[tuple[str, numpy.ndarray]]) -> str | None:
+    """Return the nearest temporary statement that a sentence replaces."""
+    mine = await mind.at_hand(sentence)
+    if mine is None:
+        return None
+    near = [(float(mine @ vector), text) for text, vector in passing]
+    nearest = [text for cosine, text in sorted(near, reverse=True)[:MOST_RELATED] if cosine >= FAR]
+    relations = await mind.relate(sentence, [bare(text) for text in nearest])
+    ended = [text for text, found in zip(nearest, relations, strict=False) if found is Relation.REPLACES]
+    return ended[0] if ended else None
 
 
 async def _cosines(mind: Mind, ending: Ending, known: Sequence[_Statement]) -> dict[str, float]:
@@ -136,6 +193,7 @@ class _Search:
         self._order = {turn.id: place for place, turn in enumerate(typed)}
         self._retired: list[Retired] = []
         self.cosines: dict[Ending, dict[str, float]] = {}
+        self.meant: dict[Ending, str] = {}
 
     def carry_out(self, found: Iterable[tuple[Turn, Ending]]) -> Ended:
         """Retire what each ending means."""
@@ -151,6 +209,8 @@ class _Search:
 
     def _meant(self, turn: Turn, ending: Ending) -> list[_Statement]:
         said = self._said_before(turn, ending)
+        if ending in self.meant:
+            return [one for one in said if one.text == self.meant[ending]]
         if ending.end is End.LAST:
             return self._last(turn, ending, said)
         meant = [said[place] for place in ended_by(ending, [one.text for one in said])]
@@ -277,58 +337,6 @@ async def _archive(tx: aiosqlite.Connection, ids: Sequence[int], reason: str, ac
 def has_ended(memory: Memory, now: float) -> bool:
     """Whether the time until which a memory holds by its own words is over: "until Friday", "this week"."""
     return (end := ends_at(memory.content, memory.said_at)) is not None and end <= now
-
-
-def ends_at(text: str, said_at: float) -> float | None:
-    """Return the end of the day until which a statement holds; None for one that holds until further notice."""
-    text = text[:LETTERS]
-    if not _TEMPORARY.search(text) or _RECURS.search(text):
-        return None
-    dates = [one.due_at for one in triggers_of(text, said_at) if one.due_at and _is_an_end(one.words, text)]
-    if dates:
-        return max(dates) + DAY
-    midnight = said_at - said_at % DAY
-    if ahead := _AHEAD.search(text):
-        count = NUMBERS.get(ahead["count"].casefold(), 0) or int(ahead["count"])
-        return midnight + (count * (7 if ahead["unit"].casefold() == "week" else 1) + 1) * DAY
-    for pattern, days in _SPANS:
-        if pattern.search(text):
-            return midnight + days * DAY
-    if _THIS_WEEK.search(text):
-        return midnight + (7 - _weekday(said_at)) * DAY
-    return None
-
-
-def _weekday(at: float) -> int:
-    """0 for Monday; the epoch began on a Thursday."""
-    return int(at // DAY + 3) % 7
-
-
-def _is_an_end(words: str, text: str) -> bool:
-    """Whether a date is the one until which something holds, and not one at which something happens."""
-    return bool(_UNTIL.match(words) or re.search(rf"\b(?:until|till) (?:the )?{re.escape(words)}", text, re.IGNORECASE))
-
-
-_UNTIL = re.compile(r"(?:until|till|ends?|expires?)\b", re.IGNORECASE)
-_TEMPORARY = re.compile(
-    r"\b(?:until|till|ends?|expires?|today|this week|tomorrow|rest of the (?:day|week)|for the (?:day|week|next))\b",
-    re.IGNORECASE,
-)
-_AHEAD = re.compile(
-    r"\bfor the next (?P<count>\d{1,2}|an?|one|two|three|four|five|six) (?P<unit>day|week)s?\b", re.IGNORECASE
-)
-_RECURS = re.compile(
-    r"\b(?:always|every|each|from \w+ (?:until|till)|between|wait(?:s|ing)? (?:until|till))\b", re.IGNORECASE
-)
-_SPANS = (
-    (re.compile(r"\b(?:for|only|just|rest of the|the) (?:today|day)\b|\btoday only\b", re.IGNORECASE), 1),
-    (re.compile(r"\b(?:until|till) tomorrow\b", re.IGNORECASE), 2),
-)
-_THIS_WEEK = re.compile(
-    r"\b(?:for|during|only|just) (?:this|the) week\b|\brest of the week\b|\bthis week only\b"
-    r"|\buntil (?:the )?end of (?:the|this) week\b",
-    re.IGNORECASE,
-)
 
 
 async def holding_hits(mind: Mind, hits: Sequence[Hit], project_id: str | None) -> list[Hit]:

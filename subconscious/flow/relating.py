@@ -25,7 +25,10 @@ LOOKED_AT = 12
 FAR = 0.25
 """Cosine below which two statements are not compared."""
 
-_ASKED = re.compile(r" \(asked: .*\)\Z", re.DOTALL)
+FEWEST_WORDS = 3
+"""Words of a statement that are compared without what it answers."""
+
+_OCCASION = re.compile(r" \((?:asked|replying to|plan): .*\)\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,9 @@ def _first(waits: Sequence[Waiting], found: Sequence[Relation], wanted: Relation
 
 
 def bare(content: str) -> str:
-    """Return a statement without the question that it answers."""
-    return _ASKED.sub("", content)
+    """Return a statement without the question, proposal or plan that it answers, unless it says too little alone."""
+    alone = _OCCASION.sub("", content)
+    return alone if len(alone.split()) >= FEWEST_WORDS or not alone.isascii() else content
 
 
 async def _near(mind: Mind, candidate: Candidate, project_id: str) -> list[tuple[Memory, float]]:

@@ -13,6 +13,7 @@ from itertools import combinations
 import aiosqlite
 
 from subconscious.capture.ended import keys
+from subconscious.capture.relation import leaves_what_is_forbidden
 from subconscious.flow.mind import Mind
 from subconscious.model import Candidate, Link, Memory, Origin, Scope
 from subconscious.search.words import terms
@@ -73,7 +74,8 @@ async def _changed(mind: Mind, content: str, known: Sequence[Memory]) -> list[Me
         return []
     old = weighed[0][1]
     apart = differences(content, old.content) & ELSEWHERE
-    return [] if apart or same_statement(content, old.content, weighed[0][0]) else [old]
+    agree = same_statement(content, old.content, weighed[0][0]) or leaves_what_is_forbidden(content, old.content)
+    return [] if apart or agree else [old]
 
 
 def _replaced(content: str, known: Iterable[Memory]) -> list[Memory]:

@@ -13,10 +13,13 @@ RESOLVED = re.compile(r"\((?:asked|replying to|plan): |\bDecided: ")
 _PLACES = r"projects?|repos?|repository|codebase|code base|workspace|monorepo|machine|team|company|org(?:ani[sz]ation)?"
 """What "this" names even to a stranger: where a memory is kept tells which is meant."""
 
+_PERIODS = r"week(?:end)?|sprint|month|quarter|year"
+"""What "this" names by the date of the statement."""
+
 _BEGINS_ELSEWHERE = re.compile(
     r"[\W_]*(?:it|its|it's|this|that|they|these|those|he|she|both|neither|same|there(?!(?:'s| is| are|\u2019s)\b)"
     r"|the (?:same|latter|former|above|following|other))\b"
-    rf"(?! (?:{_PLACES})\b)",
+    rf"(?! (?:{_PLACES}|{_PERIODS})\b)",
     re.IGNORECASE,
 )
 """A beginning that points at a sentence before it."""

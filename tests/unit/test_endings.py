@@ -51,6 +51,53 @@ def test_what_is_meant_is_ended(typed: str, ends: int) -> None:
     assert ended_by(ending, STATED) == [ends]
 
 
+FOR_A_TIME = [
+    "while ines is on vacation, omar approves the invoices",
+    "no load tests while staging is down",
+    "mientras marta está de baja, revisa diego",
+    "solange Ben im Urlaub ist, prüft Carla die Releases",
+    "this sprint only bugs",
+    "diese Woche keine Releases",
+    "our sprints take two weeks",
+    "Jeder Test bekommt einen Kommentar",
+    "chaque PR a une capture",
+    "retries stay off in dev till we found the duplicates",
+    "use the fake mailer until the relay is repaired",
+]
+
+
+@pytest.mark.parametrize(
+    ("typed", "ends"),
+    [
+        ("ines is back from vacation", [0]),
+        ("ines is back, ask her", [0]),
+        ("staging is up again", [1]),
+        ("marta ya volvió", [2]),
+        ("Ben ist wieder da", [3]),
+        ("new sprint. look at the parser", [4]),
+        ("neuer Sprint!", [4]),
+        ("neue Woche", [5]),
+        ("die Kommentare in den Tests brauchst du nicht mehr", [7]),
+        ("das mit dem Kommentar musst du nicht mehr machen", [7]),
+        ("plus besoin de capture dans la PR", [8]),
+        ("found it, a double click. retries back on in dev", [9]),
+        ("retries are on again", [9]),
+        ("you can use the real mailer again", [10]),
+        ("mail client on again", []),
+        ("omar is back", []),
+        ("ines is done", []),
+        ("the sprint board is up again", []),
+    ],
+)
+def test_what_holds_for_a_time_ends(typed: str, ends: list[int]) -> None:
+    assert [place for ending in endings(typed) for place in ended_by(ending, FOR_A_TIME)] == ends
+
+
+@pytest.mark.parametrize("typed", ["new week view please", "is ines back?", "when ines is back, ask her"])
+def test_what_only_looks_like_a_new_period_or_a_return_ends_nothing(typed: str) -> None:
+    assert not [place for ending in endings(typed) for place in ended_by(ending, FOR_A_TIME)]
+
+
 @pytest.mark.parametrize(
     "typed",
     [

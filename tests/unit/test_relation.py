@@ -61,6 +61,34 @@ def test_look_alikes_are_neither(new: str, old: str, embedder: LocalEmbedder) ->
     assert relation(new, old, embedder) is Relation.NEITHER
 
 
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("no passwords in yaml, take them from vault", "passwords come from vault, nothing in yaml files"),
+        ("gateway is offline from 21h till 7h", "The gateway is only up between 7 and 21."),
+    ],
+)
+def test_a_denial_on_both_sides_and_equal_amounts_rule_nothing_out(new: str, old: str, embedder: LocalEmbedder) -> None:
+    assert relation(new, old, embedder) is Relation.SAME
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("every function has a docstring", "dont write docstrings"),
+        ("no squashing, keep every commit", "squash merges"),
+        ("lib/api is still generated", "everything in lib/api is generated, don't edit"),
+        ("コミットメッセージは英語で書く", "コミットメッセージは日本語で書く"),
+    ],
+)
+def test_what_denies_what_persists_and_what_cannot_be_read_is_neither_the_same_nor_lost(
+    new: str, old: str, embedder: LocalEmbedder
+) -> None:
+    assert relation(new, old, embedder) is not Relation.SAME
+    if "still" in new:
+        assert relation(new, old, embedder) is Relation.NEITHER
+
+
 @pytest.mark.parametrize("name", ["held_out", "development_4", "swaps"])
 def test_look_alikes_are_never_the_same(name: str, embedder: LocalEmbedder) -> None:
     rows = (line.split("\t") for line in (DATA / f"same_statement_{name}.tsv").read_text().splitlines())

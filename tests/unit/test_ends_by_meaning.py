@@ -1,0 +1,91 @@
+"""What is typed ends what holds for a time, however it is put: with the real models over a real store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy
+import pytest
+
+from subconscious.capture.relation import Relation, relations
+from subconscious.embeddings.local import LocalEmbedder
+from subconscious.flow import holding
+from subconscious.flow.mind import Mind
+from subconscious.model import Origin, Role, Turn
+from subconscious.settings import Settings
+from subconscious.store.connect import Database
+from subconscious.store.projects import Project
+from tests.support.minds import no_embedding, store
+
+NOW = 2_000_000_000.0
+
+
+@pytest.fixture(scope="module")
+def embedder() -> LocalEmbedder:
+    return LocalEmbedder()
+
+
+def mind_of(database: Database, embedder: LocalEmbedder) -> Mind:
+    async def at_hand(text: str) -> numpy.ndarray:
+        vectors: numpy.ndarray = await asyncio.to_thread(embedder.embed, [text])
+        mine: numpy.ndarray = vectors[0]
+        return mine
+
+    async def relate(new: str, olds: Sequence[str]) -> list[Relation]:
+        return await asyncio.to_thread(relations, new, olds, embedder)
+
+    return replace(Mind(database, None, Settings(embedder="none"), no_embedding), at_hand=at_hand, relate=relate)
+
+
+async def in_use_after(mind: Mind, project: Project, text: str) -> list[str]:
+    turn = Turn("t1", "s1", Role.USER, Origin.USER, text, NOW, "", 0, len(text))
+    found = await holding.ended(mind, [turn], [], project.id, "s1")
+    async with mind.database.write() as tx:
+        await holding.retire(tx, found, [])
+    rows = await mind.database.rows("SELECT content FROM memories WHERE archived_at IS NULL ORDER BY id")
+    return [row["content"] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("holds", "typed"),
+    [
+        (
+            "the sandbox is broken, so use the fake gateway until it is fixed",
+            "sandbox is fixed, take the real gateway again",
+        ),
+        ("while ines is on vacation, omar approves the invoices", "ines is back from vacation"),
+        ("this sprint no refactorings, only bugs", "new sprint. look at the parser"),
+        ("this month nothing but stability work", "new month! add the export"),
+    ],
+)
+async def test_the_end_of_what_is_temporary_needs_no_set_words(
+    database: Database, project: Project, embedder: LocalEmbedder, holds: str, typed: str
+) -> None:
+    await store(database, project, holds, origin=Origin.USER)
+    assert await in_use_after(mind_of(database, embedder), project, typed) == []
+
+
+@pytest.mark.parametrize(
+    ("holds", "typed"),
+    [
+        ("no merges to main until the audit is done", "merge the audit docs into my branch"),
+        ("no merges to main until the audit is done", "is the audit done?"),
+        ("this sprint no refactorings, only bugs", "the sprint board has a bug"),
+        ("while ines is on vacation, omar approves the invoices", "show the invoices of omar"),
+        ("the ci runs on arm machines", "ci runs green again"),
+    ],
+)
+async def test_other_messages_end_nothing(
+    database: Database, project: Project, embedder: LocalEmbedder, holds: str, typed: str
+) -> None:
+    await store(database, project, holds, origin=Origin.USER)
+    assert await in_use_after(mind_of(database, embedder), project, typed) == [holds]
+
+
+async def test_without_an_embedder_words_alone_decide(database: Database, project: Project) -> None:
+    holds = "while ines is on vacation, omar approves the invoices"
+    await store(database, project, holds, origin=Origin.USER)
+    mind = Mind(database, None, Settings(embedder="none"), no_embedding)
+    assert await in_use_after(mind, project, "omar need not look at invoices now, ines does") == [holds]
