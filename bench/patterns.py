@@ -31,7 +31,6 @@ from typing import Any
 
 from subconscious.capture import ended, endings, examined, narration, obstacles, passages, sentences
 from subconscious.failures import hazards, signature
-from subconscious.flow import holding
 from subconscious.poisoning import reservations, rules, views
 from subconscious.redaction import gitleaks, personal, places, shapes
 from subconscious.redaction.rule import LONGEST_MATCH, WINDOW, compiled
@@ -64,7 +63,6 @@ BOUNDS = {
     "subconscious.capture.endings.": endings.LONGEST,
     "subconscious.capture.ended.": ended.LETTERS,
     "subconscious.text.claims.": claims.LETTERS,
-    "subconscious.flow.holding.": holding.LETTERS,
     "subconscious.capture.practices.": scribe.LONGEST_COMMAND,
     "subconscious.capture.conventions.": scribe.LONGEST_COMMAND,
     "subconscious.capture.records.": scribe.LONGEST_COMMAND,
