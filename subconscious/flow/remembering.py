@@ -406,13 +406,30 @@ def without_place(rows: Sequence[dict[str, Any]], settings: Settings) -> dict[in
 
     What may be given unconfirmed is chosen first: what waits for a person, mostly in vain, must not take its place.
     """
-    first = [row for row in rows if row["status"] != "review" or (settings.unconfirmed and _may_be_given(row))]
+    doubted = _says_what_is_doubted(rows)
+    free = [row for row in rows if settings.unconfirmed and _may_be_given(row) and row["id"] not in doubted]
+    first = [row for row in rows if row["status"] != "review" or row in free]
     entries = [_entry(row, fixed=row["status"] != "review") for row in first]
     out = settle(entries, settings.session_captures)
     entries = [_entry(row, fixed=True) for row in first if row["id"] not in out]
     entries += [_entry(row) for row in rows if row not in first]
     out |= settle(entries, settings.session_captures)
     return {int(str(number)): why for number, why in out.items()}
+
+
+def _says_what_is_doubted(rows: Sequence[dict[str, Any]]) -> set[int]:
+    """Return the captures that say what another one says about which the poisoning check, or a model's origin, warns.
+
+    Whoever was taken in words one claim in many ways: the harmless wording must not come first.
+    """
+    warned = [row for row in rows if row["level"] != Level.NONE or (row["reservation"] and _is_of_model(row))]
+    entries = [_entry(row, fixed=True) for row in warned]
+    others = [row for row in rows if row["status"] == "review" and row not in warned]
+    return {row["id"] for row in others if settle([*entries, _entry(row)], len(rows))}
+
+
+def _is_of_model(row: dict[str, Any]) -> bool:
+    return str(row["extractor"]).startswith(MODELS)
 
 
 def _entry(row: dict[str, Any], *, fixed: bool = False) -> Entry:

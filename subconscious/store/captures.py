@@ -250,8 +250,9 @@ async def of_whole_session(tx: aiosqlite.Connection, session_id: str) -> list[di
 async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
     """What a session has brought that is stored, waits, or was decided by a person."""
     rows = await tx.execute_fetchall(
-        "SELECT id, status, confidence, content, origin, level, reservation, memory_id FROM implicit_captures"
-        " WHERE session_id = ? AND status IN ('captured', 'review', 'approved', 'rejected') ORDER BY id",
+        "SELECT id, status, confidence, content, origin, level, reservation, memory_id, extractor"
+        " FROM implicit_captures WHERE session_id = ?"
+        " AND status IN ('captured', 'review', 'approved', 'rejected') ORDER BY id",
         (session_id,),
     )
     return [dict(row) for row in rows]

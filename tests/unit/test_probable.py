@@ -99,6 +99,7 @@ def row(number: int, confidence: float, *, reservation: str = "") -> dict[str, A
         "content": said,
         "reservation": reservation,
         "level": "none",
+        "extractor": "offline-5",
     }
 
 
@@ -106,3 +107,10 @@ def test_what_waits_for_a_person_takes_no_place_from_what_may_be_given() -> None
     rows = [row(0, 0.9, reservation="a person must look"), row(1, 0.85, reservation="the same"), row(2, 0.5)]
     assert set(without_place(rows, Settings(session_captures=1))) == {0, 1}
     assert set(without_place(rows, Settings(session_captures=1, unconfirmed=False))) == {1, 2}
+
+
+def test_the_harmless_wording_of_what_the_check_doubts_does_not_come_first() -> None:
+    claim, harmless = row(0, 0.9, reservation="it says what people want"), row(0, 0.9) | {"id": 1}
+    assert set(without_place([claim, harmless], Settings())) == {0}
+    assert set(without_place([claim | {"level": "medium"}, harmless], Settings())) == {1}
+    assert set(without_place([claim | {"extractor": "model-2"}, harmless], Settings())) == {1}
