@@ -10,6 +10,7 @@ from pathlib import PurePath
 from time import time
 from typing import TYPE_CHECKING
 
+from subconscious.capture.draft import PRACTISED
 from subconscious.flow.fitness import fit_to_start, is_finding, unasked
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import fade, heeded, recall, superseded
@@ -148,8 +149,12 @@ def _groups(mind: Mind, work: Work, weighed: _Weighed, most: int) -> list[Group]
 
 
 def _is_heard(hit: Hit, known: Responses) -> bool:
-    """Whether a memory may be given at starts; a person's pin outweighs that nobody responds to it."""
-    return hit.memory.pinned or known.unheeded < MOST_UNHEEDED
+    """Whether a memory may be given at starts; a person's pin outweighs that nobody responds to it.
+
+    A habit is shown again by sessions that were told nothing, so that showing it is no response.
+    """
+    told = known.given if hit.memory.extractor == PRACTISED else known.unheeded
+    return hit.memory.pinned or told < MOST_UNHEEDED
 
 
 def _rule_order(hit: Hit, weighed: _Weighed) -> tuple[object, ...]:

@@ -24,13 +24,15 @@ ASKED_FOR = ("fork", "recall", "why", "mcp")
 class Responses:
     """How often a memory was used, repeated and violated.
 
-    ``unheeded`` is the number of sessions that are over, were given it since its latest response, and did not respond.
+    ``unheeded`` is the number of sessions that are over, were given it since its latest response, and did not respond;
+    ``given`` the number of all that are over and were given it.
     """
 
     used: int = 0
     repeated: int = 0
     violated: int = 0
     unheeded: int = 0
+    given: int = 0
 
 
 NONE = Responses()
@@ -55,6 +57,7 @@ class _History:
             repeated=len(self.repeated.keys() - self.violated.keys()),
             violated=len(self.violated),
             unheeded=sum(at > latest and over for at, _, over in self.given.values()),
+            given=sum(over for _, _, over in self.given.values()),
         )
 
 

@@ -14,7 +14,7 @@ from subconscious.store import links, memories, responses, sessions, surface_out
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from subconscious.surfacing import Budget, compose
-from subconscious.surfacing.portfolio import OF_ONE_SESSION, Group, choose
+from subconscious.surfacing.portfolio import MOST_UNHEEDED, OF_ONE_SESSION, Group, choose
 from tests.support.minds import make_mind, store
 from tests.support.values import NOON, make_memory
 
@@ -155,6 +155,20 @@ async def test_what_is_used_or_pinned_goes_on_being_given(database: Database, pr
         await over(database, project, session)
 
 
+async def test_a_habit_rests_after_three_sessions_though_they_all_showed_it(
+    database: Database, project: Project
+) -> None:
+    habit = await store(
+        database, project, "`mise run test` runs the tests here.", kind="pattern", extractor="practised-1"
+    )
+    mind = make_mind(database)
+    for number in range(4):
+        session = f"s{number}"
+        assert await started(mind, project, session) == ([habit] if number < MOST_UNHEEDED else [])
+        await say_again(database, habit, session)
+        await over(database, project, session)
+
+
 async def test_responses_are_told_apart(database: Database, project: Project) -> None:
     memory = await store(database, project, rule_about("cents"), kind="preference")
     for session in ("used", "violated", "unheeded"):
@@ -168,7 +182,7 @@ async def test_responses_are_told_apart(database: Database, project: Project) ->
         await tx.execute("UPDATE events SET at = ? WHERE action IN ('recur', 'violated')", (NOON - 10,))
     await gave(database, project, "unheeded", memory, NOON)
     found = (await responses.of_memories(database, [memory]))[memory]
-    assert found == responses.Responses(used=1, repeated=1, violated=1, unheeded=1)
+    assert found == responses.Responses(used=1, repeated=1, violated=1, unheeded=1, given=3)
     listed = await surfaces.listing(database, memory_id=memory)
     told = await responses.of_surfaces(database, listed)
     assert dict(zip((one.session_id for one in listed), told, strict=True)) == {
