@@ -18,7 +18,7 @@ from subconscious.model import Memory, Session
 from subconscious.projects import is_over
 from subconscious.quoting import quote, within_quotes, word
 from subconscious.store import handovers
-from subconscious.summaries import Handover
+from subconscious.summaries import MAIN_BRANCHES, Handover
 from subconscious.summaries.handover import whole_sentences
 
 LOOKED_AT = 20
@@ -115,7 +115,7 @@ def lines_of(left: Left, given: Iterable[Memory], room: int, *, earlier: bool = 
     room -= len(head)
     known = [_folded(memory.content) for memory in given]
     lines = []
-    for line in _parts(left, known):
+    for line in _parts(left, known, brief=not earlier and is_settled(left.session, left.handover)):
         if len(line) > room:
             line = f"    {whole_sentences(quote(line), room - 5)}\n" if room > LEAST else ""
         room -= len(line)
@@ -148,8 +148,19 @@ def _earlier(session: Session) -> str:
     )
 
 
-def _parts(left: Left, known: Sequence[str]) -> Iterator[str]:
-    headed = ("open",) if left.session.status == "interrupted" else ()
+def is_settled(session: Session, handover: Handover) -> bool:
+    """Whether a session's work is over as far as is known: committed to a trunk, nothing failed, nothing open.
+
+    A start is told briefly of it, since the next task is likely to be another one; a prompt that is about it is told
+    what its answers said.
+    """
+    open_ends = handover.open or handover.failed or session.status == "interrupted"
+    return session.branch in MAIN_BRANCHES and 'commit "' in handover.done and not open_ends
+
+
+def _parts(left: Left, known: Sequence[str], *, brief: bool) -> Iterator[str]:
+    headed = {"open"} if left.session.status == "interrupted" else set()
+    headed |= {"reported"} if brief else set()
     labels = RETOLD if left.handover.retold else LABELS
     for name, text in left.handover.parts():
         news = _without_known(text, known, quoted=name in QUOTED and not left.handover.retold)

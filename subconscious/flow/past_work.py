@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from time import time
 
-from subconscious.flow.handover import Left
+from subconscious.flow.handover import Left, is_settled
 from subconscious.flow.mind import Mind
 from subconscious.model import Memory, Session
 from subconscious.store import captures, handovers
@@ -123,7 +123,7 @@ def _tellable(known: Sequence[Told], told: Collection[str], refused: Sequence[st
     """All answers, without what a person refused, and what a hand-over that was given says already."""
     against = [folded for text in refused if (folded := _folded(text))]
     for session, story in known:
-        reported = story.reported if session.id in told else ""
+        reported = story.reported if session.id in told and not is_settled(session, story) else ""
         for answer in story.answers:
             lines = (one for one in answer.told if one not in reported)
             kept = tuple(one for one in lines if not _is_refused(_folded(one), against))

@@ -307,8 +307,8 @@ class Machine:
             connection.close()
 
     def remembered(self, words: str) -> list[Row]:
-        """The memories whose content holds ``words``."""
-        return [row for row in self.rows("memories") if words in row["content"]]
+        """The memories in force whose content holds ``words``; what is unconfirmed is archived."""
+        return [row for row in self.rows("memories") if words in row["content"] and row["archived_at"] is None]
 
 
 def wait_for(condition: Callable[[], object], otherwise: Callable[[], str], seconds: float = 20) -> None:

@@ -116,7 +116,7 @@ def test_what_waits_for_review_gets_the_models_words(reading: Home, talker: Spea
         "The cache uses SQLite: Let's keep the tax table in one file.",
         hinted,
     )
-    assert (refined["status"], refined["confidence"]) == ("review", 0.8)
+    assert (refined["status"], refined["confidence"]) == ("unconfirmed", 0.8)
 
 
 def test_a_provider_that_is_down_changes_nothing_and_is_made_up_for(
