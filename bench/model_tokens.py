@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import logging
 import re
 import tempfile
 from collections import Counter, defaultdict
@@ -23,6 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from bench.quiet import quiet
 from bench.reader_answers import HOUR, plan
 from bench.replay.stage import stage
 from subconscious.providers import Request
@@ -146,9 +146,9 @@ def at(ordered: Sequence[int], share: float) -> int:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0
 
 
+@quiet()
 def measure(folders: Sequence[Path], most: int) -> tuple[dict[str, Sent], Reader]:
     """Replay the folders, one store each, until so many sessions were read."""
-    logging.disable(logging.ERROR)
     reader = Reader()
     sent: dict[str, Sent] = {}
     with tempfile.TemporaryDirectory(prefix="tokens-") as made:

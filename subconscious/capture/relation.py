@@ -93,19 +93,28 @@ class Compared:
     copies: bool
     """Whether they are nearly alike, word for word."""
     denies: bool
-    """Whether one forbids or denies something, and the other nothing."""
+    """Whether one forbids or denies something, and the other nothing, or nearly the same words and the contrary."""
+    counted: bool = False
+    """Whether they are about two things that are told apart by a number: "step 3", "ticket #12"."""
     persists: bool = False
     """Whether the later one says that something is still so, or leaves what the earlier one forbids."""
 
     def may_be_same(self) -> bool:
         """Whether their words leave it open that they say the same."""
-        if self.exchanged or self.denies or self.contradicts or self.shared > MOST_SHARED or self.differences & VETOES:
+        if (
+            self.exchanged
+            or self.denies
+            or self.counted
+            or self.contradicts
+            or self.shared > MOST_SHARED
+            or self.differences & VETOES
+        ):
             return False
         return not self.copies or not (self.differences or self.turned or self.adds)
 
     def may_replace(self) -> bool:
         """Whether their words leave it open that the later one replaces the earlier: "still" says that it holds."""
-        return not (self.persists or self.differences & ELSEWHERE)
+        return not (self.persists or self.counted or self.differences & ELSEWHERE)
 
     def bar(self) -> float:
         """Return the score from which they say the same."""
@@ -140,10 +149,12 @@ def compared(new: str, old: str, cosine: float) -> Compared:
         "turned": turned(one, other) or _modality(one) != _modality(other),
         "contradicts": amounts_contradict(new, old) or _names_contradict(one, other),
         "copies": share >= SHARE and cosine >= COPY,
-        "denies": _denies(new) != _denies(old),
+        "denies": _denies(new) != _denies(old) or _is_negated(new, old),
     }
+    counted = _are_counted_apart(new, old)
     persists = bool(_STILL.search(new) and not _STILL.search(old)) or leaves_what_is_forbidden(new, old)
-    return Compared([*numbers, *map(float, flags.values())], apart, shared, share, **flags, persists=persists)
+    numbers += map(float, flags.values())
+    return Compared(numbers, apart, shared, share, **flags, counted=counted, persists=persists)
 
 
 _STILL = re.compile(r"\b(?:still|immer noch|weiterhin|toujours|todavía|sigue|ainda|continua)\b", re.IGNORECASE)
@@ -165,6 +176,46 @@ _DENIES = re.compile(
     re.IGNORECASE,
 )
 """Words of what is forbidden, denied or limited; a paraphrase may put them anywhere, but rarely does without any."""
+
+
+def _is_negated(new: str, old: str) -> bool:
+    """Whether one says the contrary in the words of the other: a negation more, and hardly another word."""
+    mine, its = (_NEGATES.subn(" ", text.casefold().replace("\u2019", "'")) for text in (new, old))
+    words, others = ({word.removesuffix("s") for word in _WORD.findall(text)} - _AUXILIARY for text, _ in (mine, its))
+    alike = len(words & others) >= SHARE * max(len(words), len(others), 1)
+    return alike and mine[1] % 2 != its[1] % 2
+
+
+_WORD = re.compile(r"[^\W_]+")
+_AUXILIARY = frozenset(("do", "doe", "did"))
+"""As they stand without their last "s"."""
+
+
+_NEGATES = re.compile(
+    r"\b(?:no|not|never|nothing|nobody|none|cannot|(?:do|does|did|is|are|was|were|ca|can|must|need|should|wo|would)n'?t|"
+    r"kein\w*|nicht|nie|nichts|pas|jamais|rien|nunca|não)\b",
+    re.IGNORECASE,
+)
+
+
+def _are_counted_apart(new: str, old: str) -> bool:
+    """Whether both speak of things of one sort that bear numbers, and of other ones: Monday's job is not Tuesday's."""
+    mine, its = _counted(new), _counted(old)
+    return any(mine[sort].isdisjoint(its[sort]) for sort in mine.keys() & its.keys())
+
+
+def _counted(text: str) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for match in _COUNTED.finditer(text.casefold()):
+        found.setdefault(match["sort"], set()).add(match["number"])
+    return found
+
+
+_COUNTED = re.compile(
+    r"(?P<sort>\b(?:number|no\.|nr\.?|case|step|stage|phase|part|ticket|issue|bug|pr|task|story|item|test|rule|option|room|"
+    r"table|shard|node|worker|tenant|customer|team|floor|build|chapter|fall|schritt|teil|paso|caso|étape|etapa|passo)|#)"
+    r"\s?#?(?P<number>\d+)\b"
+)
 
 
 def amounts_contradict(one: str, other: str) -> bool:

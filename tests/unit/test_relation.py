@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench import relations as written
-from subconscious.capture.relation import Relation, relations
+from subconscious.capture.relation import Relation, compared, relations
 from subconscious.embeddings.local import LocalEmbedder
 
 DATA = Path(__file__).parent / "data"
@@ -104,3 +104,33 @@ def test_there_are_written_pairs_of_every_sort() -> None:
     assert marks.count(">") >= 250
     assert marks.count("!") + marks.count("x") >= 250
     assert marks.count("~") >= 450
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Remember: without a VPN the deploy does not work.", "Remember: without a VPN the deploy works."),
+        ("The nightly job never locks the table.", "The nightly job locks the table."),
+    ],
+)
+def test_the_contrary_in_the_same_words_is_not_the_same(new: str, old: str) -> None:
+    for later, earlier in ((new, old), (old, new)):
+        assert not compared(later, earlier, 0.97).may_be_same()
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("The glaze number 16 wants 16 hours in the kiln.", "The glaze number 3 wants 3 hours in the kiln."),
+        ("Step 4 runs on the small machine.", "Step 2 runs on the large machine."),
+        ("ticket #12 waits for Ana", "ticket #7 waits for Ben"),
+    ],
+)
+def test_what_is_counted_is_apart(new: str, old: str) -> None:
+    seen = compared(new, old, 0.9)
+    assert not seen.may_be_same()
+    assert not seen.may_replace()
+
+
+def test_another_value_of_the_same_may_replace() -> None:
+    assert compared("The timeout of step 2 is 10 s.", "The timeout of step 2 is 5 s.", 0.9).may_replace()
