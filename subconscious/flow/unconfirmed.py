@@ -75,8 +75,9 @@ async def settle_session(mind: Mind, session_id: str) -> list[int]:
     made = []
     async with mind.database.write() as tx:
         still = {one["id"] for one in await unconfirmed.waiting(tx, session_id)}
-        for capture in found:
-            if capture["id"] not in still:
+        places = MOST_UNCONFIRMED - await unconfirmed.made_of(tx, session_id)
+        for capture in sorted(found, key=lambda one: -one["confidence"]):
+            if capture["id"] not in still or len(made) >= places:
                 continue
             if why := against[capture["id"]]:
                 await _hold_back(tx, capture, why, mind.settings)

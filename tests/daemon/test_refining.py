@@ -156,7 +156,7 @@ def test_killed_over_and_over_a_long_session_is_read_whole_and_each_thing_stored
     stopped: Home, model: FakeOpenAI, tmp_path: Path
 ) -> None:
     """Chunk by chunk; what was answered before a death is not asked for again."""
-    said = [f"The glaze number {number} wants {number} hours in the kiln, as the potter found." for number in range(24)]
+    said = [f"Pot number {number} came out of the kiln after {number} hours today." for number in range(24)]
 
     def script(text: str) -> list[Row]:
         fresh = int(text.partition("Turns 1 to ")[2].split()[0])

@@ -189,6 +189,12 @@ async def test_the_persons_own_words_are_not_displaced(core: Core, project: Proj
     assert await captures.waiting(core.database) == len(OTHERS)
 
 
+async def test_of_the_persons_own_words_too_three_are_given_and_the_rest_waits(core: Core, project: Project) -> None:
+    await said(core, project, *OTHERS, confidence=(0.71, 0.82, 0.83, 0.84, 0.72), origin=Origin.USER)
+    assert {memory.content for memory in await known(core, unconfirmed=True)} == set(OTHERS[1:4])
+    assert await captures.waiting(core.database) == len(OTHERS) - 3
+
+
 async def test_switched_off_it_only_waits(core: Core, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     core.settings = core.settings.model_copy(update={"unconfirmed": False})
     await said(core, project, *OTHERS)
