@@ -56,7 +56,7 @@ async def revive(tx: aiosqlite.Connection, memory: Memory, number: int, actor: s
     if known is None or known.archived_at is None or (known.turn_id, known.evidence) != place:
         return None
     worded = {name: value for name, value in stored(memory).items() if name in WORDED}
-    values = worded | {"archived_at": None, "embedding_status": "pending"}
+    values = worded | {"archived_at": None, "unconfirmed": 0, "embedding_status": "pending"}
     before, after = await alter(tx, "memories", number, values)
     await events.record(tx, "unarchive", "memory", number, actor=actor, reason=reason, before=before, after=after)
     kept = await held(tx, number)

@@ -68,7 +68,7 @@ async def note(tx: aiosqlite.Connection, capture_id: int, reservation: str) -> N
 async def make(tx: aiosqlite.Connection, capture_id: int, memory: Memory) -> Memory:
     """Store an unconfirmed memory of a capture that waits."""
     now = time()
-    made = await memories.insert(tx, replace(memory, archived_at=now, unconfirmed=True))
+    made = await memories.insert(tx, replace(memory, archived_at=now, unconfirmed=True), number=capture_id)
     values = {"memory_id": made.id, "expires_at": now + DAYS * DAY}
     await captures.change(tx, "unconfirmed", capture_id, values, reason="may be given until it is confirmed")
     return made
