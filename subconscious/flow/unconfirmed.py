@@ -72,7 +72,7 @@ async def settle_session(mind: Mind, session_id: str) -> list[int]:
     found = [one for one in found if one["level"] == "none"]
     against = {one["id"]: await _contradicted(mind, candidate_of(one), one["project_id"]) for one in found}
     session = await sessions.get(mind.database, session_id)
-    made = []
+    made: list[int] = []
     async with mind.database.write() as tx:
         still = {one["id"] for one in await unconfirmed.waiting(tx, session_id)}
         places = MOST_UNCONFIRMED - await unconfirmed.made_of(tx, session_id)
