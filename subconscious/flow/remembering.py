@@ -98,6 +98,9 @@ PRINTED = frozenset("\u2022\u2a2f\u00d7\u2717\u2192\u25b6\u276f")
 MODELS = "model-"
 """How the extractors begin whose confidence is a model's: it may have believed what it read."""
 
+ASKED_FOR = "told"
+"""The extractor of what somebody asked to have remembered."""
+
 CLAIMED = "a comment, document or message says nearly the same"
 CLAIMED_TO_A_MODEL = 0.1
 """As ``UNCLAIMED``, for a model's own sentence: what it adds around a claim makes the claim's share smaller."""
@@ -412,7 +415,8 @@ def without_place(rows: Sequence[dict[str, Any]], settings: Settings) -> dict[in
     entries = [_entry(row, fixed=row["status"] != "review") for row in first]
     out = settle(entries, settings.session_captures)
     entries = [_entry(row, fixed=True) for row in first if row["id"] not in out]
-    entries += [_entry(row) for row in rows if row not in first]
+    # What somebody asked for outright is looked at by itself, whoever said the same before.
+    entries += [_entry(row, fixed=row["extractor"] == ASKED_FOR) for row in rows if row not in first]
     out |= settle(entries, settings.session_captures)
     return {int(str(number)): why for number, why in out.items()}
 

@@ -13,6 +13,9 @@ from subconscious.home import Home
 from tests.support import client_stub, terminal
 from tests.support.daemons import drained
 
+# A Claude Code of another test, running at that moment, may have a prompt doubted: these run by themselves.
+pytestmark = pytest.mark.serial
+
 TYPED = "hm ok so the ledger rounds half to even in the nightly export. Prices hold four decimals."
 
 

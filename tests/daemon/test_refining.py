@@ -307,6 +307,7 @@ PARTS = [
 ]
 
 
+@pytest.mark.timeout(240)  # some 200 long turns are cleaned and read, one after the other
 def test_no_secret_and_nothing_private_leaves_the_machine(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> None:
     """At the wire, byte by byte: in prompts, answers, commands; amid a turn and where one is cut; chunk after chunk."""
     configure(stopped, **model.config, chunk_tokens=300)

@@ -15,6 +15,7 @@ FOUND: list[tuple[str, int]] = [("transcript", 10)]
 """What the bench has found: target and seed."""
 
 
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize("target", TARGETS)
 def test_nothing_that_others_write_breaks_us(target: str) -> None:
     findings = [finding for seed in range(INPUTS[target]) if (finding := attempt(target, seed))]
