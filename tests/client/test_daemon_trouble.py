@@ -85,22 +85,27 @@ def test_client_killed_during_a_session(awake: Machine, api: FakeApi) -> None:
     awake.request("stop")
     wait_for(lambda: not awake.daemon_answers(), awake.last_words)
     awake.talk("Good evening.")
-    wait_for(lambda: awake.remembered("object storage"), awake.last_words)
+    wait_for(lambda: "object storage" in str(awake.rows("implicit_captures")), awake.last_words)
     _assert_each_once(awake)
 
 
-def _assert_each_once(machine: Machine, kept: int = 2) -> None:
+def _assert_each_once(machine: Machine, kept: int | None = None) -> None:
     """Revive the daemon by a session, as a person would, and look.
 
     What was typed while a daemon that had vouched for the session's prompts did not answer waits for a person: a
-    command could have written it. ``kept`` are stored without asking.
+    command could have written it. ``kept`` are stored without asking; None: that depends on whether entries of two
+    sessions lay in the spool together.
     """
     machine.talk("Good evening.")
     machine.drain()
     said = [
         row for row in machine.rows("implicit_captures") if "invoices" in row["content"] or "object" in row["content"]
     ]
-    assert [row["status"] for row in said] == ["captured"] * kept + ["review"] * (2 - kept)
+    statuses = [row["status"] for row in said]
+    assert len(statuses) == 2
+    assert set(statuses) <= {"captured", "review"}
+    if kept is not None:
+        assert statuses == ["captured"] * kept + ["review"] * (2 - kept)
     stored = machine.remembered("invoices as PDF") + machine.remembered("object storage")
-    assert [row["recurrence"] for row in stored] == [1] * kept
+    assert [row["recurrence"] for row in stored] == [1] * statuses.count("captured")
     assert machine.spool() == []
