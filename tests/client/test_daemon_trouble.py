@@ -85,7 +85,7 @@ def test_client_killed_during_a_session(awake: Machine, api: FakeApi) -> None:
     awake.request("stop")
     wait_for(lambda: not awake.daemon_answers(), awake.last_words)
     awake.talk("Good evening.")
-    wait_for(lambda: "object storage" in str(awake.rows("implicit_captures")), awake.last_words)
+    wait_for(lambda: "object storage" in str(awake.rows("implicit_captures")), awake.last_words, 45)
     _assert_each_once(awake)
 
 
