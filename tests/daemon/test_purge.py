@@ -158,13 +158,13 @@ def test_the_header_of_what_is_set_aside_is_cleaned_and_stays_a_header(running: 
     learned(running, speaker, DECISION)
     running.buried.mkdir(exist_ok=True)
     aside = running.buried / "01-1-aa.entry"
-    header = f"subconscious 1\tStop\t1700000000000000000\t/home/kiln/api_key={SECRET}\t/home/kiln\t1\tnote=API_KEY={SECRET}"
+    header = f"subconscious 1\tStop\t1700000000000000000\t/kiln/api_key={SECRET}\t/home/kiln\t1\tnote=API_KEY={SECRET}"
     aside.write_text(f"{header}\n{json.dumps({'session_id': 'x'})}")
     assert person(running, "redact_stored")["files"] == 1
     assert knowing(running, SECRET) == []
     entry = parse_entry(aside.name, aside.read_bytes())
     assert (entry.event, entry.at, entry.config_dir) == ("Stop", 1700000000.0, "/home/kiln")
-    assert entry.project_dir == "/home/kiln/api_key=[redacted: secret]"
+    assert entry.project_dir == "/kiln/api_key=[redacted: secret]"
 
 
 def test_a_secret_that_is_named_later_goes_from_what_was_stored_before(
