@@ -15,23 +15,35 @@ from .plausible import (
     is_written_password,
     looks_secret,
 )
-from .rule import Rule
+from .rule import Rule, entropy
 from .shapes import IDS
 
+_FULL_NAME = (
+    r"pa?s{1,2}wo?r?s?d|passwort|kennwort|contrase(?:n|\u00f1)a|mot de passe|senha|wachtwoord|has\u0142o"
+    r"|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u5bc6\u78bc|\u30d1\u30b9\u30ef\u30fc\u30c9"
+    r"|\ube44\ubc00\ubc88\ud638|\uc554\ud638"
+)
 _PASSWORD = (
-    r"(?:pa?s{1,2}wo?r?s?d|passwort|kennwort|contrase(?:n|\u00f1)a|mot de passe|senha|wachtwoord|has\u0142o|\u043f\u0430\u0440\u043e\u043b\u044c|\u5bc6\u7801|\u5bc6\u78bc|\u30d1\u30b9\u30ef\u30fc\u30c9|\ube44\ubc00\ubc88\ud638|\uc554\ud638"
-    r"|pass(?:phrase|code|key)|(?<![A-Za-z])(?:pass|pwd?)(?![a-z])"
+    rf"(?:{_FULL_NAME}|pass(?:phrase|code|key)|(?<![A-Za-z])(?:pass|pwd?)(?![a-z])"
     r"|(?-i:(?<=[a-z])P(?:ass|wd?)(?![a-z])|(?<=[A-Z])(?:PASS|PWD?)(?![A-Za-z])))"
 )
 """Names of passwords, common misspellings among them."""
 
 _SECRET = r"(?<!public)(?<!public[_-])(?:secret|token|(?:api|access|auth|private|secret|client|account|encryption|signing|storage|admin|authentication)[_. -]?key|credential|creds)"
 _UNTIL_VALUE = r"""(?P<rest>[\w-]{0,24})(?:\\{0,2}["'`])?[\])]?(?:\s?:\s?[A-Za-z][\w.?]{0,20}(?=\s?=))?\s{0,8}"""
-_SIGN = r"""(?::=|={1,3}|!==?|=>|->|::?|\|\|(?=\s{0,8}[\\"'`]))\s{0,8}"""
+_SIGN = r"""(?::=|={1,3}|!==?|=>|->|::?|[\uff1a\uff1d]|\|\|(?=\s{0,8}[\\"'`]))\s{0,8}"""
 _QUOTE = r"""(?P<quote>\\{0,2}(?:"{3}|'{3}|["'`])|&quot;)"""
 _QUOTED_AROUND = r"""["'`][,;.:)\]}>]{0,8}(?:\s|$)"""
 """The end of a quotation that holds a name with its value."""
-_BARE = r"""[^\s"'`,;&<>|\\]{4,200}+"""
+_PLAIN = r"""[^\s"'`,;&<>|\\"""
+_BARE = rf"""{_PLAIN}]{{4,200}}+(?:&{_PLAIN}=]{{1,80}}+(?![=;&]))?"""
+"""A value without quotation marks. One "&" may belong to it, unless a next parameter or command begins there."""
+
+_IS = r"(?:is|was|as|to|ist|war|lautet|es|era|est|\u00e9|jest)"
+"""What joins "password" and its value in a sentence."""
+
+_IS_UNSPACED = r"\s?(?:\u306f|\u662f|\u4e3a|\u70ba|\ub294|\uc740)[:\uff1a]?\s{0,3}"
+"""The same in Japanese, Chinese and Korean."""
 
 _NO_VALUE = re.compile(
     r"[_-]?(?:files?|paths?|dir|urls?|uri|ids?|name|len(?:gth)?|size|types?|fields?|policy|min|max|count|limit|expir\w*|ttl|"
@@ -86,6 +98,15 @@ def _is_verdict(match: re.Match[str]) -> bool:
 
 def _symbol_password(match: re.Match[str], value: str) -> bool:
     return _names_value(match) and is_symbol_password(value.rstrip("\"',;.)"))
+
+
+def _symbol_key(match: re.Match[str], value: str) -> bool:
+    """A generated key with signs among its letters, as web frameworks write theirs."""
+    del match
+    signs = {sign for sign in value if not sign.isalnum()}
+    if "://" in value or "${" in value:
+        return False
+    return len(signs) >= 3 and sum(sign.isdigit() for sign in value) >= 3 and entropy(value) >= 3.5
 
 
 def _is_set(match: re.Match[str]) -> bool:
@@ -277,7 +298,13 @@ RULES = (
     _placed(
         "password",
         _PASSWORD_HINTS,
-        rf"(?:pa?s{{1,2}}wo?r?d|passphrase)(?P<rest>[\w-]{{0,24}})(?:\s{{1,3}}(?:is|was|as|to))?\s{{1,3}}(?P<secret>{_BARE})",
+        rf"(?:pa?s{{1,2}}wo?r?d|passphrase)(?P<rest>[\w-]{{0,24}})(?:\s{{1,3}}{_IS})?\s{{1,3}}(?P<secret>{_BARE})",
+        _mixed_password,
+    ),
+    _placed(
+        "password",
+        _PASSWORD_HINTS,
+        rf"(?:{_FULL_NAME})(?P<rest>)(?:\s{{1,3}}{_IS}\s{{1,3}}|{_IS_UNSPACED})(?P<secret>[!-~]{{4,200}}+)",
         _mixed_password,
     ),
     _placed(
@@ -305,6 +332,12 @@ RULES = (
         rf"{_PASSWORD}(?P<rest>[\w-]{{0,24}})[\"'`]?\s{{0,4}}(?::=|={{1,2}}|:)\s{{0,4}}(?P<quote>[\"'`])?"
         rf"(?P<secret>(?(quote)\S{{8,120}}?(?=(?P=quote)(?:[\s,;:)}}\]]|$))|\S{{8,120}}?(?={_QUOTED_AROUND}))|\S{{8,120}}+)",
         _symbol_password,
+    ),
+    _placed(
+        "secret",
+        "secret",
+        r"secret[_-]?key(?P<rest>)[\"']?\s{0,4}[:=]\s{0,4}(?P<quote>[\"'])(?P<secret>[^\s\"'\\]{32,200}+)(?P=quote)",
+        _symbol_key,
     ),
     _placed(
         "cookie",

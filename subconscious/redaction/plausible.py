@@ -35,7 +35,9 @@ _WORDS = re.compile(
 )
 """Identifiers, paths, names: words joined by marks, with a short number at most; numbers with a unit."""
 
-_EXPRESSION = re.compile(r"[(){}\[\]]|=>|::|\b(?:self|this|req|request|config|settings|env|args|options|params)\b\.")
+_EXPRESSION = re.compile(
+    r"^https?://[^@\s]*$|[(){}\[\]]|=>|::|\b(?:self|this|req|request|config|settings|env|args|options|params)\b\."
+)
 """What a program computes: calls, subscripts, attributes of what programs often call so."""
 
 _LETTERS = re.compile(r"[A-Za-z]+\d{0,3}")

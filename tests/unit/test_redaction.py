@@ -62,6 +62,14 @@ def test_a_secret_is_replaced_and_its_surroundings_stay(kind: str, secret: str, 
         ('API_KEY="q8Zt3Lm9Wx2Rk7Vb"', "q8Zt3Lm9Wx2Rk7Vb"),
         ("kiln_secret: q8Zt3Lm9Wx2Rk7Vb", "q8Zt3Lm9Wx2Rk7Vb"),
         ("password := `Gl4ze!Twice`", "Gl4ze!Twice"),
+        ("password: Gl4ze&Twice", "Gl4ze&Twice"),
+        ("das Passwort lautet Gl4ze!Twice", "Gl4ze!Twice"),
+        ("la contrase\u00f1a es Gl4ze!Twice", "Gl4ze!Twice"),
+        ("le mot de passe est Gl4ze!Twice", "Gl4ze!Twice"),
+        ("a senha \u00e9 Gl4ze!Twice", "Gl4ze!Twice"),
+        ("\u30d1\u30b9\u30ef\u30fc\u30c9\u306fGl4ze!Twice\u3067\u3059", "Gl4ze!Twice"),
+        ("\u5bc6\u7801\uff1aGl4ze!Twice", "Gl4ze!Twice"),
+        ("SECRET_KEY = 'a8$k2!x@c9z(7q#m4v^b1n&0w*e5r-t6'", "a8$k2!x@c9z(7q#m4v^b1n&0w*e5r-t6"),
     ],
 )
 def test_a_secret_is_known_by_its_place(text: str, secret: str) -> None:
@@ -86,6 +94,9 @@ def test_a_secret_is_known_by_its_place(text: str, secret: str) -> None:
         "CountTokens: 5.23ms",
         "secret = lib/secrets/reader.py",
         "sk-learn and task-based work, desk-sized",
+        "das Passwort ist in der Datei config2.yml",
+        "secret_key: 'https://vault.local/v1/a?b=c&d=1,2,3&e=4/this/path'",
+        "SECRET_KEY = '${ENV.SECRET_KEY_123:-default(1)}/abc/def/ghi/jkl'",
     ],
 )
 def test_ordinary_text_stays(text: str) -> None:
