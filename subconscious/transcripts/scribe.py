@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
-from typing import ClassVar
+from typing import ClassVar, TypedDict, Unpack
 
 from subconscious.model import Act, Origin, Role, Turn
 from subconscious.transcripts import speech
@@ -51,6 +51,19 @@ LONGEST_BEFORE = 1500
 _LONGEST_PATH = 4096
 """Characters of a path, a branch or an id; longer ones are none."""
 _LONGEST_AIM = 300
+
+
+class _Seen(TypedDict, total=False):
+    """What only some turns have: what was called, shown or answered."""
+
+    tools: tuple[str, ...]
+    files: tuple[str, ...]
+    commands: tuple[str, ...]
+    after_interrupt: bool
+    failed: bool
+    act: Act
+    before: str
+    shown: str
 
 
 class Scribe:
@@ -259,30 +272,17 @@ class Scribe:
 
     def _add_typed(self, line: Line, record: Record, words: str, mark: str = "") -> None:
         after = self._interrupted
-        added = self._add(line, record, Role.USER, Origin.USER, words, mark=mark, interrupted=after, before=self._said)
+        added = self._add(
+            line, record, Role.USER, Origin.USER, words, mark=mark, after_interrupt=after, before=self._said
+        )
         self._interrupted &= not added
 
     def _add(
-        self,
-        line: Line,
-        record: Record,
-        role: Role,
-        origin: Origin,
-        text: str,
-        *,
-        tools: tuple[str, ...] = (),
-        files: tuple[str, ...] = (),
-        commands: tuple[str, ...] = (),
-        mark: str = "",
-        interrupted: bool = False,
-        failed: bool = False,
-        act: Act = Act.NONE,
-        before: str = "",
-        shown: str = "",
+        self, line: Line, record: Record, role: Role, origin: Origin, text: str, mark: str = "", **seen: Unpack[_Seen]
     ) -> bool:
         """Add a turn, unless it says nothing or has no id to be known by when its line comes again."""
         uuid = string(record, "uuid")
-        if not uuid or not (text.strip() or tools or role is Role.TOOL):
+        if not uuid or not (text.strip() or seen.get("tools") or role is Role.TOOL):
             self.skipped["empty" if uuid else "no uuid"] += 1
             return False
         self.turns.append(
@@ -299,15 +299,8 @@ class Scribe:
                 branch=self.branch,
                 cwd=self.cwd,
                 sidechain=_is_side(record),
-                after_interrupt=interrupted,
                 prompt_id=string(record, "promptId") if role is Role.USER else "",
-                tools=tools,
-                files=files,
-                commands=commands,
-                failed=failed,
-                act=act,
-                before=before,
-                shown=shown,
+                **seen,
             )
         )
         return True
