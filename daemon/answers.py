@@ -82,6 +82,8 @@ TOLD_FADED = "told-faded"
 TOLD_REJUDGED = "told-rejudged"
 """The event by which a project's person was told what became of captures that were judged anew."""
 
+CHANGING_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
+
 FIT = "fits the branch and the latest words"
 """Why the engines' hits are given at a start."""
 
@@ -123,6 +125,8 @@ class Answers:
             if source in FORGETFUL:
                 await surfaces.reset(tx, session_id)
                 self._core.lately.forget(session_id)
+        if source in ("resume", "compact"):  # the session has had prompts, though none may be known
+            self._core.lately.ask(session_id, self._core.lately.asked(session_id))
         if source == "resume":
             self._core.resumed[project.id] = session_id
         # Whoever wants no memories in sessions still has to know that they may be lost.
@@ -169,7 +173,8 @@ class Answers:
     def _loaded(self, entry: Entry, context: surfacing.Context) -> str:
         """The receipt for what a session was given at its start; "" where receipts are switched off."""
         wanted = self._core.mind(entry.options).settings.receipts
-        return receipt.loaded(context.groups, context.handed_over, time()) if wanted else ""
+        handed = context.handed[0].session if context.handed else None
+        return receipt.loaded(context.groups, handed, time()) if wanted else ""
 
     async def _remembered(self, entry: Entry, project: Project, session_id: str | None = None) -> str:
         """The receipt for what was stored since the last one, in a session or in all of the project's."""
@@ -295,9 +300,11 @@ class Answers:
             return ""
         if mind.settings.prompt_context:
             text = completed(text, self._core.lately.messages(entry.payload.session_id))
+        first = not self._core.lately.has_asked(entry.payload.session_id)
         self._core.lately.ask(entry.payload.session_id, text.removeprefix(PLAN).strip())
-        branch, commits = await asyncio.to_thread(_news, entry.payload.cwd or entry.folder)
-        prompt = Prompt(entry.payload.session_id, project.id, text, branch, commits)
+        folder = entry.payload.cwd or entry.folder
+        branch, commits = await asyncio.to_thread(_news, folder)
+        prompt = Prompt(entry.payload.session_id, project.id, text, branch, commits, folder, first)
         return self._told(prompt.session_id, PROMPTED, await surface_prompt(mind, prompt))
 
     def _told(self, session_id: str, event: str, context: surfacing.Context) -> str:
@@ -315,7 +322,8 @@ class Answers:
         root, path = await asyncio.to_thread(within, payload.file, entry.folder)
         if not path:
             return b""
-        touched = Touched(path, root, payload.words, self._core.lately.asked(payload.session_id))
+        asked, changed = self._core.lately.asked(payload.session_id), payload.tool_name in CHANGING_TOOLS
+        touched = Touched(path, root, payload.words, asked, changed)
         context = await surface_file(await self._mind(entry), await _occasion(entry, project, TOUCHED), touched)
         return output(entry.event, self._told(payload.session_id, TOUCHED, context), "")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 
 from subconscious.claude_files.told import NOTHING
@@ -11,6 +12,22 @@ from subconscious.flow.mind import Mind
 from subconscious.model import Hit, Memory, Origin
 from subconscious.search.understanding import Wanted
 from subconscious.store.filters import Filter
+from subconscious.summaries import MAIN_BRANCHES
+
+_LASTS = re.compile(
+    r"\b(?:always|never|every|each|any|all|whenever|wherever|from now on|must|only|no longer|prefer|convention|rule|policy"
+    r"|don['\u2019]?t|do not|(?:should|shall|may) not|shouldn['\u2019]?t"
+    r"|immer|nie|niemals|jede[rsn]?|siempre|nunca|toujours|jamais)\b",
+    re.IGNORECASE,
+)
+"""Words that make a statement hold beyond its task."""
+
+_FOR_THE_TASK = re.compile(
+    r"\A\W*(?:(?:ok|okay|and|so|but|also|now|then|yes|no)\W+)*"
+    r"(?:let['\u2019]?s|let us|we should|(?:can|could) (?:you|we)|please|i(?:['\u2019]d| would) like|i want|for (?:this|the) (?:pr|task|branch|change|feature))\b|\bthe new\b|\(asked: ",
+    re.IGNORECASE,
+)
+"""How a wish about the work at hand is worded, and how capture marks the answer to a question."""
 
 
 def unasked(text: str) -> Wanted:
@@ -31,6 +48,14 @@ async def told_elsewhere(mind: Mind, hits: Sequence[Hit]) -> dict[int, str]:
 def is_finding(memory: Memory) -> bool:
     """Whether a memory is what a session found out, and no person stands for it."""
     return memory.origin is not Origin.USER and not memory.verified and not memory.pinned
+
+
+def is_for_one_task(memory: Memory) -> bool:
+    """Whether a user said something for the task at hand: a wish or an answer without a word that makes it last."""
+    settled = memory.pinned or memory.verified or memory.recurrence > 1 or memory.origin is not Origin.USER
+    if settled or _LASTS.search(memory.content):
+        return False
+    return memory.branch not in MAIN_BRANCHES or bool(_FOR_THE_TASK.search(memory.content))
 
 
 def fits_a_start(memory: Memory, sure: float) -> bool:

@@ -11,7 +11,7 @@ from time import time
 from typing import TYPE_CHECKING
 
 from subconscious.capture.draft import PRACTISED
-from subconscious.flow.fitness import fit_to_start, is_finding, unasked
+from subconscious.flow.fitness import fit_to_start, is_finding, is_for_one_task, unasked
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import fade, heeded, recall, superseded
 from subconscious.model import PRIORITY_WEIGHT, Hit, Memory
@@ -21,6 +21,7 @@ from subconscious.store import corrections, memories, responses
 from subconscious.store.responses import NONE, Responses
 from subconscious.summaries import MAIN_BRANCHES
 from subconscious.surfacing import echo
+from subconscious.surfacing.bound import binding_of
 from subconscious.surfacing.marks import lean
 from subconscious.surfacing.portfolio import MOST_UNHEEDED, WAY_OUT, Group, Pick, choose, is_rule
 from subconscious.text.same_statement import NEAR, same_statement
@@ -67,7 +68,7 @@ class _Weighed:
         return self.responses.get(memory.id, NONE)
 
     def leads(self, memory: Memory) -> bool:
-        return memory.pinned or memory.id in self.promoted or is_rule(memory)
+        return memory.pinned or memory.id in self.promoted or (is_rule(memory) and not is_for_one_task(memory))
 
 
 async def chosen(mind: Mind, work: Work, due: Sequence[Hit] = ()) -> list[Pick]:
@@ -117,7 +118,7 @@ def _may_lead(memory: Memory) -> bool:
 
 def _may_be_given(hit: Hit, work: Work) -> bool:
     memory = hit.memory
-    if memory.content_hash in work.known or memory.id in work.without:
+    if memory.content_hash in work.known or memory.id in work.without or binding_of(memory) is not None:
         return False
     return not (work.late and memory.session_id == work.session_id)
 
@@ -172,14 +173,15 @@ def _touches(hit: Hit, work: Work) -> bool:
 
 
 def _may_fit(hit: Hit, work: Work) -> bool:
-    """Whether a memory may fit a start at all: what the assistant worded only fits on the branch of its task.
+    """Whether a memory may fit a start at all: what was said or found for one task only fits on the branch of it.
 
     On a trunk, where tasks follow each other, it is left to the prompts and files that it is about, unless several
     sessions found it and the last requests are about it.
     """
     on_its_branch = work.branch not in MAIN_BRANCHES and hit.memory.branch == work.branch
     found_again = hit.memory.recurrence > 1 and hit.relevance >= TOUCHES
-    return not is_finding(hit.memory) or on_its_branch or found_again
+    of_a_task = is_finding(hit.memory) or is_for_one_task(hit.memory)
+    return not of_a_task or on_its_branch or found_again
 
 
 def _worth(mind: Mind, hit: Hit, branch: str) -> float:

@@ -1,0 +1,39 @@
+"""Which failures and habits a prompt or a file shows to matter; see `surfacing.bound`."""
+
+from __future__ import annotations
+
+from subconscious.flow.mind import Mind
+from subconscious.model import Memory
+from subconscious.store import memories
+from subconscious.surfacing.bound import binding_of
+from subconscious.surfacing.files import Touched
+
+LOOKED_AT = 50
+"""Memories of a project that may be bound, the most seen first."""
+
+LEAST, MOST = 0.8, 0.99
+"""Strength of what one session showed, and of what many did."""
+
+Bound = list[tuple[Memory, float]]
+
+
+async def bindable(mind: Mind, project_id: str) -> list[Memory]:
+    """Return the memories of a project that are given only where something shows that they matter."""
+    known = await memories.bindable(mind.database, project_id, LOOKED_AT)
+    return [memory for memory in known if binding_of(memory) is not None]
+
+
+def fitting_prompt(known: list[Memory], text: str) -> Bound:
+    """Return those that a prompt shows to matter, each with how strongly."""
+    return [(one, _strength(one)) for one in known if (bound := binding_of(one)) and bound.fits_prompt(text)]
+
+
+def fitting_file(known: list[Memory], touched: Touched) -> Bound:
+    """Return those that the type of a file shows to matter, each with how strongly."""
+    fits = [one for one in known if (to := binding_of(one)) and to.fits_file(touched.path, changed=touched.changed)]
+    return [(one, _strength(one)) for one in fits]
+
+
+def _strength(memory: Memory) -> float:
+    """The more sessions showed it, the likelier it is needed again."""
+    return MOST - (MOST - LEAST) / max(1, memory.recurrence)
