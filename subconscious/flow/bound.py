@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from subconscious.flow.mind import Mind
 from subconscious.model import Memory
 from subconscious.store import memories
@@ -14,6 +17,8 @@ LOOKED_AT = 50
 LEAST, MOST = 0.8, 0.99
 """Strength of what one session showed, and of what many did."""
 
+_FILE_TYPE = re.compile(r"`\.\w{1,10}`")
+
 Bound = list[tuple[Memory, float]]
 
 
@@ -25,13 +30,22 @@ async def bindable(mind: Mind, project_id: str) -> list[Memory]:
 
 def fitting_prompt(known: list[Memory], text: str) -> Bound:
     """Return those that a prompt shows to matter, each with how strongly."""
-    return [(one, _strength(one)) for one in known if (bound := binding_of(one)) and bound.fits_prompt(text)]
+    return _each_once(one for one in known if (bound := binding_of(one)) and bound.fits_prompt(text))
 
 
 def fitting_file(known: list[Memory], touched: Touched) -> Bound:
     """Return those that the type of a file shows to matter, each with how strongly."""
-    fits = [one for one in known if (to := binding_of(one)) and to.fits_file(touched.path, changed=touched.changed)]
-    return [(one, _strength(one)) for one in fits]
+    return _each_once(
+        one for one in known if (bound := binding_of(one)) and bound.fits_file(touched.path, changed=touched.changed)
+    )
+
+
+def _each_once(found: Iterable[Memory]) -> Bound:
+    """Of those that differ in the type of files alone, the first: what helps with ``.ts`` helps with ``.tsx``."""
+    first: dict[str, Memory] = {}
+    for memory in found:
+        first.setdefault(_FILE_TYPE.sub("`.*`", memory.content), memory)
+    return [(memory, _strength(memory)) for memory in first.values()]
 
 
 def _strength(memory: Memory) -> float:

@@ -36,7 +36,8 @@ SHORTEST_NAME = 5
 """Letters of a file's name that a prompt must have to name the file."""
 
 _GOES_ON = re.compile(
-    r"\b(?:continue|carry on|go on|keep going|resume|pick up|proceed|where (?:were we|we left off|did we (?:stop|leave off))"
+    r"\b(?:continue|carry on|go on|keep going|resume|pick up|proceed"
+    r"|where (?:were we|we left off|did we (?:stop|leave off))"
     r"|what(?:'s| is) (?:left|next|still open)|last time|yesterday|weiter(?:machen)?|mach(?:en wir)? weiter|fortsetzen"
     r"|contin[uú]a(?:r|mos)?|seguimos|continuer|continue[zr]|on continue)\b",
     re.IGNORECASE,

@@ -15,8 +15,8 @@ from subconscious.store.filters import Filter
 from subconscious.summaries import MAIN_BRANCHES
 
 _LASTS = re.compile(
-    r"\b(?:always|never|every|each|any|all|whenever|wherever|from now on|must|only|no longer|prefer|convention|rule|policy"
-    r"|don['\u2019]?t|do not|(?:should|shall|may) not|shouldn['\u2019]?t"
+    r"\b(?:always|never|every|each|any|all|whenever|wherever|from now on|must|only|no longer|prefer|convention|rule"
+    r"|policy|don['\u2019]?t|do not|(?:should|shall|may) not|shouldn['\u2019]?t"
     r"|immer|nie|niemals|jede[rsn]?|siempre|nunca|toujours|jamais)\b",
     re.IGNORECASE,
 )
@@ -24,7 +24,8 @@ _LASTS = re.compile(
 
 _FOR_THE_TASK = re.compile(
     r"\A\W*(?:(?:ok|okay|and|so|but|also|now|then|yes|no)\W+)*"
-    r"(?:let['\u2019]?s|let us|we should|(?:can|could) (?:you|we)|please|i(?:['\u2019]d| would) like|i want|for (?:this|the) (?:pr|task|branch|change|feature))\b|\bthe new\b|\(asked: ",
+    r"(?:let['\u2019]?s|let us|we should|(?:can|could) (?:you|we)|please|i(?:['\u2019]d| would) like|i want"
+    r"|for (?:this|the) (?:pr|task|branch|change|feature))\b|\bthe new\b|\(asked: ",
     re.IGNORECASE,
 )
 """How a wish about the work at hand is worded, and how capture marks the answer to a question."""

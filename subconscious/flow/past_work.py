@@ -19,6 +19,7 @@ from subconscious.flow.mind import Mind
 from subconscious.model import Memory, Session
 from subconscious.store import captures, handovers
 from subconscious.summaries import MAIN_BRANCHES, PLAN, Handover
+from subconscious.summaries.answers import stands_alone
 from subconscious.summaries.handover import joined
 from subconscious.summaries.likeness import Likeness, gist, likest
 from subconscious.summaries.recalled import Compared, closest
@@ -135,7 +136,7 @@ def _tellable(known: Sequence[Told], told: Collection[str], refused: Sequence[st
         reported = story.reported if session.id in told else ""
         for answer in story.answers:
             lines = (one for one in answer.told if one not in reported)
-            kept = tuple(one for one in lines if not _is_refused(_folded(one), against))
+            kept = tuple(one for one in lines if stands_alone(one) and not _is_refused(_folded(one), against))
             yield session, replace(answer, told=kept)
 
 

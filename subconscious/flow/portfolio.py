@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 24
 """Rules and ways out that are weighed; of what fits and of what is recent, twice as many as may be given."""
-
-_FILE_TYPE = re.compile(r"`\.\w{1,10}`")
 
 OTHERS = 2
 WAYS_OUT = 2
@@ -196,11 +193,6 @@ async def _vectors(mind: Mind, ids: Iterable[int]) -> Mapping[int, numpy.ndarray
     return await mind.index.vectors(list(dict.fromkeys(ids))) if mind.index is not None else {}
 
 
-def _of_any_type(content: str) -> str:
-    """A way out without the type of the files that it was found with: what helps with ``.ts`` helps with ``.tsx``."""
-    return _FILE_TYPE.sub("`.*`", content)
-
-
 class _Alike:
     """Whether two memories say the same; words are compared only where the vectors are near, or missing."""
 
@@ -209,7 +201,7 @@ class _Alike:
 
     def __call__(self, one: Memory, other: Memory) -> bool:
         if one.extractor == other.extractor == WAY_OUT:
-            return _of_any_type(one.content) == _of_any_type(other.content)
+            return one.content == other.content
         mine, its = self._vectors.get(one.id), self._vectors.get(other.id)
         cosine = float(mine @ its) if mine is not None and its is not None else 0.0
         if cosine and cosine < NEAR:

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePath
 
+from subconscious.capture.draft import PRACTISED
 from subconscious.failures.checks import CHECKED_TYPES
 from subconscious.failures.wording import is_observed
 from subconscious.model import Memory
-
-HABIT = "practised-1"
-"""The extractor of habits; SQL compares it by its text."""
 
 _SCRIPTS = frozenset({".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"})
 _PYTHON = frozenset({".py", ".pyi"})
@@ -80,7 +78,7 @@ class Binding:
 
 def binding_of(memory: Memory) -> Binding | None:
     """Return what a memory is bound to; None where it may be given at any start."""
-    if memory.pinned or not (is_observed(memory.extractor) or memory.extractor == HABIT or _is_repair(memory)):
+    if memory.pinned or not (is_observed(memory.extractor) or memory.extractor == PRACTISED or _is_repair(memory)):
         return None
     return _binding(memory.content)
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from subconscious.flow.giving import Start, surface_start
 from subconscious.flow.mind import Mind
+from subconscious.flow.unasked import Prompt, surface_prompt
 from subconscious.model import Hit, Link, Memory, Origin, Surface
 from subconscious.store import links, memories, responses, sessions, surface_outcomes, surfaces
 from subconscious.store.connect import Database
@@ -111,7 +112,9 @@ async def test_a_way_out_for_files_of_several_types_is_given_once(database: Data
     await store(database, project, tabs.format(".ts"), recurrence=2, **common)
     most = await store(database, project, tabs.format(".tsx"), recurrence=9, **common)
     lint = await store(database, project, "`x lint` failed here; `lint` then worked.", recurrence=1, **common)
-    assert await started(make_mind(database), project) == [most, lint]
+    assert await started(make_mind(database), project) == [lint]
+    prompt = Prompt("now", project.id, "Move the header from Page.ts to Page.tsx")
+    assert [hit.memory.id for hit in (await surface_prompt(make_mind(database), prompt)).hits] == [most]
 
 
 async def test_what_another_has_taken_the_place_of_is_not_given(database: Database, project: Project) -> None:
