@@ -110,8 +110,11 @@ def fits_a_start(left: Left, branch: str) -> bool:
 
 
 def goes_on(left: Left, branch: str) -> bool:
-    """Whether a start is on the branch that a session worked on, where that is no trunk."""
-    return branch not in MAIN_BRANCHES and left.session.branch == branch
+    """Whether a start is on the branch that a session worked on, where that is no trunk.
+
+    Outside of Git there is neither a branch nor a commit that could end the work.
+    """
+    return left.session.branch == branch and (not branch or branch not in MAIN_BRANCHES)
 
 
 def is_unfinished(left: Left) -> bool:

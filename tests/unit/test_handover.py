@@ -242,6 +242,13 @@ async def test_a_first_prompt_that_goes_on_is_handed_the_last_session_once(
     assert "The work of before" not in await prompted(database, project, text)
 
 
+async def test_outside_of_git_the_last_session_is_handed_over_at_the_start(
+    database: Database, project: Project
+) -> None:
+    await ended(database, project, "before", time() - HOUR, "")
+    assert "The work of before is told here." in await told(database, project, branch="")
+
+
 async def test_unfinished_work_on_a_trunk_is_told_at_the_start_without_its_report(
     database: Database, project: Project
 ) -> None:
