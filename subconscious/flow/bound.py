@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from subconscious.flow.fitness import is_heard
 from subconscious.flow.mind import Mind
 from subconscious.model import Memory
-from subconscious.store import memories
+from subconscious.store import memories, responses
 from subconscious.surfacing.bound import binding_of
 from subconscious.surfacing.files import Touched
 
@@ -33,11 +34,17 @@ def fitting_prompt(known: list[Memory], text: str) -> Bound:
     return _each_once(one for one in known if (bound := binding_of(one)) and bound.fits_prompt(text))
 
 
-def fitting_file(known: list[Memory], touched: Touched) -> Bound:
-    """Return those that the type of a file shows to matter, each with how strongly."""
-    return _each_once(
-        one for one in known if (bound := binding_of(one)) and bound.fits_file(touched.path, changed=touched.changed)
-    )
+async def fitting_file(mind: Mind, known: list[Memory], touched: Touched) -> Bound:
+    """Return those that the type of a file shows to matter, each with how strongly.
+
+    Nearly every session reads or changes such a file, so what sessions leave unheeded rests, as it does at starts.
+    What a prompt asks for does not.
+    """
+    path, changed = touched.path, touched.changed
+    fits = [one for one in known if (bound := binding_of(one)) and bound.fits_file(path, changed=changed)]
+    feedback = mind.settings.feedback and fits
+    heard = await responses.of_memories(mind.database, [one.id for one in fits]) if feedback else {}
+    return _each_once(one for one in fits if is_heard(one, heard.get(one.id, responses.NONE)))
 
 
 def _each_once(found: Iterable[Memory]) -> Bound:

@@ -6,13 +6,16 @@ import asyncio
 import re
 from collections.abc import Sequence
 
+from subconscious.capture.draft import PRACTISED
 from subconscious.claude_files.told import NOTHING
 from subconscious.flow.holding import holding_hits
 from subconscious.flow.mind import Mind
 from subconscious.model import Hit, Memory, Origin
 from subconscious.search.understanding import Wanted
 from subconscious.store.filters import Filter
+from subconscious.store.responses import Responses
 from subconscious.summaries import MAIN_BRANCHES
+from subconscious.surfacing.portfolio import MOST_UNHEEDED
 
 _LASTS = re.compile(
     r"\b(?:always|never|every|each|any|all|whenever|wherever|from now on|must|only|no longer|prefer|convention|rule"
@@ -57,6 +60,15 @@ def is_for_one_task(memory: Memory) -> bool:
     if settled or _LASTS.search(memory.content):
         return False
     return memory.branch not in MAIN_BRANCHES or bool(_FOR_THE_TASK.search(memory.content))
+
+
+def is_heard(memory: Memory, known: Responses) -> bool:
+    """Whether sessions respond to a memory, so that it need not rest; a person's pin outweighs that nobody does.
+
+    A habit is shown again by sessions that were told nothing, so that showing it is no response.
+    """
+    told = known.given if memory.extractor == PRACTISED else known.unheeded
+    return memory.pinned or told < MOST_UNHEEDED
 
 
 def fits_a_start(memory: Memory, sure: float) -> bool:

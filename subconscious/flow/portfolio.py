@@ -9,8 +9,7 @@ from pathlib import PurePath
 from time import time
 from typing import TYPE_CHECKING
 
-from subconscious.capture.draft import PRACTISED
-from subconscious.flow.fitness import fit_to_start, is_finding, is_for_one_task, unasked
+from subconscious.flow.fitness import fit_to_start, is_finding, is_for_one_task, is_heard, unasked
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import fade, heeded, recall, superseded
 from subconscious.model import PRIORITY_WEIGHT, Hit, Memory
@@ -22,7 +21,7 @@ from subconscious.summaries import MAIN_BRANCHES
 from subconscious.surfacing import echo
 from subconscious.surfacing.bound import binding_of
 from subconscious.surfacing.marks import lean
-from subconscious.surfacing.portfolio import MOST_UNHEEDED, WAY_OUT, Group, Pick, choose, is_rule
+from subconscious.surfacing.portfolio import WAY_OUT, Group, Pick, choose, is_rule
 from subconscious.text.same_statement import NEAR, same_statement
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ def _groups(mind: Mind, work: Work, weighed: _Weighed, most: int) -> list[Group]
     def worth(hit: Hit) -> float:
         return _worth(mind, hit, work.branch)
 
-    heard = [hit for hit in weighed.hits.values() if _is_heard(hit, weighed.response(hit.memory))]
+    heard = [hit for hit in weighed.hits.values() if is_heard(hit.memory, weighed.response(hit.memory))]
     heard.sort(key=lambda hit: (-worth(hit), -hit.memory.said_at, -hit.memory.id))
     rules = sorted((hit for hit in heard if weighed.leads(hit.memory)), key=lambda hit: _rule_order(hit, weighed))
     rest = [hit for hit in heard if not weighed.leads(hit.memory)]
@@ -144,15 +143,6 @@ def _groups(mind: Mind, work: Work, weighed: _Weighed, most: int) -> list[Group]
         Group("decision", decisions, DECISIONS),
         Group("other", rest, OTHERS),
     ]
-
-
-def _is_heard(hit: Hit, known: Responses) -> bool:
-    """Whether a memory may be given at starts; a person's pin outweighs that nobody responds to it.
-
-    A habit is shown again by sessions that were told nothing, so that showing it is no response.
-    """
-    told = known.given if hit.memory.extractor == PRACTISED else known.unheeded
-    return hit.memory.pinned or told < MOST_UNHEEDED
 
 
 def _rule_order(hit: Hit, weighed: _Weighed) -> tuple[object, ...]:

@@ -134,7 +134,7 @@ async def surface_file(mind: Mind, occasion: Occasion, touched: Touched) -> surf
     """Give what is bound to the file that a tool was used on, or to all files of its type."""
     known = await bindable(mind, occasion.project_id)
     seen = await _seen(mind, occasion.session_id, known)
-    of_type = fitting_file(known, touched)
+    of_type = await fitting_file(mind, known, touched)
     hits = (
         await _about_file(mind, occasion, touched) if room(limits(mind, TOUCHED), seen.ordinary, touched.path) else []
     )

@@ -38,7 +38,7 @@ _REVIEW = re.compile(r"\b(?:reviews?|reviewers?|comments?|feedback|pull request|
 _PULL = re.compile(r"\b(?:pull request|prs?|draft)\b", re.IGNORECASE)
 
 _STEPS = (
-    (re.compile(r"staged before committing|in the same commit as|\bpre-commit hook\b|\ACommit subjects\b"), _COMMIT),
+    (re.compile(r"staged before committing|in the same commit as|\ACommit subjects\b"), _COMMIT),
     (re.compile(r"\APull requests of this project\b"), _PULL),
     (re.compile(r"\AA review comment on a pull request\b"), _REVIEW),
 )

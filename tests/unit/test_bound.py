@@ -16,8 +16,9 @@ from subconscious.store.projects import Project
 from subconscious.surfacing.bound import binding_of
 from subconscious.surfacing.files import Touched
 from tests.support.minds import make_mind, store
-from tests.support.values import make_memory
+from tests.support.values import NOON, make_memory
 from tests.unit.test_file_names import payload
+from tests.unit.test_portfolio import over
 
 TABS = (
     "Editing files of type `.tsx` failed here, as the indentation of the text to replace was not that of the file: such"
@@ -144,6 +145,17 @@ async def test_it_leaves_a_session_its_own_allowance(database: Database, project
     found = await prompted(database, project, "why does the UploadWorker in Upload.tsx retry a failed chunk upload")
     assert tabs in found
     assert len(found) == 4
+
+
+async def test_what_three_sessions_left_unheeded_rests_until_a_prompt_names_it(
+    database: Database, project: Project
+) -> None:
+    tabs = await observed(database, project, TABS)
+    for number in range(3):
+        assert await touched(database, project, "src/App.tsx", f"s{number}") == [tabs]
+        await over(database, project, f"s{number}", NOON + number)
+    assert await touched(database, project, "src/App.tsx", "fourth") == []
+    assert await prompted(database, project, "Move the header of src/App.tsx", "fifth") == [tabs]
 
 
 def test_a_users_own_words_are_bound_to_nothing() -> None:
