@@ -50,6 +50,7 @@ RETOLD = LABELS | {"decided": "decided", "failed": "failed"}
 QUOTED = {"asked", "decided"}
 """Parts that hold several texts in quotation marks."""
 
+_QUESTION = re.compile(r'the assistant had asked: "[^"]*"(?:; )?')
 _SENTENCE_END = re.compile(r"(?<=[.!?;]) ")
 
 
@@ -118,8 +119,12 @@ def goes_on(left: Left, branch: str) -> bool:
 
 
 def is_unfinished(left: Left) -> bool:
-    """Whether a session left something open, ended with a failure, or was interrupted."""
-    return bool(left.handover.open or left.handover.failed) or left.session.status == "interrupted"
+    """Whether a session left something open, ended with a failure, or was interrupted.
+
+    A question that the assistant ended with is no open end: who wants to answer it goes on with that work.
+    """
+    left_open = _QUESTION.sub("", left.handover.open)
+    return bool(left_open or left.handover.failed) or left.session.status == "interrupted"
 
 
 def room_for(left: Left, branch: str, most: int) -> int:

@@ -43,6 +43,10 @@ def test_a_start_is_not_told_of_what_was_finished_on_a_trunk() -> None:
     assert fits_a_start(Left(on_branch, left), "sorted-list")
     assert fits_a_start(Left(on_trunk, replace(left, open="the tests fail")), "main")
     assert fits_a_start(Left(replace(on_trunk, status="interrupted"), left), "main")
+    asked = 'the assistant had asked: "Shall I sort the others, too?"'
+    assert not fits_a_start(Left(on_trunk, replace(left, open=asked)), "main")
+    tasks = 'open on the assistant\'s list: "Sort the others"'
+    assert fits_a_start(Left(on_trunk, replace(left, open=f"{asked}; {tasks}")), "main")
 
 
 def test_a_brief_hand_over_leaves_the_report_to_prompts() -> None:
