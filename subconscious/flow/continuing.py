@@ -16,6 +16,7 @@ from subconscious.store import handovers
 from subconscious.summaries import MAIN_BRANCHES, PLAN, Handover
 from subconscious.summaries.likeness import gist, likest
 from subconscious.summaries.telling import is_routine
+from subconscious.surfacing.files import COMMON_NAMES
 
 HANDED = "prompt/hand-over"
 """The event by which the last session is handed over with a prompt."""
@@ -63,6 +64,8 @@ def _says_so(words: str, left: Left) -> bool:
 
 def _names(words: str, file: str) -> bool:
     name = PurePath(file).name
+    if PurePath(name).stem.casefold() in COMMON_NAMES:
+        return False
     return len(name) >= SHORTEST_NAME and bool(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", words))
 
 

@@ -224,9 +224,10 @@ async def test_another_branch_is_handed_over_for_two_days(
 async def test_finished_work_on_a_trunk_waits_for_a_prompt_that_goes_on_with_it(
     database: Database, project: Project
 ) -> None:
-    await ended(database, project, "before", time() - HOUR, "main", files=("upload_worker.py",))
+    await ended(database, project, "before", time() - HOUR, "main", files=("upload_worker.py", "CHANGELOG.md"))
     assert await told(database, project, branch="main") == ""
     assert await prompted(database, project, "Explain the colour scheme of the invoices.") == ""
+    assert await prompted(database, project, "Add a line to CHANGELOG.md about colours.") == ""
     found = await prompted(database, project, "Why does upload_worker.py retry?", "then")
     assert "The work of before is told here." in found
     assert [one.event for one in await handovers.of_session(database, "then")] == ["prompt/hand-over"]
