@@ -109,7 +109,13 @@ def _bindings(content: str) -> Iterator[Binding]:
     yield from (Binding(asked=words) for habit, words in _STEPS if habit.search(content))
     if _VERIFYING.search(content):
         types = [its for tool, its in _TOOLS if tool.search(content)]
-        yield Binding(changed=frozenset().union(*types) if types else _CODE)
+        yield Binding(changed=frozenset().union(*types) if types else _CODE, asked=_commands_in(content))
+
+
+def _commands_in(content: str) -> re.Pattern[str]:
+    """Return a pattern of the commands that a habit names: a prompt with one of them is about these checks."""
+    named = [re.escape(command) for command in re.findall(r"`([^`\s]+ [^`]+)`", content)]
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(named)})(?![\w-])", re.IGNORECASE) if named else _NEVER
 
 
 def types_of(content: str) -> frozenset[str]:

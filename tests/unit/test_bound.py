@@ -105,6 +105,7 @@ async def test_a_lint_check_comes_with_a_change_of_the_language_that_it_looks_at
         (TABS, "Move the header of frontend/App.tsx", "Move the header of frontend/app.css"),
         (SKILL, "commit this and update the docs", "why is the committee page empty?"),
         (CHANGELOG, "please commit your changes", "why is the page empty?"),
+        (CHECKS, "`bun run lint` reports two errors", "why does bun hang?"),
     ],
 )
 async def test_a_prompt_that_calls_for_it_is_given_it_once(
