@@ -14,7 +14,6 @@ from subconscious.model import Hit, Memory, Origin
 from subconscious.search.understanding import Wanted
 from subconscious.store.filters import Filter
 from subconscious.store.responses import Responses
-from subconscious.summaries import MAIN_BRANCHES
 from subconscious.surfacing.portfolio import MOST_UNHEEDED
 
 _LASTS = re.compile(
@@ -57,9 +56,7 @@ def is_finding(memory: Memory) -> bool:
 def is_for_one_task(memory: Memory) -> bool:
     """Whether a user said something for the task at hand: a wish or an answer without a word that makes it last."""
     settled = memory.pinned or memory.verified or memory.recurrence > 1 or memory.origin is not Origin.USER
-    if settled or _LASTS.search(memory.content):
-        return False
-    return memory.branch not in MAIN_BRANCHES or bool(_FOR_THE_TASK.search(memory.content))
+    return not settled and bool(_FOR_THE_TASK.search(memory.content)) and not _LASTS.search(memory.content)
 
 
 def is_heard(memory: Memory, known: Responses) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -115,6 +116,25 @@ async def test_a_way_out_for_files_of_several_types_is_given_once(database: Data
     assert await started(make_mind(database), project) == [lint]
     prompt = Prompt("now", project.id, "Move the header from Page.ts to Page.tsx")
     assert [hit.memory.id for hit in (await surface_prompt(make_mind(database), prompt)).hits] == [most]
+
+
+@pytest.mark.parametrize(
+    "wish", ["let's use on/off for the push switch", "left most (asked: Which lane is active?)", "can you name it Push"]
+)
+async def test_a_wish_for_one_task_is_given_at_starts_on_its_branch_alone(
+    database: Database, project: Project, wish: str
+) -> None:
+    passing = await store(database, project, wish, kind="preference", branch="push")
+    lasting = await store(database, project, "Let's always use UTC for dates", kind="preference", branch="push")
+    fact = await store(database, project, "The ledger writes to Postgres.", branch="push")
+    mind = make_mind(database)
+    assert set(await started(mind, project, "other", branch="main")) == {lasting, fact}
+    assert set(await started(mind, project, "same", branch="push")) == {passing, lasting, fact}
+
+
+async def test_a_wish_that_was_said_again_is_a_rule(database: Database, project: Project) -> None:
+    wish = await store(database, project, "let's use on/off for switches", kind="preference", recurrence=2)
+    assert await started(make_mind(database), project, branch="main") == [wish]
 
 
 async def test_what_another_has_taken_the_place_of_is_not_given(database: Database, project: Project) -> None:
