@@ -17,12 +17,15 @@ from subconscious.store.responses import Responses
 from subconscious.surfacing.portfolio import MOST_UNHEEDED
 
 _LASTS = re.compile(
-    r"\b(?:always|never|every|each|any|all|whenever|wherever|from now on|must|only|no longer|prefer|convention|rule"
+    r"\b(?:always|never|every ?time|whenever|wherever|from now on|in future|must|no longer|prefer|convention"
     r"|policy|don['\u2019]?t|do not|(?:should|shall|may) not|shouldn['\u2019]?t"
     r"|immer|nie|niemals|jede[rsn]?|siempre|nunca|toujours|jamais)\b",
     re.IGNORECASE,
 )
 """Words that make a statement hold beyond its task."""
+
+_ANSWERS = "(asked: "
+"""How capture marks the question that an answer belongs to."""
 
 _FOR_THE_TASK = re.compile(
     r"\A\W*(?:(?:ok|okay|and|so|but|also|now|then|yes|no)\W+)*"
@@ -30,7 +33,7 @@ _FOR_THE_TASK = re.compile(
     r"|for (?:this|the) (?:pr|task|branch|change|feature))\b|\bthe new\b|\(asked: ",
     re.IGNORECASE,
 )
-"""How a wish about the work at hand is worded, and how capture marks the answer to a question."""
+"""How a wish about the work at hand is worded."""
 
 
 def unasked(text: str) -> Wanted:
@@ -56,7 +59,8 @@ def is_finding(memory: Memory) -> bool:
 def is_for_one_task(memory: Memory) -> bool:
     """Whether a user said something for the task at hand: a wish or an answer without a word that makes it last."""
     settled = memory.pinned or memory.verified or memory.recurrence > 1 or memory.origin is not Origin.USER
-    return not settled and bool(_FOR_THE_TASK.search(memory.content)) and not _LASTS.search(memory.content)
+    said = memory.content.partition(_ANSWERS)[0]  # the question may have such words, too
+    return not settled and bool(_FOR_THE_TASK.search(memory.content)) and not _LASTS.search(said)
 
 
 def is_heard(memory: Memory, known: Responses) -> bool:

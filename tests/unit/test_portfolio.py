@@ -119,7 +119,12 @@ async def test_a_way_out_for_files_of_several_types_is_given_once(database: Data
 
 
 @pytest.mark.parametrize(
-    "wish", ["let's use on/off for the push switch", "left most (asked: Which lane is active?)", "can you name it Push"]
+    "wish",
+    [
+        "let's use on/off for the push switch",
+        "left most, for all of them (asked: Should it always be lane 1?)",
+        "can you name it Push",
+    ],
 )
 async def test_a_wish_for_one_task_is_given_at_starts_on_its_branch_alone(
     database: Database, project: Project, wish: str
