@@ -115,7 +115,7 @@ def goes_on(left: Left, branch: str) -> bool:
 
     Outside of Git there is neither a branch nor a commit that could end the work.
     """
-    return left.session.branch == branch and (not branch or branch not in MAIN_BRANCHES)
+    return not branch or (branch not in MAIN_BRANCHES and left.session.branch == branch)
 
 
 def is_unfinished(left: Left) -> bool:
