@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from subconscious.flow.handover import Left, Place, left_behind
@@ -26,6 +28,9 @@ LIKELY = 0.3
 
 COMPARED = 100
 """Sessions among which the words that tell a story apart are counted."""
+
+LATELY, FEW = 20, 2
+"""The latest sessions whose files are counted, and in how many of them a file always counts as theirs."""
 
 LONGEST = 400
 """Characters of a prompt that are compared by meaning."""
@@ -51,15 +56,26 @@ async def gone_on_with(mind: Mind, place: Place, text: str) -> Left | None:
     if left is None or not left.given:
         return None
     words = text.removeprefix(PLAN).strip()
-    return left if _says_so(words, left) or await _is_about(mind, place, words, left) else None
+    known = await handovers.finished(mind.database, place.project_id, place.session_id, COMPARED)
+    stories = {session.id: Handover.from_json(session.handover) for session in known}
+    if _says_so(words, left) or _names_a_file(words, left, list(stories.values())):
+        return left
+    return left if await _is_about(mind, words, left, stories) else None
 
 
 def _says_so(words: str, left: Left) -> bool:
-    """Whether a prompt goes on in so many words, or names a file or the branch of that work."""
+    """Whether a prompt goes on in so many words, or names the branch of that work."""
     if len(words.split()) <= SHORT and (_GOES_ON.search(words) or is_routine(words)):
         return True
-    branch = left.session.branch
-    return (branch not in MAIN_BRANCHES and branch in words) or any(_names(words, file) for file in left.handover.files)
+    return left.session.branch not in MAIN_BRANCHES and left.session.branch in words
+
+
+def _names_a_file(words: str, left: Left, stories: Sequence[Handover]) -> bool:
+    """Whether a prompt names a file of that work; one that many sessions change is no sign of any of them."""
+    lately = stories[:LATELY]
+    changed = Counter(file for story in lately for file in {*story.files})
+    most = max(FEW, len(lately) // 4)
+    return any(changed[file] <= most and _names(words, file) for file in left.handover.files)
 
 
 def _names(words: str, file: str) -> bool:
@@ -69,13 +85,11 @@ def _names(words: str, file: str) -> bool:
     return len(name) >= SHORTEST_NAME and bool(re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", words))
 
 
-async def _is_about(mind: Mind, place: Place, words: str, left: Left) -> bool:
+async def _is_about(mind: Mind, words: str, left: Left, stories: Mapping[str, Handover]) -> bool:
     """Whether a prompt is like the story of that session, by words and by meaning."""
-    known = await handovers.finished(mind.database, place.project_id, place.session_id, COMPARED)
-    stories = [Handover.from_json(session.handover) for session in known]
-    at = next((number for number, session in enumerate(known) if session.id == left.session.id), None)
-    near = await asyncio.to_thread(likest, words, stories, len(stories))
-    its = next((one for one in near if one.place == at), None)
+    ids = list(stories)
+    near = await asyncio.to_thread(likest, words, list(stories.values()), len(ids))
+    its = next((one for one in near if ids[one.place] == left.session.id), None)
     if its is None or its.probability(1.0) < LIKELY:
         return False
     asked, story = await mind.embed(words[:LONGEST]), await mind.embed(gist(left.handover))

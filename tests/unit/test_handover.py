@@ -233,6 +233,16 @@ async def test_finished_work_on_a_trunk_waits_for_a_prompt_that_goes_on_with_it(
     assert [one.event for one in await handovers.of_session(database, "then")] == ["prompt/hand-over"]
 
 
+async def test_a_file_that_most_sessions_change_is_no_sign_of_the_last_one(
+    database: Database, project: Project
+) -> None:
+    for number in range(9, 0, -1):
+        files = ("registry_table.py", f"part{number}.py")
+        await ended(database, project, f"s{number}", time() - number * HOUR, "main", files=files)
+    assert await prompted(database, project, "Add a row to registry_table.py") == ""
+    assert "The work of s1 is told here." in await prompted(database, project, "Add a row to part1.py", "then")
+
+
 @pytest.mark.parametrize("text", ["continue", "Let's pick up where we left off", "weiter", "commit and push", "go on"])
 async def test_a_first_prompt_that_goes_on_is_handed_the_last_session_once(
     database: Database, project: Project, text: str
