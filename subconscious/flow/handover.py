@@ -50,7 +50,7 @@ RETOLD = LABELS | {"decided": "decided", "failed": "failed"}
 QUOTED = {"asked", "decided"}
 """Parts that hold several texts in quotation marks."""
 
-_QUESTION = re.compile(r'the assistant had asked: "[^"]*"(?:; )?')
+_QUESTION = re.compile(r'the assistant had asked: ".*?(?:"; |\Z)')
 _SENTENCE_END = re.compile(r"(?<=[.!?;]) ")
 
 

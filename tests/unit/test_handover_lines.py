@@ -45,6 +45,8 @@ def test_a_start_is_not_told_of_what_was_finished_on_a_trunk() -> None:
     assert fits_a_start(Left(replace(on_trunk, status="interrupted"), left), "main")
     asked = 'the assistant had asked: "Shall I sort the others, too?"'
     assert not fits_a_start(Left(on_trunk, replace(left, open=asked)), "main")
+    quoting = 'the assistant had asked: "Should it say "0 lists", or did you want a different visual\u2026"'
+    assert not fits_a_start(Left(on_trunk, replace(left, open=quoting)), "main")
     tasks = 'open on the assistant\'s list: "Sort the others"'
     assert fits_a_start(Left(on_trunk, replace(left, open=f"{asked}; {tasks}")), "main")
 
