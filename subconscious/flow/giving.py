@@ -80,9 +80,10 @@ async def compose_start(mind: Mind, start: Start, without: Collection[int] = ())
     hits = await repute.of_hits(mind.database, [pick.hit for pick in picks], chosen, time(), start.project_id)
     most = CHARACTERS_A_TOKEN * chosen.handover_tokens
     told = ""
-    if left is not None and left.given and fits_a_start(left, start.branch):
+    beside = [hit.memory for hit in hits]
+    if left is not None and left.given and fits_a_start(left, start.branch, beside):
         brief_one = not goes_on(left, start.branch)
-        told = lines_of(left, [hit.memory for hit in hits], room_for(left, start.branch, most), brief=brief_one)
+        told = lines_of(left, beside, room_for(left, start.branch, most), brief=brief_one)
     extra = start.lasting if told else (*start.lasting, *start.extra)
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
     context = surfacing.compose(hits, budget, start.branch, extra, marks_for(mind, start), tell=brief, closing=told)

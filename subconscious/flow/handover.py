@@ -102,12 +102,13 @@ def _gone_on_with(known: Sequence[Session], place: Place) -> Session | None:
     return next(here, None) or next(recent, None)
 
 
-def fits_a_start(left: Left, branch: str) -> bool:
+def fits_a_start(left: Left, branch: str, given: Iterable[Memory] = ()) -> bool:
     """Whether a start is told of a session: its branch goes on, or something was left unfinished.
 
     On a trunk the next task is likely to be another one: what was finished there is left to the first prompt.
+    ``given`` are the memories beside it.
     """
-    return goes_on(left, branch) or is_unfinished(left)
+    return goes_on(left, branch) or is_unfinished(left, given)
 
 
 def goes_on(left: Left, branch: str) -> bool:
@@ -118,13 +119,15 @@ def goes_on(left: Left, branch: str) -> bool:
     return not branch or (branch not in MAIN_BRANCHES and left.session.branch == branch)
 
 
-def is_unfinished(left: Left) -> bool:
+def is_unfinished(left: Left, given: Iterable[Memory] = ()) -> bool:
     """Whether a session left something open, ended with a failure, or was interrupted.
 
-    A question that the assistant ended with is no open end: who wants to answer it goes on with that work.
+    A question that the assistant ended with is no open end: who wants to answer it goes on with that work. Neither is
+    a failed command whose way out is given.
     """
     left_open = _QUESTION.sub("", left.handover.open)
-    return bool(left_open or left.handover.failed) or left.session.status == "interrupted"
+    failed = _without_known(left.handover.failed, [_folded(memory.content) for memory in given], quoted=False)
+    return bool(left_open or failed) or left.session.status == "interrupted"
 
 
 def room_for(left: Left, branch: str, most: int) -> int:

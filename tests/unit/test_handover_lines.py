@@ -43,6 +43,9 @@ def test_a_start_is_not_told_of_what_was_finished_on_a_trunk() -> None:
     assert fits_a_start(Left(on_branch, left), "sorted-list")
     assert fits_a_start(Left(on_trunk, replace(left, open="the tests fail")), "main")
     assert fits_a_start(Left(replace(on_trunk, status="interrupted"), left), "main")
+    failed = Left(on_trunk, replace(left, failed="`npm test`"))
+    assert fits_a_start(failed, "main")
+    assert not fits_a_start(failed, "main", [make_memory("`npm test` failed here; `pnpm test` then worked.")])
     asked = 'the assistant had asked: "Shall I sort the others, too?"'
     assert not fits_a_start(Left(on_trunk, replace(left, open=asked)), "main")
     quoting = 'the assistant had asked: "Should it say "0 lists", or did you want a different visual\u2026"'
