@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from time import time
 
 from subconscious import surfacing
+from subconscious.flow.continuing import HANDED
 from subconscious.flow.giving import Start, surface_start
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import clean
@@ -82,6 +83,8 @@ TOLD_FADED = "told-faded"
 TOLD_REJUDGED = "told-rejudged"
 """The event by which a project's person was told what became of captures that were judged anew."""
 
+CHANGING_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
+
 FIT = "fits the branch and the latest words"
 """Why the engines' hits are given at a start."""
 
@@ -123,6 +126,8 @@ class Answers:
             if source in FORGETFUL:
                 await surfaces.reset(tx, session_id)
                 self._core.lately.forget(session_id)
+        if source in ("resume", "compact"):  # the session has had prompts, though none may be known
+            self._core.lately.ask(session_id, self._core.lately.asked(session_id))
         if source == "resume":
             self._core.resumed[project.id] = session_id
         # Whoever wants no memories in sessions still has to know that they may be lost.
@@ -169,7 +174,14 @@ class Answers:
     def _loaded(self, entry: Entry, context: surfacing.Context) -> str:
         """The receipt for what a session was given at its start; "" where receipts are switched off."""
         wanted = self._core.mind(entry.options).settings.receipts
-        return receipt.loaded(context.groups, context.handed_over, time()) if wanted else ""
+        handed = context.handed[0].session if context.handed else None
+        return receipt.loaded(context.groups, handed, time()) if wanted else ""
+
+    def _handed(self, entry: Entry, context: surfacing.Context) -> str:
+        """The receipt for the last session's record that came with a prompt; "" where there is none."""
+        handed = next((one.session for one in context.handed if one.event == HANDED), None)
+        wanted = self._core.mind(entry.options).settings.receipts
+        return receipt.loaded((), handed, time()) if wanted else ""
 
     async def _remembered(self, entry: Entry, project: Project, session_id: str | None = None) -> str:
         """The receipt for what was stored since the last one, in a session or in all of the project's."""
@@ -263,8 +275,9 @@ class Answers:
         told = [said.message, stored]
         if not text and self._core.mind(entry.options).settings.surface:
             greeting = await self._late_greeting(entry, project)
-            text = _in_one_frame(greeting.text, await self._fitting(entry, project))
-            told.append(self._loaded(entry, greeting))
+            fitting = await self._fitting(entry, project)
+            text = _in_one_frame(greeting.text, fitting.text)
+            told += [self._loaded(entry, greeting), self._handed(entry, fitting)]
         untold = self._core.lately.untold(entry.payload.session_id)
         return output("UserPromptSubmit", "\n".join([*untold, text]).strip(), "\n".join(filter(None, told)))
 
@@ -284,21 +297,25 @@ class Answers:
                 await surfaces.inherit(tx, parent, session_id)
         return surfacing.SILENCE if parent else await self._greeting(entry, project, "late", late=True)
 
-    async def _fitting(self, entry: Entry, project: Project) -> str:
+    async def _fitting(self, entry: Entry, project: Project) -> surfacing.Context:
         """What the prompt is about, as far as it is remembered; a command is about nothing."""
         mind = await self._mind(entry)
         if not mind.settings.surface_prompts:
-            return ""
+            return surfacing.SILENCE
         # Cleaned before it is cut: of a secret or a private span that is cut in two, a half would pass for words.
         text = (await asyncio.to_thread(clean, entry.payload.prompt)).strip()[:PROMPT_LETTERS]
         if not text or text.startswith(NOT_TYPED):
-            return ""
+            return surfacing.SILENCE
         if mind.settings.prompt_context:
             text = completed(text, self._core.lately.messages(entry.payload.session_id))
+        first = not self._core.lately.has_asked(entry.payload.session_id)
         self._core.lately.ask(entry.payload.session_id, text.removeprefix(PLAN).strip())
-        branch, commits = await asyncio.to_thread(_news, entry.payload.cwd or entry.folder)
-        prompt = Prompt(entry.payload.session_id, project.id, text, branch, commits)
-        return self._told(prompt.session_id, PROMPTED, await surface_prompt(mind, prompt))
+        folder = entry.payload.cwd or entry.folder
+        branch, commits = await asyncio.to_thread(_news, folder)
+        prompt = Prompt(entry.payload.session_id, project.id, text, branch, commits, folder, first)
+        context = await surface_prompt(mind, prompt)
+        self._told(prompt.session_id, PROMPTED, context)
+        return context
 
     def _told(self, session_id: str, event: str, context: surfacing.Context) -> str:
         """What a session is given; what was kept from it is remembered for who asks."""
@@ -315,7 +332,8 @@ class Answers:
         root, path = await asyncio.to_thread(within, payload.file, entry.folder)
         if not path:
             return b""
-        touched = Touched(path, root, payload.words, self._core.lately.asked(payload.session_id))
+        asked, changed = self._core.lately.asked(payload.session_id), payload.tool_name in CHANGING_TOOLS
+        touched = Touched(path, root, payload.words, asked, changed)
         context = await surface_file(await self._mind(entry), await _occasion(entry, project, TOUCHED), touched)
         return output(entry.event, self._told(payload.session_id, TOUCHED, context), "")
 

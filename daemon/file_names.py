@@ -17,6 +17,7 @@ from time import time
 
 from subconscious.safe_files import replace_file
 from subconscious.store import events, file_mentions
+from subconscious.surfacing.bound import types_of
 
 from .core import Core
 
@@ -93,11 +94,17 @@ class FileNames:
         keys = [hash(one) for one in mentions]
         known = self._names
         self._names = {
-            key: known[key] if key in known else frozenset(names_in(one.content, one.files))
+            key: known[key] if key in known else frozenset(lines_of(one.content, one.files))
             for key, one in zip(keys, mentions, strict=True)
         }
         names = sorted(frozenset().union(*self._names.values()))
         return HEADER + "".join(f"{name}\n" for name in names).encode("ascii") + END
+
+
+def lines_of(content: str, files: Iterable[str]) -> Iterator[str]:
+    """Give the lines that are published for a memory: names of files, and "*.go" for every file of a type."""
+    yield from names_in(content, files)
+    yield from (f"*{suffix}" for suffix in types_of(content))
 
 
 def names_in(content: str, files: Iterable[str]) -> Iterator[str]:

@@ -49,6 +49,10 @@ class Lately:
         """The prompt that a session works on, however long that takes; "" where it is not known."""
         return self._asked.get(session_id, "")
 
+    def has_asked(self, session_id: str) -> bool:
+        """Whether a prompt of the session is known, or must have been: it was resumed or compacted."""
+        return session_id in self._asked
+
     def messages(self, session_id: str) -> Sequence[str]:
         """What was said there last, the latest last."""
         now = self._clock()

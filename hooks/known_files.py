@@ -24,7 +24,12 @@ def may_be_known(home: str, payload: bytes) -> bool:
     if not names or not all(names):
         return True
     published = _published(home)
-    return not published or any(_has_line(published, name) for name in names)
+    return not published or any(_has_line(published, line) for name in names for line in (name, _any_of_type(name)))
+
+
+def _any_of_type(name: bytes) -> bytes:
+    """Return the line that stands for every file of a name's type."""
+    return b"*" + os.path.splitext(name)[1]
 
 
 def _has_line(content: bytes, line: bytes) -> bool:

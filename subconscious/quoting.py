@@ -76,10 +76,16 @@ _Edit = tuple[int, int, str]
 
 
 def quote(text: str, limit: int = 0) -> str:
-    """One line of stored text, made harmless; at most ``limit`` characters if one is given."""
+    """One line of stored text, made harmless; at most ``limit`` characters if one is given, cut between words."""
     parts = (harmless(" ".join(visible(part).split())) for part in text.splitlines())
     line = harmless(" ".join(part for part in parts if part))  # what stood on two lines may make sense on one
-    return line if not limit or len(line) <= limit else harmless(line[: limit - 1].rstrip()) + ELLIPSIS
+    return line if not limit or len(line) <= limit else harmless(_beginning(line, limit - 1)) + ELLIPSIS
+
+
+def _beginning(line: str, length: int) -> str:
+    """Return the beginning of a line up to the end of a word; cut within one only where it is very long."""
+    end = length if line[length : length + 1].isspace() else line.rfind(" ", 0, length)
+    return line[: end if end > length // 2 else length].rstrip()
 
 
 def within_quotes(text: str, limit: int = 0) -> str:

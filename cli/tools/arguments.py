@@ -49,7 +49,20 @@ class Paged(Arguments):
     offset: int = Field(default=0, ge=0, le=1000, description="`next` of the page before")
 
 
-class Task(Arguments):
+class Manner(Arguments):
+    """How sure and how thorough; what is left out is a setting."""
+
+    mode: Literal["any", "auto", "execution", "planning", "brainstorming"] = Field(
+        default="auto", description="how sure and how many"
+    )
+    budget: Literal["lean", "balanced", "deep"] = "balanced"
+
+    def manner(self) -> dict[str, str]:
+        """What the daemon is asked for: what was said alone."""
+        return {name: getattr(self, name) for name in ("mode", "budget") if name in self.model_fields_set}
+
+
+class Task(Manner):
     """What somebody is about to do."""
 
     task: Words
@@ -63,18 +76,21 @@ class Narrowed(Paged):
     kind: str = Field(default="", max_length=40, description="decision, preference, lesson, dead_end, ...")
     file: str = Field(default="", max_length=WORDY)
     branch: str = Field(default="", max_length=1000)
+    tag: str = Field(default="", max_length=60)
     since: str = Field(default="", max_length=200, description="date, or: last week")
     tier: TierName = "minimal"
 
-    def filters(self) -> dict[str, str | None]:
+    def filters(self) -> dict[str, str | list[str] | None]:
         """What narrows, as the daemon is asked for it."""
-        return {name: getattr(self, name) or None for name in ("kind", "file", "branch", "since")}
+        said = {name: getattr(self, name) or None for name in ("kind", "file", "branch", "since")}
+        return said | {"tags": [self.tag] if self.tag else None}
 
 
-class Query(Narrowed):
+class Query(Narrowed, Manner):
     """A search."""
 
     query: Words
+    section: str = Field(default="", max_length=200, description="of long ones: Decision, Context, ...")
 
 
 class Listing(Narrowed):

@@ -7,7 +7,7 @@ from typing import Any
 
 from subconscious.errors import RequestError
 
-from .arguments import Ids, Listing, One, Query, Statement, Task
+from .arguments import Ids, Listing, One, Query, Statement, Task, TierName
 from .past import happenings, meeting
 from .results import Admission, Context, Detail, Note, Notes
 from .tiers import fitting, note, within
@@ -20,7 +20,8 @@ OTHERS = "`memory_search` finds those of this project"
 
 def matters(wish: Task, daemon: Asking) -> Context:
     """What is remembered about a task, and where the last sessions broke off."""
-    hits = daemon.ask("recall", query=wish.task, tokens=wish.tokens, session_id=daemon.session or None)["hits"]
+    asked = {"query": wish.task, "tokens": wish.tokens, "session_id": daemon.session or None}
+    hits = daemon.ask("recall", **asked, **wish.manner())["hits"]
     found = [note(hit["memory"], wish.tier, hit["relevance"]) for hit in hits]
     sessions = daemon.ask("sessions", limit=SHOWN_SESSIONS)["sessions"]
     left = [meeting(session, "minimal") for session in sessions if session["left_open"]][:1]
@@ -32,11 +33,18 @@ def search(wish: Query, daemon: Asking) -> Notes:
     """A page of what fits a query, the best first."""
     last = wish.offset + wish.limit
     session = daemon.session or None
-    hits = daemon.ask("search", query=wish.query, limit=last + 1, session_id=session, **wish.filters())["hits"]
-    page = [note(hit["memory"], wish.tier, hit["relevance"]) for hit in hits[wish.offset : last]]
+    how = wish.filters() | wish.manner() | {"section": wish.section or None}
+    hits = daemon.ask("search", query=wish.query, limit=last + 1, session_id=session, **how)["hits"]
+    page = [_note(hit, wish.tier) for hit in hits[wish.offset : last]]
     kept = fitting(page, Layer.DISCOVERY)
     seen = wish.offset + len(kept)
     return Notes(memories=kept, next=seen if kept and seen < len(hits) else 0)
+
+
+def _note(hit: Mapping[str, Any], tier: TierName) -> Note:
+    """A hit as its tier tells of it; where a section was asked for, that section in place of the whole."""
+    found = note(hit["memory"], tier, hit["relevance"])
+    return found.model_copy(update={"content": hit["told"]["text"]}) if "told" in hit else found
 
 
 def listing(wish: Listing, daemon: Asking) -> Notes:

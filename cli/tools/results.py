@@ -56,10 +56,11 @@ class Telling(Result):
 
 
 class Notes(Telling):
-    """Memories; ``next`` is the offset of those that follow."""
+    """Memories; ``next`` is the offset of those that follow. ``again`` says that they were told before."""
 
     next: int = 0
     total: int = 0
+    again: str = ""
 
 
 class Edge(Result):

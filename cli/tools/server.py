@@ -27,11 +27,12 @@ from subconscious import __version__
 from subconscious.errors import DaemonError, RequestError, SubconsciousError
 from subconscious.quoting import quote
 
+from .arguments import Query
 from .asking import Daemon
 from .declared import NAME, tools
 from .framing import as_text, framed
 from .handover import handed_over
-from .results import Result, Telling
+from .results import Notes, Result, Telling
 from .table import INSTRUCTIONS, TOOLS
 from .tool import Tool
 
@@ -88,10 +89,29 @@ def _answer(tool: Tool, said: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
         where = ".".join(map(str, first["loc"])) or tool.name
         raise RequestError(f"{where}: {first['msg']}", "call it again with other arguments") from error
     answer: Result = tool.answer(wish, daemon)
+    if (
+        isinstance(wish, Query)
+        and isinstance(answer, Notes)
+        and answer.memories
+        and daemon.was_answered(*_asked(tool, wish, answer))
+    ):
+        return _again(answer).told()
     notes = answer.memories if isinstance(answer, Telling) else []
     # Before the answer leaves: what the session says of it from now on is no news.
     daemon.note_given([note.id for note in notes if note.whole], tool.name)
     return answer.told()
+
+
+def _asked(tool: Tool, wish: Query, answer: Notes) -> tuple[str, str]:
+    """A question and its answer, as they are compared."""
+    return f"{tool.name} {wish.model_dump_json()}", answer.model_dump_json()
+
+
+def _again(answer: Notes) -> Notes:
+    """In place of an answer that the session has: which memories it told."""
+    ids = ", ".join(str(note.id) for note in answer.memories)
+    words = f"the same answer as a moment ago: {ids}; memory_get reads them"
+    return Notes(memories=[], next=answer.next, total=answer.total, again=words)
 
 
 def _failed(error: SubconsciousError) -> CallToolResult:

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 LONGEST_REPORT = 60_000
 """Characters of an output that are searched."""
 
-CHECKS = {
-    # golangci-lint
+_GO = {  # golangci-lint
     "bodyclose": "bodies of HTTP responses have to be closed",
     "contextcheck": "functions have to pass on the context that they are given",
     "cyclop": "functions must not have too many branches",
@@ -64,7 +63,8 @@ CHECKS = {
     "varnamelen": "names of variables must not be too short",
     "wrapcheck": "errors of other packages have to be wrapped, as with fmt.Errorf and %w, before they are returned",
     "wsl": "statements have to be parted by blank lines",
-    # Biome and ESLint
+}
+_JAVASCRIPT = {  # Biome and ESLint
     "exhaustive-deps": "the dependencies of an effect have to be what its body uses",
     "explicit-function-return-type": "functions have to declare what they return",
     "jsx-key": "elements of a list need a key",
@@ -104,7 +104,8 @@ CHECKS = {
     "useOptionalChain": "optional chaining has to be used instead of chained conditions",
     "useSemanticElements": "the semantic element has to be used instead of a role",
     "useTemplate": "template literals have to be used instead of joining strings",
-    # Ruff, Flake8, Pylint, mypy
+}
+_PYTHON = {  # Ruff, Flake8, Pylint, mypy
     "ANN001": "arguments of functions need annotations",
     "ANN201": "public functions have to declare what they return",
     "B006": "default values must not be mutable",
@@ -133,7 +134,8 @@ CHECKS = {
     "no-untyped-def": "functions need annotations",
     "no-any-return": "functions must not return values of type Any",
     "type-arg": "generic types need their parameters",
-    # Clippy, RuboCop, ShellCheck
+}
+_RUST = {  # Clippy
     "cast_possible_truncation": "casts must not lose bits",
     "expect_used": "expect must not be called",
     "missing_errors_doc": "the documentation of functions has to say when they fail",
@@ -141,14 +143,31 @@ CHECKS = {
     "too_many_arguments": "functions must not have too many arguments",
     "too_many_lines": "functions must not be too long: split them into helpers",
     "unwrap_used": "unwrap must not be called",
+}
+_RUBY = {  # RuboCop
     "Metrics/AbcSize": "methods must not do too much",
     "Metrics/BlockLength": "blocks must not be too long",
     "Metrics/MethodLength": "methods must not be too long",
     "Style/Documentation": "classes need a comment",
+}
+_SHELL = {  # ShellCheck
     "SC2086": "variables have to be quoted",
     "SC2155": "variables have to be declared and assigned separately",
 }
+CHECKS = {**_GO, **_JAVASCRIPT, **_PYTHON, **_RUST, **_RUBY, **_SHELL}
 """What known checks demand, in our words, by the names under which linters report them."""
+
+_SCRIPTS = frozenset({".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"})
+_LINTED = (
+    (_GO, frozenset({".go"})),
+    (_JAVASCRIPT, _SCRIPTS),
+    (_PYTHON, frozenset({".py", ".pyi"})),
+    (_RUST, frozenset({".rs"})),
+    (_RUBY, frozenset({".rb", ".rake"})),
+    (_SHELL, frozenset({".sh", ".bash"})),
+)
+CHECKED_TYPES = {check: types for checks, types in _LINTED for check in checks}
+"""The types of the files that each known check looks at."""
 
 _AT = r"[\w./@+-]{1,200}:\d{1,6}(?::\d{1,5})?:?"
 _RULE = r"[\w/-]{3,40}"

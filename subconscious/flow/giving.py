@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from subconscious import repute, surfacing
 from subconscious.flow import portfolio
-from subconscious.flow.handover import Left, Place, left_behind, lines_of, room_for
+from subconscious.flow.handover import Left, Place, fits_a_start, goes_on, left_behind, lines_of, room_for
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import fade
 from subconscious.model import Hit, Memory, Surface
@@ -80,8 +80,10 @@ async def compose_start(mind: Mind, start: Start, without: Collection[int] = ())
     hits = await repute.of_hits(mind.database, [pick.hit for pick in picks], chosen, time(), start.project_id)
     most = CHARACTERS_A_TOKEN * chosen.handover_tokens
     told = ""
-    if left is not None and left.given:
-        told = lines_of(left, [hit.memory for hit in hits], room_for(left, start.branch, most))
+    beside = [hit.memory for hit in hits]
+    if left is not None and left.given and fits_a_start(left, start.branch, beside):
+        brief_one = not goes_on(left, start.branch)
+        told = lines_of(left, beside, room_for(left, start.branch, most), brief=brief_one)
     extra = start.lasting if told else (*start.lasting, *start.extra)
     budget = surfacing.Budget(chosen.start_tokens, chosen.start_characters, chosen.start_memories)
     context = surfacing.compose(hits, budget, start.branch, extra, marks_for(mind, start), tell=brief, closing=told)
@@ -89,7 +91,7 @@ async def compose_start(mind: Mind, start: Start, without: Collection[int] = ())
     return replace(
         context,
         groups=tuple(groups[hit.memory.id] for hit in context.hits),
-        handed_over=left.session if left is not None and told and told in context.text else None,
+        handed=(surfacing.Handed(left.session),) if left is not None and told and told in context.text else (),
     )
 
 
@@ -164,9 +166,8 @@ async def save_given(mind: Mind, start: Start, context: surfacing.Context) -> No
         await surfaces.record(tx, start.project_id, rows)
         if start.event in ASKED_FOR:
             await memories.touch(tx, [hit.memory.id for hit in context.hits], now)
-        if context.handed_over is not None:
-            event = context.handed_by or start.event
-            given = handovers.Given(start.session_id, context.handed_over.id, event, now)
+        for one in context.handed:
+            given = handovers.Given(start.session_id, one.session.id, one.event or start.event, now)
             await handovers.record(tx, given)
         if start.event.startswith(GREETING):
             await sessions.greet(tx, start.session_id, now)

@@ -19,7 +19,7 @@ from subconscious.projects import is_over
 from subconscious.quoting import quote, within_quotes, word
 from subconscious.store import handovers
 from subconscious.summaries import MAIN_BRANCHES, Handover
-from subconscious.summaries.handover import whole_sentences
+from subconscious.summaries.handover import sentences_within
 
 LOOKED_AT = 20
 """Sessions among which the one to hand over is looked for."""
@@ -50,6 +50,7 @@ RETOLD = LABELS | {"decided": "decided", "failed": "failed"}
 QUOTED = {"asked", "decided"}
 """Parts that hold several texts in quotation marks."""
 
+_QUESTION = re.compile(r'the assistant had asked: ".*?(?:"; |\Z)')
 _SENTENCE_END = re.compile(r"(?<=[.!?;]) ")
 
 
@@ -101,23 +102,53 @@ def _gone_on_with(known: Sequence[Session], place: Place) -> Session | None:
     return next(here, None) or next(recent, None)
 
 
+def fits_a_start(left: Left, branch: str, given: Iterable[Memory] = ()) -> bool:
+    """Whether a start is told of a session: its branch goes on, or something was left unfinished.
+
+    On a trunk the next task is likely to be another one: what was finished there is left to the first prompt.
+    ``given`` are the memories beside it.
+    """
+    return goes_on(left, branch) or is_unfinished(left, given)
+
+
+def goes_on(left: Left, branch: str) -> bool:
+    """Whether a start is on the branch that a session worked on, where that is no trunk.
+
+    Outside of Git there is neither a branch nor a commit that could end the work.
+    """
+    return not branch or (branch not in MAIN_BRANCHES and left.session.branch == branch)
+
+
+def is_unfinished(left: Left, given: Iterable[Memory] = ()) -> bool:
+    """Whether a session left something open, ended with a failure, or was interrupted.
+
+    A question that the assistant ended with is no open end: who wants to answer it goes on with that work. Neither is
+    a failed command whose way out is given.
+    """
+    left_open = _QUESTION.sub("", left.handover.open)
+    failed = _without_known(left.handover.failed, [_folded(memory.content) for memory in given], quoted=False)
+    return bool(left_open or failed) or left.session.status == "interrupted"
+
+
 def room_for(left: Left, branch: str, most: int) -> int:
     """Characters that a hand-over may take: half of ``most`` where the work goes on on another branch."""
     return most if left.session.branch == branch else most // 2
 
 
-def lines_of(left: Left, given: Iterable[Memory], room: int, *, earlier: bool = False) -> str:
+def lines_of(left: Left, given: Iterable[Memory], room: int, *, earlier: bool = False, brief: bool = False) -> str:
     """The hand-over as it stands in a session's context, in at most ``room`` characters; "" where nothing fits.
 
-    What the memories beside it say already is left out. ``earlier``: it is told for what it was about.
+    What the memories beside it say already is left out. ``earlier``: it is told for what it was about. ``brief``:
+    without the assistant's report.
     """
     head = f"- {_earlier(left.session) if earlier else _heading(left.session)}\n"
     room -= len(head)
     known = [_folded(memory.content) for memory in given]
     lines = []
-    for line in _parts(left, known, brief=not earlier and is_settled(left.session, left.handover)):
+    for line in _parts(left, known, brief=brief):
         if len(line) > room:
-            line = f"    {whole_sentences(quote(line), room - 5)}\n" if room > LEAST else ""
+            fits = sentences_within(quote(line), room - 5) if room > LEAST else ""
+            line = f"    {fits}\n" if fits else ""
         room -= len(line)
         lines.append(line)
     return head + "".join(lines) if any(lines) else ""
@@ -129,7 +160,7 @@ def answer_line(left: Left, given: Iterable[Memory], room: int) -> str:
     asked = f", asked {within_quotes(story.asked, ASKED_LENGTH)}" if story.asked else ""
     head = f"- From an earlier session ({surfacing.date_of(session.last_event_at)}{asked}): the assistant reported: "
     known = [_folded(memory.content) for memory in given]
-    text = "" if _is_known(story.reported, known) else whole_sentences(quote(story.reported), room - len(head) - 1)
+    text = "" if _is_known(story.reported, known) else sentences_within(quote(story.reported), room - len(head) - 1)
     return f"{head}{text}\n" if len(text) > LEAST else ""
 
 
@@ -146,16 +177,6 @@ def _earlier(session: Session) -> str:
     return (
         f"Record of an earlier session that this prompt resembles ({surfacing.date_of(session.last_event_at)}{branch}):"
     )
-
-
-def is_settled(session: Session, handover: Handover) -> bool:
-    """Whether a session's work is over as far as is known: committed to a trunk, nothing failed, nothing open.
-
-    A start is told briefly of it, since the next task is likely to be another one; a prompt that is about it is told
-    what its answers said.
-    """
-    open_ends = handover.open or handover.failed or session.status == "interrupted"
-    return session.branch in MAIN_BRANCHES and 'commit "' in handover.done and not open_ends
 
 
 def _parts(left: Left, known: Sequence[str], *, brief: bool) -> Iterator[str]:

@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from time import time
 
-from subconscious.flow.handover import Left, is_settled
+from subconscious.flow.continuing import HANDED
+from subconscious.flow.handover import Left
 from subconscious.flow.mind import Mind
 from subconscious.model import Memory, Session
 from subconscious.store import captures, handovers
-from subconscious.summaries import PLAN, Handover
+from subconscious.summaries import MAIN_BRANCHES, PLAN, Handover
+from subconscious.summaries.answers import stands_alone
 from subconscious.summaries.handover import joined
 from subconscious.summaries.likeness import Likeness, gist, likest
 from subconscious.summaries.recalled import Compared, closest
@@ -36,8 +38,8 @@ A_SESSION = 4
 TOLD_SHORTLY = "prompt/answer"
 """The event by which some sentences of an answer were told, and not a whole story."""
 
-LIKELY = 0.25
-"""Probability from which a sentence of an answer is told: half of such pairs are what the prompt needs."""
+LIKELY = 0.35
+"""Probability from which a sentence of an answer is told: of the labelled pairs that reach it, two of three help."""
 
 SHORTEST_REFUSED = 20
 """Characters of what was refused from which a longer sentence that holds it is refused, too."""
@@ -45,7 +47,7 @@ SHORTEST_REFUSED = 20
 NEAR = 0.65
 """Cosine that few texts exceed: what would not be likely enough with it need not be embedded."""
 
-BESIDE = 0.1
+BESIDE = 0.2
 """Probability from which further sentences of the same answer are told beside it."""
 
 SENTENCES = 3
@@ -66,20 +68,28 @@ LONGEST = 400
 Told = tuple[Session, Handover]
 
 
-async def worked_on(mind: Mind, session_id: str, project_id: str, text: str) -> Left | None:
-    """Find what a prompt is told of an earlier session; None where nothing is likely to help."""
+async def worked_on(
+    mind: Mind, session_id: str, project_id: str, text: str, handed: Collection[str] = ()
+) -> Left | None:
+    """Find what a prompt is told of an earlier session; None where nothing is likely to help.
+
+    ``handed`` are sessions that are handed over with the same prompt.
+    """
     if not mind.settings.handover or is_routine(text):
         return None
-    told = await handovers.ledger(mind.database, session_id)
+    told = await handovers.ledger(mind.database, session_id) | {*handed}
     if len(told) >= A_SESSION:
         return None
     words = text.removeprefix(PLAN).strip()
     sessions = await handovers.finished(mind.database, project_id, session_id, LOOKED_AT)
     known = [(session, _parsed(session.handover)) for session in sessions]
-    prompted = {one.from_id for one in await handovers.of_session(mind.database, session_id) if _is_prompted(one)}
+    given = await handovers.of_session(mind.database, session_id)
+    prompted = {one.from_id for one in given if _is_prompted(one)}
+    in_full = {*handed, *(one.from_id for one in given if one.event == HANDED)}
+    in_full |= {session.id for session in sessions if session.id in told and session.branch not in MAIN_BRANCHES}
     answered = [one for one in known if one[1].answers and one[0].id not in told & prompted]
     refused = await captures.refused(mind.database, project_id) if answered else []
-    if found := await _answer_to(mind, words, list(_tellable(answered, told, refused))):
+    if found := await _answer_to(mind, words, list(_tellable(answered, in_full, refused))):
         return found
     whole = _current([one for one in known if not one[1].answers], told)
     near = await asyncio.to_thread(likest, words, [story for _, story in whole], COMPARED)
@@ -87,7 +97,7 @@ async def worked_on(mind: Mind, session_id: str, project_id: str, text: str) -> 
 
 
 def _is_prompted(given: handovers.Given) -> bool:
-    return not given.event.startswith("start/")
+    return not given.event.startswith("start/") and given.event != HANDED
 
 
 @lru_cache(maxsize=LOOKED_AT)
@@ -120,13 +130,13 @@ async def _answer_to(mind: Mind, words: str, said: Sequence[tuple[Session, Answe
 
 
 def _tellable(known: Sequence[Told], told: Collection[str], refused: Sequence[str]) -> Iterator[tuple[Session, Answer]]:
-    """All answers, without what a person refused, and what a hand-over that was given says already."""
+    """All answers, without what a person refused, and what a hand-over that was given in full says already."""
     against = [folded for text in refused if (folded := _folded(text))]
     for session, story in known:
-        reported = story.reported if session.id in told and not is_settled(session, story) else ""
+        reported = story.reported if session.id in told else ""
         for answer in story.answers:
             lines = (one for one in answer.told if one not in reported)
-            kept = tuple(one for one in lines if not _is_refused(_folded(one), against))
+            kept = tuple(one for one in lines if stands_alone(one) and not _is_refused(_folded(one), against))
             yield session, replace(answer, told=kept)
 
 

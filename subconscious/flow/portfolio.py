@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from time import time
 from typing import TYPE_CHECKING
 
-from subconscious.capture.draft import PRACTISED
-from subconscious.flow.fitness import fit_to_start, is_finding, unasked
+from subconscious.flow.fitness import fit_to_start, is_finding, is_for_one_task, is_heard, unasked
 from subconscious.flow.mind import Mind
 from subconscious.flow.recalling import fade, heeded, recall, superseded
 from subconscious.model import PRIORITY_WEIGHT, Hit, Memory
@@ -21,8 +19,9 @@ from subconscious.store import corrections, memories, responses
 from subconscious.store.responses import NONE, Responses
 from subconscious.summaries import MAIN_BRANCHES
 from subconscious.surfacing import echo
+from subconscious.surfacing.bound import binding_of
 from subconscious.surfacing.marks import lean
-from subconscious.surfacing.portfolio import MOST_UNHEEDED, WAY_OUT, Group, Pick, choose, is_rule
+from subconscious.surfacing.portfolio import WAY_OUT, Group, Pick, choose, is_rule
 from subconscious.text.same_statement import NEAR, same_statement
 
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 24
 """Rules and ways out that are weighed; of what fits and of what is recent, twice as many as may be given."""
-
-_FILE_TYPE = re.compile(r"`\.\w{1,10}`")
 
 OTHERS = 2
 WAYS_OUT = 2
@@ -67,7 +64,7 @@ class _Weighed:
         return self.responses.get(memory.id, NONE)
 
     def leads(self, memory: Memory) -> bool:
-        return memory.pinned or memory.id in self.promoted or is_rule(memory)
+        return memory.pinned or memory.id in self.promoted or (is_rule(memory) and not is_for_one_task(memory))
 
 
 async def chosen(mind: Mind, work: Work, due: Sequence[Hit] = ()) -> list[Pick]:
@@ -117,7 +114,7 @@ def _may_lead(memory: Memory) -> bool:
 
 def _may_be_given(hit: Hit, work: Work) -> bool:
     memory = hit.memory
-    if memory.content_hash in work.known or memory.id in work.without:
+    if memory.content_hash in work.known or memory.id in work.without or binding_of(memory) is not None:
         return False
     return not (work.late and memory.session_id == work.session_id)
 
@@ -132,7 +129,7 @@ def _groups(mind: Mind, work: Work, weighed: _Weighed, most: int) -> list[Group]
     def worth(hit: Hit) -> float:
         return _worth(mind, hit, work.branch)
 
-    heard = [hit for hit in weighed.hits.values() if _is_heard(hit, weighed.response(hit.memory))]
+    heard = [hit for hit in weighed.hits.values() if is_heard(hit.memory, weighed.response(hit.memory))]
     heard.sort(key=lambda hit: (-worth(hit), -hit.memory.said_at, -hit.memory.id))
     rules = sorted((hit for hit in heard if weighed.leads(hit.memory)), key=lambda hit: _rule_order(hit, weighed))
     rest = [hit for hit in heard if not weighed.leads(hit.memory)]
@@ -146,15 +143,6 @@ def _groups(mind: Mind, work: Work, weighed: _Weighed, most: int) -> list[Group]
         Group("decision", decisions, DECISIONS),
         Group("other", rest, OTHERS),
     ]
-
-
-def _is_heard(hit: Hit, known: Responses) -> bool:
-    """Whether a memory may be given at starts; a person's pin outweighs that nobody responds to it.
-
-    A habit is shown again by sessions that were told nothing, so that showing it is no response.
-    """
-    told = known.given if hit.memory.extractor == PRACTISED else known.unheeded
-    return hit.memory.pinned or told < MOST_UNHEEDED
 
 
 def _rule_order(hit: Hit, weighed: _Weighed) -> tuple[object, ...]:
@@ -172,14 +160,15 @@ def _touches(hit: Hit, work: Work) -> bool:
 
 
 def _may_fit(hit: Hit, work: Work) -> bool:
-    """Whether a memory may fit a start at all: what the assistant worded only fits on the branch of its task.
+    """Whether a memory may fit a start at all: what was said or found for one task only fits on the branch of it.
 
     On a trunk, where tasks follow each other, it is left to the prompts and files that it is about, unless several
     sessions found it and the last requests are about it.
     """
     on_its_branch = work.branch not in MAIN_BRANCHES and hit.memory.branch == work.branch
     found_again = hit.memory.recurrence > 1 and hit.relevance >= TOUCHES
-    return not is_finding(hit.memory) or on_its_branch or found_again
+    of_a_task = is_finding(hit.memory) or is_for_one_task(hit.memory)
+    return not of_a_task or on_its_branch or found_again
 
 
 def _worth(mind: Mind, hit: Hit, branch: str) -> float:
@@ -194,11 +183,6 @@ async def _vectors(mind: Mind, ids: Iterable[int]) -> Mapping[int, numpy.ndarray
     return await mind.index.vectors(list(dict.fromkeys(ids))) if mind.index is not None else {}
 
 
-def _of_any_type(content: str) -> str:
-    """A way out without the type of the files that it was found with: what helps with ``.ts`` helps with ``.tsx``."""
-    return _FILE_TYPE.sub("`.*`", content)
-
-
 class _Alike:
     """Whether two memories say the same; words are compared only where the vectors are near, or missing."""
 
@@ -207,7 +191,7 @@ class _Alike:
 
     def __call__(self, one: Memory, other: Memory) -> bool:
         if one.extractor == other.extractor == WAY_OUT:
-            return _of_any_type(one.content) == _of_any_type(other.content)
+            return one.content == other.content
         mine, its = self._vectors.get(one.id), self._vectors.get(other.id)
         cosine = float(mine @ its) if mine is not None and its is not None else 0.0
         if cosine and cosine < NEAR:

@@ -7,16 +7,18 @@ neither stored nor embedded.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import time
 
 from subconscious import repute, surfacing
 from subconscious.failures.wording import is_observed
 from subconscious.flow import unconfirmed
+from subconscious.flow.bound import bindable, fitting_file, fitting_prompt
+from subconscious.flow.continuing import HANDED, gone_on_with
 from subconscious.flow.fitness import is_finding, told_elsewhere, unasked
-from subconscious.flow.giving import Start, due_hits, due_now, marks_for, save_given
-from subconscious.flow.handover import Left, answer_line, lines_of
+from subconscious.flow.giving import GREETING, Start, due_hits, due_now, marks_for, save_given
+from subconscious.flow.handover import Left, Place, answer_line, lines_of
 from subconscious.flow.holding import holding_hits
 from subconscious.flow.mind import Mind
 from subconscious.flow.observing import known_ways_out
@@ -58,6 +60,12 @@ OVERTAKEN = 2
 WORK_LETTERS = 400
 """Characters of a prompt that findings are compared with: what it asks for stands at its beginning."""
 
+BOUND = "occasion"
+"""The engine that finds what a prompt or the type of a file shows to matter."""
+
+BOUND_AT_ONCE, MOST_BOUND = 3, 5
+"""Failures and habits that one prompt or file brings, and that a session is given in all."""
+
 RARE = 50
 """Memories of a project that a word may stand in and still tell them apart."""
 
@@ -85,35 +93,63 @@ class Prompt:
     text: str
     branch: str = ""
     commits: tuple[tuple[float, str], ...] = ()
+    folder: str = ""
+    first: bool = False
+    """Whether the session has had no prompt before; ``folder`` is its checkout."""
 
 
 async def surface_prompt(mind: Mind, prompt: Prompt) -> surfacing.Context:
     """Give a prompt the few memories that it is about or that are due, and the story of work like it."""
     due = await _due(mind, prompt)
-    seen = await _seen(mind, prompt.session_id)
+    known = await bindable(mind, prompt.project_id)
+    seen = await _seen(mind, prompt.session_id, known)
     asks = bool(terms(prompt.text))
-    if not room(limits(mind, PROMPTED), seen) or not (due or asks):
+    left = await _last_work(mind, prompt)
+    bound = fitting_prompt(known, prompt.text)
+    if not room(limits(mind, PROMPTED), seen.ordinary):
+        due, asks = {}, False
+    if not (due or asks or left or bound):
         return surfacing.SILENCE
-    story = await worked_on(mind, prompt.session_id, prompt.project_id, prompt.text) if asks else None
+    told = {left.session.id} if left is not None else set[str]()
+    story = await worked_on(mind, prompt.session_id, prompt.project_id, prompt.text, told) if asks else None
     occasion = Occasion(prompt.session_id, prompt.project_id, PROMPTED, prompt.branch, asked=FITS, due=due)
     found = await recall(mind, unasked(prompt.text), prompt.project_id, 2 * surfacing.MOST) if asks else []
     fits = [hit for hit in found if hit.memory.id not in due]
     fits.sort(key=lambda hit: -hit.score * lean(hit.memory, prompt.branch, mind.standing))
     guess = await unconfirmed.fitting(mind, prompt.session_id, prompt.project_id, prompt.text)
-    return await _give(mind, occasion, [*await due_hits(mind, due), *fits, *guess], seen, story)
+    hits = [*await due_hits(mind, due), *fits, *guess]
+    beside = Beside(await _ranked(mind, occasion, BOUND, bound), left, story)
+    return await _give(mind, occasion, hits, seen, beside)
+
+
+async def _last_work(mind: Mind, prompt: Prompt) -> Left | None:
+    """The last session, if this is the first prompt and goes on with its work."""
+    if not prompt.first:
+        return None
+    place = Place(prompt.session_id, prompt.project_id, prompt.branch, prompt.folder)
+    return await gone_on_with(mind, place, prompt.text)
 
 
 async def surface_file(mind: Mind, occasion: Occasion, touched: Touched) -> surfacing.Context:
-    """Give what is bound to the file that a tool was used on."""
-    chosen = limits(mind, TOUCHED)
-    seen = await _seen(mind, occasion.session_id)
-    if not room(chosen, seen, touched.path):
+    """Give what is bound to the file that a tool was used on, or to all files of its type."""
+    known = await bindable(mind, occasion.project_id)
+    seen = await _seen(mind, occasion.session_id, known)
+    of_type = await fitting_file(mind, known, touched)
+    hits = (
+        await _about_file(mind, occasion, touched) if room(limits(mind, TOUCHED), seen.ordinary, touched.path) else []
+    )
+    if not hits and not of_type:
         return surfacing.SILENCE
+    occasion = replace(occasion, about=touched.path, asked="bound to the file")
+    return await _give(mind, occasion, hits, seen, Beside(await _ranked(mind, occasion, BOUND, of_type)))
+
+
+async def _about_file(mind: Mind, occasion: Occasion, touched: Touched) -> list[Hit]:
+    """The memories that name a file, confirmed ones first."""
     found = await full_text.naming(mind.database, touched.name, projects_of(occasion.project_id), CANDIDATES)
     bound = [(memory, strength) for memory in found if (strength := bond(memory, touched))]
     hits = await _ranked(mind, occasion, "file", await about_the_work(mind, occasion.project_id, bound, touched))
-    hits += await unconfirmed.bound(mind, occasion.session_id, occasion.project_id, touched)
-    return await _give(mind, replace(occasion, about=touched.path, asked="bound to the file"), hits, seen)
+    return hits + await unconfirmed.bound(mind, occasion.session_id, occasion.project_id, touched)
 
 
 async def about_the_work(
@@ -156,7 +192,7 @@ class FailedCall:
 async def surface_error(mind: Mind, occasion: Occasion, call: FailedCall | str) -> surfacing.Context:
     """Give the way out of the failure that a tool met, if that very failure is known; else what knows its error."""
     seen = await _seen(mind, occasion.session_id)
-    if not room(limits(mind, FAILED), seen):
+    if not room(limits(mind, FAILED), seen.ordinary):
         return surfacing.SILENCE
     if isinstance(call, str):
         call = FailedCall("", {}, call)
@@ -201,15 +237,35 @@ async def _ranked(mind: Mind, occasion: Occasion, engine: str, found: Sequence[t
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What is given beside the memories that an event is about.
+
+    ``bound`` are failures and habits that it shows to matter. ``left`` is the last session, whose work goes on;
+    ``story`` another one that did something alike.
+    """
+
+    bound: Sequence[Hit] = ()
+    left: Left | None = None
+    story: Left | None = None
+
+
+NOTHING_BESIDE = Beside()
+
+
 async def _give(
-    mind: Mind, occasion: Occasion, hits: Sequence[Hit], seen: Seen, story: Left | None = None
+    mind: Mind, occasion: Occasion, hits: Sequence[Hit], known: Known, beside: Beside = NOTHING_BESIDE
 ) -> surfacing.Context:
     """Hold back what limits forbid, frame the rest, and save it in the ledger before it leaves."""
-    chosen = limits(mind, occasion.event)
-    in_force = await holding_hits(mind, hits, occasion.project_id)
+    chosen, seen = limits(mind, occasion.event), known.ordinary
+    in_force = await holding_hits(mind, [*hits, *beside.bound], occasion.project_id)
     elsewhere = await told_elsewhere(mind, in_force)
-    sifted = sift(in_force, chosen, seen, time(), occasion.about, elsewhere)
-    fit = await repute.of_hits(mind.database, sifted.fit, mind.settings, time(), occasion.project_id)
+    bound_ids = {hit.memory.id for hit in beside.bound}
+    ordinary = [hit for hit in in_force if hit.memory.id not in bound_ids]
+    bound = [hit for hit in in_force if hit.memory.id in bound_ids]
+    sifted = sift(ordinary, chosen, seen, time(), occasion.about, elsewhere)
+    shown = sift(bound, known.unspent, known.bound, time(), "", elsewhere).fit
+    fit = await repute.of_hits(mind.database, [*shown, *sifted.fit], mind.settings, time(), occasion.project_id)
     start = Start(
         occasion.session_id,
         occasion.project_id,
@@ -221,17 +277,39 @@ async def _give(
         limits=json.dumps(told(chosen, seen, occasion.about)),
         due=occasion.due,
     )
-    free = characters_left(chosen, seen)
-    record = _record(mind, story, fit, free) if room(chosen, seen) else ""
-    left = min(mind.settings.start_characters, free + len(OPENING) + len(CLOSING))
-    most = min(chosen.at_once, chosen.session - len(seen.given) - bool(record))
-    budget = surfacing.Budget(mind.settings.prompt_tokens, left, most)
-    context = surfacing.compose(fit, budget, occasion.branch, (), marks_for(mind, start), closing=record)
-    if record and story is not None and record in context.text:
-        context = replace(context, handed_over=story.session, handed_by=story.event)
+    free, unspent = characters_left(chosen, seen), characters_left(known.unspent, known.bound)
+    hand_over = _hand_over(mind, beside.left, fit, unspent)
+    unspent = min(unspent - len(hand_over), sum(_length(mind, start, hit) for hit in fit[: len(shown)]))
+    record = _record(mind, beside.story, fit, free) if room(chosen, seen) else ""
+    most = len(shown) + max(0, min(chosen.at_once, chosen.session - len(seen.given) - bool(record)))
+    ordinarily = min(free, surfacing.CHARACTERS_A_TOKEN * mind.settings.prompt_tokens)
+    room_in_all = len(OPENING) + len(CLOSING) + ordinarily + unspent + len(hand_over)
+    budget = surfacing.Budget(room_in_all, min(mind.settings.start_characters, room_in_all), most)
+    closing = hand_over + record
+    context = surfacing.compose(fit, budget, occasion.branch, (), marks_for(mind, start), closing=closing)
+    if closing and closing in context.text:
+        context = replace(context, handed=tuple(_handed(beside, hand_over, record)))
     if context.text:
         await save_given(mind, start, context)
     return replace(context, held=sifted.held)
+
+
+def _length(mind: Mind, start: Start, hit: Hit) -> int:
+    """The characters of a memory's lines."""
+    return len(surfacing.line_of(hit.memory, start.branch, marks_for(mind, start)(hit.memory), repute=hit.repute))
+
+
+def _hand_over(mind: Mind, left: Left | None, given: Sequence[Hit], free: int) -> str:
+    """The record of the last session, whose work goes on; "" without one, or without room."""
+    most = min(free, surfacing.CHARACTERS_A_TOKEN * mind.settings.handover_tokens)
+    return "" if left is None or most < LEAST_STORY else lines_of(left, [hit.memory for hit in given], most)
+
+
+def _handed(beside: Beside, hand_over: str, record: str) -> Iterator[surfacing.Handed]:
+    if hand_over and beside.left is not None:
+        yield surfacing.Handed(beside.left.session, HANDED)
+    if record and beside.story is not None:
+        yield surfacing.Handed(beside.story.session, beside.story.event)
 
 
 def _record(mind: Mind, story: Left | None, given: Sequence[Hit], free: int) -> str:
@@ -259,12 +337,46 @@ def limits(mind: Mind, event: str) -> Limits:
     )
 
 
-async def _seen(mind: Mind, session_id: str) -> Seen:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a session was given unasked: ``ordinary`` counts against its own limits, ``bound`` against ``unspent``.
+
+    ``unspent`` is what the start left of its allowance: what is bound could have been given there.
+    """
+
+    ordinary: Seen
+    bound: Seen
+    unspent: Limits
+
+
+async def _seen(mind: Mind, session_id: str, bindable: Sequence[Memory] = ()) -> Known:
     """What a session was given unasked; the story of an earlier session counts as one memory of its greatest length."""
     given = [Given(*row) for row in await surfaces.unasked(mind.database, session_id)]
+    ids = {memory.id for memory in bindable}
+    bound = [one for one in given if one.memory_id in ids]
     stories = await handovers.of_session(mind.database, session_id)
-    given += [Given(0, one.at, characters=RECORDS[one.event]) for one in stories if one.event in RECORDS]
-    return Seen(session_id, await surfaces.ledger(mind.database, session_id), given)
+    rest = [one for one in given if one.memory_id not in ids]
+    rest += [Given(0, one.at, characters=RECORDS[one.event]) for one in stories if one.event in RECORDS]
+    ledger = await surfaces.ledger(mind.database, session_id)
+    handed = any(one.event == HANDED or one.event.startswith(GREETING) for one in stories)
+    unspent = await _unspent(mind, session_id, handed=handed)
+    return Known(Seen(session_id, ledger, rest), Seen(session_id, ledger, bound), unspent)
+
+
+async def _unspent(mind: Mind, session_id: str, *, handed: bool) -> Limits:
+    """What the start left of its allowance; a hand-over counts as its greatest length."""
+    chosen = mind.settings
+    count, used = await surfaces.started(mind.database, session_id)
+    tokens = chosen.start_tokens - chosen.handover_tokens * handed
+    return Limits(
+        session=max(0, min(MOST_BOUND, chosen.start_memories - count)),
+        about=0,
+        at_once=BOUND_AT_ONCE,
+        cooldown=chosen.surface_cooldown_minutes * 60,
+        relevance=chosen.surface_relevance,
+        kinds_off=chosen.surface_kinds_off,
+        characters=max(0, surfacing.CHARACTERS_A_TOKEN * tokens - used),
+    )
 
 
 async def _due(mind: Mind, prompt: Prompt) -> dict[int, Due]:

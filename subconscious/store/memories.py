@@ -348,6 +348,17 @@ async def leading(database: Database, project_id: str, limit: int) -> list[Memor
     return [memory_from(row) for row in rows]
 
 
+async def bindable(database: Database, project_id: str, limit: int) -> list[Memory]:
+    """Return what tool calls of a project showed: ways out, habits and repairs, the most often seen first."""
+    rows = await database.rows(
+        f"SELECT * FROM memories WHERE {LEADS} AND project_id = ?"  # noqa: S608
+        " AND (extractor IN ('observed-1', 'practised-1') OR content LIKE '% failed%due to formatting%')"
+        " ORDER BY recurrence DESC, said_at DESC, id DESC LIMIT ?",
+        (project_id, limit),
+    )
+    return [memory_from(row) for row in rows]
+
+
 async def recent(database: Database, project_id: str, limit: int) -> list[Memory]:
     """The latest active memories of a project and of the user, without Claude's own notes."""
     return await latest(database, Filter(project_id, notes=False), limit)

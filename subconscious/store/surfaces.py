@@ -95,6 +95,16 @@ async def unasked(database: Database, session_id: str) -> list[tuple[int, float,
     return [(row["memory_id"], row["at"], row["about"], row["characters"]) for row in rows]
 
 
+async def started(database: Database, session_id: str) -> tuple[int, int]:
+    """Return how many memories a session's start gave it that stand in its context now, and their characters."""
+    rows = await database.rows(
+        "SELECT count(*), coalesce(sum(characters), 0) FROM surfaces"
+        " WHERE session_id = ? AND ledger = 1 AND event LIKE 'start/%'",
+        (session_id,),
+    )
+    return rows[0][0], rows[0][1]
+
+
 async def listing(
     database: Database,
     *,

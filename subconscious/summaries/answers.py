@@ -6,6 +6,7 @@ kept by the measure of hand-overs: it tells the session's own work and gives no 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -30,6 +31,22 @@ MOST_ANSWERS = 30
 
 MOST_TOLD = 12
 """Sentences of one answer that are kept."""
+
+FEWEST_WORDS = 5
+"""Words besides code that a sentence must have to be understood without its neighbours."""
+
+_LEANS = re.compile(
+    r"\W*(?:(?:this|that|these|those|it|they|both(?! `)|he|she|here|there|so|but|and|also|then|thus|otherwise"
+    r"|instead|however|likewise|similarly|same|again|only|either|neither|another|others?|used"
+    r"|the (?:latter|former|other|rest|same|above|following|fix|change|problem|issue|test|error))\b"
+    r"|(?:lines?|steps?|phases?|cases?|options?|items?|points?|bugs?|fix(?:es)?|changes?|tests?|[a-z]) ?\(?\d+\b"
+    r"|[a-z0-9][.)] |all (?:\d+|of|three|four|five|these|those)\b|[a-z]+ (?:sees|does|gets)\b"
+    r"|(?-i:[A-Z])[a-z]{2,}s (?=`|(?:an?|the|that|if|when|whether|all|each|its|to|no|any|new|both)\b))",
+    re.IGNORECASE,
+)
+"""How a sentence begins that leans on the one before: pointing back, numbered, or without a subject."""
+
+_CODE = re.compile(r"`[^`]*`|\([^)]*\)")
 
 
 def with_answers(sketch: Sketch, transcript: Transcript) -> Sketch:
@@ -57,6 +74,12 @@ def _answers(
 
 def _sentences(report: Report, written: Collection[str], known: Collection[str]) -> Iterator[str]:
     return (one for one in report_sentences(report.text, written) if one not in known and not is_status(one))
+
+
+def stands_alone(sentence: str) -> bool:
+    """Whether a sentence of an answer can be understood without the ones around it."""
+    words = re.findall(r"[^\W\d_]{2,}", _CODE.sub(" ", sentence))
+    return len(words) >= FEWEST_WORDS and not sentence.endswith("\u2026") and not _LEANS.match(sentence)
 
 
 def _candidate(sentence: str, report: Report, transcript: Transcript) -> Candidate:

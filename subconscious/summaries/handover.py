@@ -304,10 +304,15 @@ def joined(sentences: Sequence[str]) -> str:
 
 def whole_sentences(text: str, length: int) -> str:
     """As much of a text as fits, up to the end of a sentence or of an item; cut at a word where none ends in time."""
+    return sentences_within(text, length) or wording.shorten(text, length - 1)
+
+
+def sentences_within(text: str, length: int) -> str:
+    """The whole sentences or items at the beginning of a text that fit; "" where the first one does not."""
     if len(text) <= length:
         return text
     ends = [found.start() for found in _ENDS.finditer(text, 0, length + 1) if found.start() < length]
-    return text[: ends[-1] + 1].rstrip(";") if ends else wording.shorten(text, length - 1)
+    return text[: ends[-1] + 1].rstrip(";") if ends else ""
 
 
 def own_words(sentences: Sequence[str], transcript: Transcript) -> list[str]:

@@ -16,6 +16,9 @@ from subconscious.summaries.deeds import Deeds
 
 ASK_LENGTH = 400
 ANSWER_LENGTH = 1500
+BEGINNING, ENDING = 1000, 400
+"""Characters that are kept of the beginning and the end of a longer answer."""
+
 REPORT_LENGTH = 200
 """Characters from which an answer counts as a report: shorter ones only say that something is done."""
 LEAST_ANSWER = 60
@@ -37,6 +40,7 @@ _CHANGES = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 PLAN = "Implement the following plan:"
 _HEADING = re.compile(r"^#{1,3}[ \t]+(.+)$", re.MULTILINE)
 _LABEL = re.compile(r"(?:plan|task|goal)\s*:\s*", re.IGNORECASE)
+_BREAK = re.compile(r"(?<=[.!?]) +|\n+")
 _WORD = re.compile(r"[A-Za-z][\w-]{3,30}")
 
 
@@ -143,12 +147,12 @@ class Sketch:
         if not turn.text:
             latest = None if turn.tools else self.latest
             return replace(self, files=files, busy=self.busy or bool(turn.tools), latest=latest)
-        kept = turn.text if len(turn.text) <= ANSWER_LENGTH else f"{turn.text[:1000]}\n\u2026\n{turn.text[-400:]}"
+        kept = turn.text if len(turn.text) <= ANSWER_LENGTH else _ends_of(turn.text)
         latest = None if turn.tools else self._report(turn)
         return replace(self, files=files, answer=kept, answered=True, busy=bool(turn.tools), latest=latest)
 
     def _report(self, turn: Turn) -> Report | None:
-        text = turn.text[:LOOKED_THROUGH]
+        text = _whole_lines(turn.text, LOOKED_THROUGH)
         return Report(turn.time, turn.start, self.last, text) if len(text) >= LEAST_ANSWER else None
 
     @property
@@ -177,6 +181,21 @@ class Sketch:
             return _SKETCH.validate_json(text or "{}")
         except ValidationError:
             return cls()
+
+
+def _ends_of(text: str) -> str:
+    """The beginning and the end of a long answer, in whole sentences or lines: half a sentence tells nothing."""
+    ending = text[-ENDING:]
+    begins = _BREAK.search(ending)
+    return f"{_whole_lines(text, BEGINNING)}\n\u2026\n{ending[begins.end() :] if begins else ending}"
+
+
+def _whole_lines(text: str, length: int) -> str:
+    """The beginning of a text up to the end of a sentence or line; cut anywhere where there is none."""
+    if len(text) <= length:
+        return text
+    ends = [found.start() for found in _BREAK.finditer(text, 0, length)]
+    return text[: ends[-1] + 1].rstrip() if ends else text[:length]
 
 
 def _ends(asks: tuple[str, ...]) -> tuple[str, ...]:

@@ -58,11 +58,19 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class Handed:
+    """An earlier session that a context tells of; ``event`` is noted for it, "" for the one that is answered."""
+
+    session: Session
+    event: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """A framed text and the hits that stand in it; empty text means silence. ``held`` is what limits kept back.
 
-    ``sizes`` are the characters of each hit's lines, ``groups`` the sorts that they were chosen from. ``handed_over``
-    is the session whose hand-over stands in the text, ``handed_by`` the event that is noted for it, "" for the usual.
+    ``sizes`` are the characters of each hit's lines, ``groups`` the sorts that they were chosen from. ``handed`` are
+    the earlier sessions that the text tells of.
     """
 
     text: str
@@ -70,8 +78,7 @@ class Context:
     held: tuple[Held, ...] = ()
     sizes: tuple[int, ...] = ()
     groups: tuple[str, ...] = ()
-    handed_over: Session | None = None
-    handed_by: str = ""
+    handed: tuple[Handed, ...] = ()
 
 
 SILENCE = Context("", ())

@@ -36,13 +36,14 @@ COMMON_NAMES = frozenset(
 class Touched:
     """A file that a tool was used on: its path within its checkout, where that lies, and words of what was done.
 
-    ``work`` is the prompt that the session works on, "" where it is not known.
+    ``work`` is the prompt that the session works on, "" where it is not known. ``changed``: the tool changed the file.
     """
 
     path: str
     root: str = ""
     words: str = ""
     work: str = ""
+    changed: bool = False
 
     @property
     def name(self) -> str:

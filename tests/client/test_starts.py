@@ -38,16 +38,16 @@ def test_the_next_session_is_told_what_the_last_one_left(worked: Machine, api: F
     assert [row["session_id"] for row in worked.rows("handovers")] == [session.id]
 
 
-def test_resuming_and_compacting_need_none_and_clearing_brings_it(worked: Machine, api: FakeApi) -> None:
+def test_resuming_and_compacting_need_none_and_a_prompt_after_clearing_brings_it(worked: Machine, api: FakeApi) -> None:
     api.when("Fix the dashboard too.", says(FIXED))
     with worked.session() as session:
         session.say("Where were we?")
         session.say("Fix the dashboard too.")
         session.say("/clear")
-        session.say("A fresh start.")
+        session.say("Go on with the dashboard.")
         session.end()
     assert api.asked("Where were we?")[0].given.count(TOLD) == 1
-    assert "counts parked chunks once" in api.asked("A fresh start.")[0].given
+    assert "counts parked chunks once" in api.asked("Go on with the dashboard.")[0].given
     worked.drain()
     resumed = session.id
     worked.talk("Go on.", resume=resumed)

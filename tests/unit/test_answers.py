@@ -13,6 +13,7 @@ import pytest
 
 from bench import answer_pairs, story_pairs
 from subconscious import review
+from subconscious.flow.continuing import HANDED
 from subconscious.flow.unasked import Prompt, surface_prompt
 from subconscious.model import Admission, Decision
 from subconscious.quoting import CLOSING, OPENING
@@ -21,6 +22,7 @@ from subconscious.store.capture_rows import Place
 from subconscious.store.connect import Database
 from subconscious.store.projects import Project
 from subconscious.summaries import Handover, Sketch, Transcript, recalled, with_answers
+from subconscious.summaries.answers import stands_alone
 from subconscious.summaries.handover import handover_of, permits
 from subconscious.summaries.recalled import closest
 from subconscious.summaries.sketch import Answer
@@ -260,8 +262,29 @@ async def test_three_answers_fit_the_budget_of_a_session(database: Database, pro
 async def test_what_the_hand_over_told_is_not_told_again(database: Database, project: Project) -> None:
     await over(database, project, {"branch": replace(ANSWERED, reported=" ".join(TOLD.told))} | {"licence": LICENCE})
     async with database.write() as tx:
-        await handovers.record(tx, handovers.Given("now", "branch", "start/startup", time()))
+        await handovers.record(tx, handovers.Given("now", "branch", HANDED, time()))
     assert TOLD.told[0] not in await given(database, project)
+
+
+async def test_a_sentence_that_leans_on_its_neighbours_is_left_out(database: Database, project: Project) -> None:
+    leaning = (
+        "This stores the branch name of a checkpoint in metadata.json, too.",
+        "Stores the branch name of a checkpoint in metadata.json.",
+        "Line 338: the branch name of a checkpoint in metadata.json is updated",
+        "`metadata.json` - checkpoint branch name",
+    )
+    answer = replace(TOLD, told=leaning)
+    await over(database, project, {"branch": replace(ANSWERED, answers=(answer,)), "licence": LICENCE})
+    assert await given(database, project) == ""
+    assert stands_alone(TOLD.told[0])
+
+
+async def test_a_sentence_that_is_too_long_is_left_out_whole(database: Database, project: Project) -> None:
+    long = (
+        f"Added `Branch` to the checkpoint metadata in metadata.json, {'because it is asked for, ' * 20}and tests it."
+    )
+    await over(database, project, {"branch": replace(ANSWERED, answers=(replace(TOLD, told=(long,)),))})
+    assert await given(database, project) == ""
 
 
 def test_a_fresh_answer_is_likelier_than_an_old_one() -> None:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subconscious.flow.giving import Start, surface_start
+from subconscious.flow.unasked import Prompt, surface_prompt
 from subconscious.model import Role, Turn
 from subconscious.projects import is_over
 from subconscious.quoting import CLOSING, OPENING
@@ -173,7 +174,7 @@ def test_a_merged_pull_request_finishes_the_work() -> None:
 
 
 async def ended(
-    database: Database, project: Project, name: str, at: float, branch: str = "main", **left: object
+    database: Database, project: Project, name: str, at: float, branch: str = "kiln", **left: object
 ) -> None:
     """Put a session on record that is over and leaves something."""
     async with database.write() as tx:
@@ -185,9 +186,15 @@ async def ended(
 
 
 async def told(database: Database, project: Project, session: str = "now", **start: object) -> str:
-    values: dict[str, object] = {"branch": "main"} | start
+    values: dict[str, object] = {"branch": "kiln"} | start
     begun = Start(session, project.id, "start/startup", **values)  # type: ignore[arg-type]
     return (await surface_start(make_mind(database), begun)).text
+
+
+async def prompted(database: Database, project: Project, text: str, session: str = "now", **more: object) -> str:
+    values: dict[str, object] = {"branch": "main", "first": True} | more
+    prompt = Prompt(session, project.id, text, **values)  # type: ignore[arg-type]
+    return (await surface_prompt(make_mind(database), prompt)).text
 
 
 HOUR, DAY = 3600.0, 86_400.0
@@ -211,7 +218,68 @@ async def test_another_branch_is_handed_over_for_two_days(
     database: Database, project: Project, age: float, is_told: bool
 ) -> None:
     await ended(database, project, "before", time() - age, "glaze")
-    assert ("The work of before" in await told(database, project, branch="kiln")) is is_told
+    assert ("The work of before" in await prompted(database, project, "continue", branch="main")) is is_told
+
+
+async def test_finished_work_on_a_trunk_waits_for_a_prompt_that_goes_on_with_it(
+    database: Database, project: Project
+) -> None:
+    await ended(database, project, "before", time() - HOUR, "main", files=("upload_worker.py", "CHANGELOG.md"))
+    assert await told(database, project, branch="main") == ""
+    assert await prompted(database, project, "Explain the colour scheme of the invoices.") == ""
+    assert await prompted(database, project, "Add a line to CHANGELOG.md about colours.") == ""
+    found = await prompted(database, project, "Why does upload_worker.py retry?", "then")
+    assert "The work of before is told here." in found
+    assert [one.event for one in await handovers.of_session(database, "then")] == ["prompt/hand-over"]
+
+
+async def test_a_file_that_most_sessions_change_is_no_sign_of_the_last_one(
+    database: Database, project: Project
+) -> None:
+    for number in range(9, 0, -1):
+        files = ("registry_table.py", f"part{number}.py")
+        await ended(database, project, f"s{number}", time() - number * HOUR, "main", files=files)
+    assert await prompted(database, project, "Add a row to registry_table.py") == ""
+    assert "The work of s1 is told here." in await prompted(database, project, "Add a row to part1.py", "then")
+
+
+@pytest.mark.parametrize("text", ["continue", "Let's pick up where we left off", "weiter", "commit and push", "go on"])
+async def test_a_first_prompt_that_goes_on_is_handed_the_last_session_once(
+    database: Database, project: Project, text: str
+) -> None:
+    await ended(database, project, "before", time() - HOUR, "main")
+    assert "The work of before" not in await prompted(database, project, text, first=False)
+    assert "The work of before" in await prompted(database, project, text)
+    assert "The work of before" not in await prompted(database, project, text)
+
+
+async def test_outside_of_git_the_last_session_is_handed_over_at_the_start(
+    database: Database, project: Project
+) -> None:
+    await ended(database, project, "before", time() - HOUR, "")
+    assert "The work of before is told here." in await told(database, project, branch="")
+
+
+async def test_unfinished_work_on_a_trunk_is_told_at_the_start_without_its_report(
+    database: Database, project: Project
+) -> None:
+    await ended(database, project, "before", time() - HOUR, "main", open="Move the tests of the kiln.")
+    found = await told(database, project, branch="main")
+    assert "left open: Move the tests of the kiln." in found
+    assert "The work of before" not in found
+
+
+async def test_a_hand_over_with_a_prompt_leaves_the_prompt_its_own_allowance(
+    database: Database, project: Project
+) -> None:
+    report = "Changed the glaze of the kiln once more. " * 30
+    await ended(database, project, "before", time() - HOUR, "main", files=("UploadWorker.py",), reported=report)
+    memory = await store(database, project, "The UploadWorker in UploadWorker.py retries a failed chunk upload twice.")
+    mind = make_mind(database)
+    asked = "why does the UploadWorker in UploadWorker.py retry a failed chunk upload"
+    found = await surface_prompt(mind, Prompt("now", project.id, asked, "main", first=True))
+    assert [hit.memory.id for hit in found.hits] == [memory]
+    assert 600 < found.text.index("</subconscious-memory>") - found.text.index("- Hand-over") <= 1000
 
 
 async def test_a_session_that_only_worked_off_a_plan_is_handed_over(database: Database, project: Project) -> None:
@@ -219,25 +287,26 @@ async def test_a_session_that_only_worked_off_a_plan_is_handed_over(database: Da
     async with database.write() as tx:
         story = Handover(asked='"Split the queue"', reported="The work of the plan is told here.").to_json()
         await sessions.note(tx, "planned", project.id, time() - HOUR, transcript="", cwd="/p")
-        await sessions.progress(tx, "planned", branch="main", prompts=[])
+        await sessions.progress(tx, "planned", branch="kiln", prompts=[])
         await sessions.summarise(tx, "planned", sessions.Told("planned", "", (), "", "{}", story))
         await sessions.end(tx, "planned", time() - HOUR, "ended", "other")
     assert "The work of the plan is told here." in await told(database, project)
 
 
 async def test_another_branch_is_handed_over_in_half_the_room(database: Database, project: Project) -> None:
-    report = " ".join(f"Added step {number} to the worker." for number in range(60))
-    await ended(database, project, "before", time() - HOUR, "glaze", reported=report)
+    left = " ".join(f"Add step {number} to the worker." for number in range(60))
+    await ended(database, project, "before", time() - HOUR, "glaze", open=left)
     there, here = await told(database, project, branch="kiln"), await told(database, project, "then", branch="glaze")
     assert 300 < len(there) - len(OPENING) - len(CLOSING) <= 500 < len(here)
     assert there.removesuffix(CLOSING).endswith("to the worker.\n")
+    assert "The work of before" not in there
 
 
 async def test_a_session_that_still_runs_is_not_handed_over(database: Database, project: Project) -> None:
     await ended(database, project, "over", time() - 2 * HOUR)
     async with database.write() as tx:
         await sessions.note(tx, "running", project.id, time() - 60, transcript="", cwd="/p")
-        await sessions.progress(tx, "running", branch="main", prompts=["still at it"])
+        await sessions.progress(tx, "running", branch="kiln", prompts=["still at it"])
     assert "The work of over" in await told(database, project)
 
 
@@ -256,7 +325,7 @@ async def test_a_resumed_session_is_told_of_what_ended_since_alone(database: Dat
 async def test_it_keeps_to_its_budget_beside_the_memories(database: Database, project: Project) -> None:
     for number in range(9):
         await store(database, project, f"Rule {number}: " + "word " * 50, kind="preference", session_id=f"s{number}")
-    await ended(database, project, "before", time() - HOUR, asked='"x"' + "y" * 300, reported="z" * 2000)
+    await ended(database, project, "before", time() - HOUR, asked='"x"' + "y" * 300, reported="Did it. " * 250)
     given_text = await told(database, project)
     assert len(given_text) <= 4 * 600
     record = given_text[given_text.index("- Hand-over") : given_text.index("</subconscious-memory>")]
@@ -284,7 +353,7 @@ async def test_a_hand_over_can_not_leave_its_frame(database: Database, project: 
 async def test_it_can_be_switched_off(database: Database, project: Project) -> None:
     await ended(database, project, "before", time() - HOUR)
     mind = make_mind(database, handover=False)
-    assert (await surface_start(mind, Start("now", project.id, "start/startup", "main"))).text == ""
+    assert (await surface_start(mind, Start("now", project.id, "start/startup", "kiln"))).text == ""
 
 
 def git(folder: Path, *arguments: str) -> None:

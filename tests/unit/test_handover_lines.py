@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from subconscious.flow.handover import Left, lines_of
+from subconscious.flow.handover import Left, fits_a_start, lines_of
 from subconscious.model import Memory, Session
 from subconscious.summaries import Handover
 from tests.support.values import NOON, make_memory
@@ -35,11 +35,33 @@ def test_nothing_is_left_where_memories_say_it_all() -> None:
     assert said(left, make_memory("Amounts are integer cents.")) == ""
 
 
-def test_a_start_is_told_briefly_of_what_was_committed_to_a_trunk() -> None:
+def test_a_start_is_not_told_of_what_was_finished_on_a_trunk() -> None:
     left = Handover(asked='"Sort the list"', done='commit "Sort the list"', reported="`List` sorts by date now.")
     on_trunk, on_branch = (replace(BEFORE, branch=name) for name in ("main", "sorted-list"))
-    assert "sorts by date" not in lines_of(Left(on_trunk, left), (), 1000)
-    assert "Sort the list" in lines_of(Left(on_trunk, left), (), 1000)
-    assert "sorts by date" in lines_of(Left(on_branch, left), (), 1000)
-    assert "sorts by date" in lines_of(Left(on_trunk, replace(left, open="the tests fail")), (), 1000)
-    assert "sorts by date" in lines_of(Left(on_trunk, left), (), 1000, earlier=True)
+    assert not fits_a_start(Left(on_trunk, left), "main")
+    assert not fits_a_start(Left(on_branch, left), "main")
+    assert fits_a_start(Left(on_branch, left), "sorted-list")
+    assert fits_a_start(Left(on_trunk, replace(left, open="the tests fail")), "main")
+    assert fits_a_start(Left(replace(on_trunk, status="interrupted"), left), "main")
+    failed = Left(on_trunk, replace(left, failed="`npm test`"))
+    assert fits_a_start(failed, "main")
+    assert not fits_a_start(failed, "main", [make_memory("`npm test` failed here; `pnpm test` then worked.")])
+    asked = 'the assistant had asked: "Shall I sort the others, too?"'
+    assert not fits_a_start(Left(on_trunk, replace(left, open=asked)), "main")
+    quoting = 'the assistant had asked: "Should it say "0 lists", or did you want a different visual\u2026"'
+    assert not fits_a_start(Left(on_trunk, replace(left, open=quoting)), "main")
+    tasks = 'open on the assistant\'s list: "Sort the others"'
+    assert fits_a_start(Left(on_trunk, replace(left, open=f"{asked}; {tasks}")), "main")
+
+
+def test_a_brief_hand_over_leaves_the_report_to_prompts() -> None:
+    left = Left(BEFORE, Handover(asked='"Sort the list"', reported="`List` sorts by date now."))
+    assert "sorts by date" not in lines_of(left, (), 1000, brief=True)
+    assert "Sort the list" in lines_of(left, (), 1000, brief=True)
+    assert "sorts by date" in lines_of(left, (), 1000)
+    assert "sorts by date" in lines_of(left, (), 1000, earlier=True)
+
+
+def test_a_report_that_does_not_fit_is_not_cut_within_a_sentence() -> None:
+    left = Left(BEFORE, Handover(reported="`List` sorts by date now. " + "It keeps equal dates in their order " * 9))
+    assert lines_of(left, (), 200).endswith("the assistant reported: `List` sorts by date now.\n")

@@ -143,6 +143,41 @@ def test_a_search_is_paged(stub: StubDaemon) -> None:
     assert "next" not in call("memory_search", query="cents", limit=2, offset=2)[2]
 
 
+def test_a_search_takes_the_terminals_manner(stub: StubDaemon) -> None:
+    stub.answers["search"] = {"hits": [hit(content="# A\nx\n# Decision\nNATS") | {"told": {"text": "NATS"}}]}
+    stub.answers |= {"recall": {"hits": []}, "sessions": {"sessions": []}, "list": {"memories": [], "total": 0}}
+    said = {"mode": "planning", "budget": "deep", "tag": "queue", "section": "Decision"}
+    _, _, told = call("memory_search", query="queue", **said)
+    assert told["memories"][0]["content"] == "NATS"
+    call("memory_context", task="the queue", mode="any", budget="lean")
+    call("memory_list", tag="queue")
+    call("memory_search", query="queue")
+    searched, recalled, listed, plain = [one.args for one in stub.requests if one.cmd in ("search", "recall", "list")]
+    assert searched.items() >= {"mode": "planning", "budget": "deep", "tags": ["queue"], "section": "Decision"}.items()
+    assert recalled.items() >= {"mode": "any", "budget": "lean"}.items()
+    assert listed["tags"] == ["queue"]
+    assert not {"mode", "budget", "tags", "section"} & plain.keys()
+
+
+def test_the_same_search_with_the_same_answer_is_not_told_twice(stub: StubDaemon) -> None:
+    now = 0.0
+    asking = Daemon(clock=lambda: now)
+
+    def again(query: str = "cents") -> dict[str, Any]:
+        return result(BY_NAME["memory_search"], {"query": query}, asking).structured_content or {}
+
+    stub.answers["search"] = {"hits": [hit(id=3), hit(id=9)]}
+    assert [one["id"] for one in again()["memories"]] == [3, 9]
+    second = again()
+    assert "memories" not in second or second["memories"] == []
+    assert "3, 9" in second["again"]
+    assert again("euros")["memories"]
+    now = 3600.0  # the context may have been compacted
+    assert again()["memories"]
+    stub.answers["search"] = {"hits": [hit(id=3)]}
+    assert [one["id"] for one in again()["memories"]] == [3]
+
+
 def test_a_tier_tells_more_than_the_one_below(stub: StubDaemon) -> None:
     stub.answers["search"] = {"hits": [hit(content="Keep cents. " * 400)]}
     sizes = [

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from subconscious.flow.giving import Start, surface_start
 from subconscious.flow.mind import Mind
+from subconscious.flow.unasked import Prompt, surface_prompt
 from subconscious.model import Hit, Link, Memory, Origin, Surface
 from subconscious.store import links, memories, responses, sessions, surface_outcomes, surfaces
 from subconscious.store.connect import Database
@@ -111,7 +113,33 @@ async def test_a_way_out_for_files_of_several_types_is_given_once(database: Data
     await store(database, project, tabs.format(".ts"), recurrence=2, **common)
     most = await store(database, project, tabs.format(".tsx"), recurrence=9, **common)
     lint = await store(database, project, "`x lint` failed here; `lint` then worked.", recurrence=1, **common)
-    assert await started(make_mind(database), project) == [most, lint]
+    assert await started(make_mind(database), project) == [lint]
+    prompt = Prompt("now", project.id, "Move the header from Page.ts to Page.tsx")
+    assert [hit.memory.id for hit in (await surface_prompt(make_mind(database), prompt)).hits] == [most]
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "let's use on/off for the push switch",
+        "left most, for all of them (asked: Should it always be lane 1?)",
+        "can you name it Push",
+    ],
+)
+async def test_a_wish_for_one_task_is_given_at_starts_on_its_branch_alone(
+    database: Database, project: Project, wish: str
+) -> None:
+    passing = await store(database, project, wish, kind="preference", branch="push")
+    lasting = await store(database, project, "Let's always use UTC for dates", kind="preference", branch="push")
+    fact = await store(database, project, "The ledger writes to Postgres.", branch="push")
+    mind = make_mind(database)
+    assert set(await started(mind, project, "other", branch="main")) == {lasting, fact}
+    assert set(await started(mind, project, "same", branch="push")) == {passing, lasting, fact}
+
+
+async def test_a_wish_that_was_said_again_is_a_rule(database: Database, project: Project) -> None:
+    wish = await store(database, project, "let's use on/off for switches", kind="preference", recurrence=2)
+    assert await started(make_mind(database), project, branch="main") == [wish]
 
 
 async def test_what_another_has_taken_the_place_of_is_not_given(database: Database, project: Project) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -210,3 +211,12 @@ def test_records_of_any_shape_do_no_harm(tmp_path_factory: pytest.TempPathFactor
     ]
     others = [{"type": "assistant", "message": value}, use("TodoWrite", todos=value), use("TaskUpdate", taskId=value)]
     deeds_of(tmp_path_factory.mktemp("odd"), *odd, *others, result(key="x"))
+
+
+def test_a_long_answer_is_shortened_between_sentences() -> None:
+    steps = [f"Changed step {number} of the worker so that it parks a chunk after two retries." for number in range(60)]
+    kept = Sketch().after([turn(" ".join(steps), role=Role.ASSISTANT)]).answer
+    sentences = [one for part in kept.split("\u2026") for one in re.split(r"(?<=\.)\s+", part.strip())]
+    assert set(sentences) <= set(steps)
+    assert sentences[0] == steps[0]
+    assert sentences[-1] == steps[-1]

@@ -1,0 +1,60 @@
+"""Which failures and habits a prompt or a file shows to matter; see `surfacing.bound`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from subconscious.flow.fitness import is_heard
+from subconscious.flow.mind import Mind
+from subconscious.model import Memory
+from subconscious.store import memories, responses
+from subconscious.surfacing.bound import binding_of
+from subconscious.surfacing.files import Touched
+
+LOOKED_AT = 50
+"""Memories of a project that may be bound, the most seen first."""
+
+LEAST, MOST = 0.8, 0.99
+"""Strength of what one session showed, and of what many did."""
+
+_FILE_TYPE = re.compile(r"`\.\w{1,10}`")
+
+Bound = list[tuple[Memory, float]]
+
+
+async def bindable(mind: Mind, project_id: str) -> list[Memory]:
+    """Return the memories of a project that are given only where something shows that they matter."""
+    known = await memories.bindable(mind.database, project_id, LOOKED_AT)
+    return [memory for memory in known if binding_of(memory) is not None]
+
+
+def fitting_prompt(known: list[Memory], text: str) -> Bound:
+    """Return those that a prompt shows to matter, each with how strongly."""
+    return _each_once(one for one in known if (bound := binding_of(one)) and bound.fits_prompt(text))
+
+
+async def fitting_file(mind: Mind, known: list[Memory], touched: Touched) -> Bound:
+    """Return those that the type of a file shows to matter, each with how strongly.
+
+    Nearly every session reads or changes such a file, so what sessions leave unheeded rests, as it does at starts.
+    What a prompt asks for does not.
+    """
+    path, changed = touched.path, touched.changed
+    fits = [one for one in known if (bound := binding_of(one)) and bound.fits_file(path, changed=changed)]
+    feedback = mind.settings.feedback and fits
+    heard = await responses.of_memories(mind.database, [one.id for one in fits]) if feedback else {}
+    return _each_once(one for one in fits if is_heard(one, heard.get(one.id, responses.NONE)))
+
+
+def _each_once(found: Iterable[Memory]) -> Bound:
+    """Of those that differ in the type of files alone, the first: what helps with ``.ts`` helps with ``.tsx``."""
+    first: dict[str, Memory] = {}
+    for memory in found:
+        first.setdefault(_FILE_TYPE.sub("`.*`", memory.content), memory)
+    return [(memory, _strength(memory)) for memory in first.values()]
+
+
+def _strength(memory: Memory) -> float:
+    """The more sessions showed it, the likelier it is needed again."""
+    return MOST - (MOST - LEAST) / max(1, memory.recurrence)
