@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import signal
 import stat
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 
 from tests.client.fake_api import FakeApi
 from tests.client.machine import CHECKOUT, Machine
+from tests.client.snapshots import Snapshots, ended
 
 
 @pytest.fixture(scope="session")
@@ -86,22 +86,35 @@ def installed(claude: str, plugin: Path, tmp_path_factory: pytest.TempPathFactor
     return machine
 
 
+@pytest.fixture(scope="session")
+def make_machine(
+    installed: Machine, environments: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[FakeApi], Machine]:
+    """Make a fresh machine with the plugin installed."""
+
+    def make(api: FakeApi) -> Machine:
+        machine = replace(installed, root=tmp_path_factory.mktemp("m"), api=api)
+        machine.furnish()
+        shutil.copytree(installed.config, machine.config, dirs_exist_ok=True)
+        known = machine.config / "plugins" / "installed_plugins.json"
+        known.write_text(known.read_text().replace(str(installed.config), str(machine.config)))
+        (machine.state / "env").symlink_to(environments)
+        return machine
+
+    return make
+
+
 @pytest.fixture
-def machine(
-    installed: Machine, environments: Path, api: FakeApi, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Machine]:
+def machine(make_machine: Callable[[FakeApi], Machine], api: FakeApi) -> Iterator[Machine]:
     """A fresh machine with the plugin installed; no process of it may outlive the test."""
-    machine = replace(installed, root=tmp_path_factory.mktemp("m"), api=api)
-    machine.furnish()
-    shutil.copytree(installed.config, machine.config, dirs_exist_ok=True)
-    known = machine.config / "plugins" / "installed_plugins.json"
-    known.write_text(known.read_text().replace(str(installed.config), str(machine.config)))
-    (machine.state / "env").symlink_to(environments)
-    yield machine
-    try:
-        machine.stop_daemon()
-    finally:
-        machine.signal_all(signal.SIGKILL)
+    with ended(make_machine(api)) as machine:
+        yield machine
+
+
+@pytest.fixture(scope="session")
+def snapshots(make_machine: Callable[[FakeApi], Machine]) -> Snapshots:
+    """Machines on which a session was held before the test."""
+    return Snapshots(make_machine)
 
 
 def _shipped_files() -> list[str]:

@@ -2,11 +2,13 @@
 
 import signal
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from tests.client.fake_api import FakeApi
 from tests.client.machine import Machine, wait_for
+from tests.client.snapshots import Snapshots
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(90, func_only=True)]
 
@@ -17,11 +19,10 @@ TURN_LIMIT = 4.0
 
 
 @pytest.fixture
-def awake(machine: Machine) -> Machine:
+def awake(snapshots: Snapshots, api: FakeApi) -> Iterator[Machine]:
     """A machine whose daemon runs."""
-    machine.talk("Good morning.")
-    machine.drain()
-    return machine
+    with snapshots.after("Good morning.", api) as machine:
+        yield machine
 
 
 def test_stopped_between_sessions(awake: Machine) -> None:

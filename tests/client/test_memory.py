@@ -1,9 +1,12 @@
 """The main path: what is said in one session is given to the next, once, and framed as memory."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.client.fake_api import SUMMARY_REQUEST, TOO_LONG, FakeApi, says
 from tests.client.machine import Machine
+from tests.client.snapshots import Snapshots
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(90, func_only=True)]
 
@@ -12,11 +15,10 @@ WORDS = "amounts in integer cents"
 
 
 @pytest.fixture
-def learned(machine: Machine) -> Machine:
+def learned(snapshots: Snapshots, api: FakeApi) -> Iterator[Machine]:
     """A machine that heard the decision in a session which is over."""
-    machine.talk(DECISION)
-    machine.drain()
-    return machine
+    with snapshots.after(DECISION, api) as machine:
+        yield machine
 
 
 def test_decision_reaches_the_next_session(learned: Machine, api: FakeApi) -> None:

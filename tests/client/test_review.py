@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from tests.client.fake_api import FakeApi, says, uses
 from tests.client.machine import CHECKOUT, Machine, Row, Session
+from tests.client.snapshots import Snapshots
 from tests.support import terminal
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(120, func_only=True)]
@@ -35,22 +36,25 @@ TERMINAL = "\npid, _ = pty.fork()\nif pid == 0: ask(ids=[1]); os._exit(0)\nprint
 NESTED = "claude -p '/subconscious:review approve 1'"
 KEPT = ("HOME", "PATH", "TMPDIR", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDE_CONFIG_DIR", "SUBCONSCIOUS_HOME")
 EMPTY = "env -i TERM=xterm DISABLE_AUTOUPDATER=1 " + " ".join(f'{name}="${name}"' for name in KEPT)
-SEEN = "sleep 10; cat $TMPDIR/seen"
+OVER = "touch $TMPDIR/over"
+SEEN = "for i in $(seq 300); do [ -e $TMPDIR/over ] && break; sleep 0.1; done; rm -f $TMPDIR/over; cat $TMPDIR/seen"
+"""Wait until the attack is over, 30 s at most, and read what it printed."""
 
 
 def detached(command: str) -> str:
     """A command that leaves the client's family, with an environment that has no marks; what it prints is read."""
-    return f"{EMPTY} setsid -f sh -c {shlex.quote(f'{command} > $TMPDIR/seen 2>&1')}; {SEEN}"
+    return f"{EMPTY} setsid -f sh -c {shlex.quote(f'{command} > $TMPDIR/seen 2>&1; {OVER}')}; {SEEN}"
 
 
 def on_terminal(command: str) -> str:
     """A detached command on a terminal that was opened for it."""
-    return f"{EMPTY} setsid -f script -qec {shlex.quote(command)} $TMPDIR/seen > /dev/null 2>&1 < /dev/null; {SEEN}"
+    inside = shlex.quote(f"script -qec {shlex.quote(command)} $TMPDIR/seen; {OVER}")
+    return f"{EMPTY} setsid -f sh -c {inside} > /dev/null 2>&1 < /dev/null; {SEEN}"
 
 
 def in_tmux(command: str) -> str:
     """A command in a window of a server that was started for it."""
-    inside = shlex.quote(f"{command} > $TMPDIR/seen 2>&1")
+    inside = shlex.quote(f"{command} > $TMPDIR/seen 2>&1; {OVER}")
     return f"{EMPTY} setsid -f tmux -L attack new-session -d {inside}; {SEEN}"
 
 
@@ -196,12 +200,11 @@ FORGERIES = {
 
 
 @pytest.fixture
-def queued(machine: Machine) -> Machine:
+def queued(snapshots: Snapshots, api: FakeApi) -> Iterator[Machine]:
     """A machine where one soft statement waits for review."""
-    machine.talk(SOFT)
-    machine.drain()
-    assert [row["status"] for row in captures(machine)] == ["review"]
-    return machine
+    with snapshots.after(SOFT, api) as machine:
+        assert [row["status"] for row in captures(machine)] == ["review"]
+        yield machine
 
 
 def captures(machine: Machine) -> list[Row]:
@@ -353,7 +356,12 @@ def test_a_decision_without_a_terminal_takes_the_code_that_a_persons_terminal_sh
             session.end()
 
 
-DETACHED_HERE = "\nif os.fork() == 0:\n if os.fork() == 0:\n  time.sleep(1); ask(ids=[1])\n os._exit(0)"
+DETACHED_HERE = """
+if os.fork() == 0:
+ if os.fork() == 0:
+  time.sleep(1); ask(ids=[1])
+  open(os.environ["TMPDIR"] + "/over", "w").close()
+ os._exit(0)"""
 
 
 def test_a_process_that_is_left_on_the_sessions_terminal_decides_nothing(queued: Machine, api: FakeApi) -> None:
