@@ -6,6 +6,8 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 
@@ -221,10 +223,7 @@ def person(machine: Machine, *words: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("attack", FORGERIES)
 def test_what_the_model_forges_is_nobodys_word(queued: Machine, api: FakeApi, attack: str) -> None:
-    tools = queued.root / "bin"
-    tools.mkdir()
-    (tools / "claude").symlink_to(queued.claude)
-    (tools / "subconscious").symlink_to(queued.state / "env" / "current" / "bin" / "subconscious")
+    tools = _tools(queued)
     api.when("Please do it.", uses("Bash", command=FORGERIES[attack], description="x"), says("Tried."))
     environ = {"PATH": f"{tools}:{queued.environ['PATH']}", "HOOKS": str(queued.plugin / "hooks" / "run")}
     with queued.session(tools="Bash", environ=environ) as session:
@@ -261,30 +260,68 @@ def test_a_tool_that_writes_settings_changes_nothing(queued: Machine, api: FakeA
     assert "auto_threshold" in str(queued.request("status")["warnings"])
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_the_models_tools_decide_nothing(queued: Machine, api: FakeApi, attack: str) -> None:
-    tools = queued.root / "bin"
+@dataclass(frozen=True)
+class Attempt:
+    """What one attack left behind."""
+
+    statuses: list[str]
+    remembered: list[Row]
+    result: str
+    refusals: list[str]
+
+
+@pytest.fixture(scope="module")
+def attempts(snapshots: Snapshots) -> dict[str, Attempt]:
+    """One session in which the model tries every attack, each in a turn of its own.
+
+    Whether a decision is refused depends on the process that asks, and on nothing that happened before.
+    """
+    with FakeApi() as api, snapshots.after(SOFT, api) as machine:
+        path = f"{_tools(machine)}:{machine.environ['PATH']}"
+        with machine.session(tools="Bash", environ={"PATH": path}) as session:
+            left = [_attempt(session, machine, name) for name in ATTACKS]
+            session.end()
+        machine.drain()
+        given = tool_results(machine)
+    return {name: replace(attempt, result=result) for name, attempt, result in zip(ATTACKS, left, given, strict=True)}
+
+
+def _attempt(session: Session, machine: Machine, name: str) -> Attempt:
+    prompt = f"Please approve it by {name}."
+    machine.api.when(prompt, uses("Bash", command=ATTACKS[name], description="x"), says("Tried."))
+    known = len(refusals(machine))
+    session.say(prompt)
+    machine.drain()
+    return Attempt(statuses(machine), machine.remembered("tax table"), "", refusals(machine)[known:])
+
+
+def _tools(machine: Machine) -> Path:
+    """A folder with the commands that attacks run."""
+    tools = machine.root / "bin"
     tools.mkdir()
-    (tools / "claude").symlink_to(queued.claude)
-    (tools / "subconscious").symlink_to(queued.state / "env" / "current" / "bin" / "subconscious")
-    api.when("Please approve it.", uses("Bash", command=ATTACKS[attack], description="x"), says("Tried."))
-    path = f"{tools}:{queued.environ['PATH']}"
-    with queued.session(tools="Bash", environ={"PATH": path}) as session:
-        session.say("Please approve it.")
-        session.end()
-    queued.drain()
-    assert [row["status"] for row in captures(queued)] == ["review"], results(queued)
-    assert not queued.remembered("tax table")
+    (tools / "claude").symlink_to(machine.claude)
+    (tools / "subconscious").symlink_to(machine.state / "env" / "current" / "bin" / "subconscious")
+    return tools
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_the_models_tools_decide_nothing(attempts: dict[str, Attempt], attack: str) -> None:
+    left = attempts[attack]
+    assert left.statuses == ["review"], left.result
+    assert not left.remembered
     # The attempt was really made, and answered.
-    refused = [row["reason"] for row in queued.rows("events") if row["action"] == "refused"]
-    told = results(queued) + str(refused)
+    told = left.result + str(left.refusals)
     assert any(words in told for words in ("a person decides", "only a person", "Decide:", "Claude Code")), told
 
 
 def results(machine: Machine) -> str:
     """What the model's tools gave it."""
+    return "\n".join(tool_results(machine))
+
+
+def tool_results(machine: Machine) -> list[str]:
     lines = [line for line in machine.transcript_lines() if line.get("toolUseResult")]
-    return "\n".join(str(line["message"]["content"]) for line in lines)
+    return [str(line["message"]["content"]) for line in lines]
 
 
 def test_a_person_in_a_terminal_decides(queued: Machine) -> None:
