@@ -260,7 +260,10 @@ def given(home: Home, session_id: str) -> list[tuple[str, int]]:
 def knowing_one(running: Home, speaker: Speaker) -> int:
     """A daemon that has rendered one decision, and the decision's id."""
     memory_id = learned(running, speaker, DECISION)
-    assert eventually(lambda: rendered(running, MARK), 20)
+    client.call(running, "stop")  # it renders before it leaves; while it runs, some ten seconds after a change
+    client.await_absence(running, 20)
+    assert rendered(running, MARK)
+    client.ensure_daemon(running)
     return memory_id
 
 
