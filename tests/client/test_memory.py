@@ -113,18 +113,23 @@ def test_state_is_for_its_owner_only(learned: Machine) -> None:
     assert [path for path in ours if path.stat().st_mode & 0o077] == []
 
 
-def test_typed_remember_is_carried_out(machine: Machine) -> None:
-    machine.talk("Good morning.")
-    machine.drain()
+@pytest.fixture
+def awake(snapshots: Snapshots, api: FakeApi) -> Iterator[Machine]:
+    """A machine that has heard nothing of interest."""
+    with snapshots.after("Good morning.", api) as machine:
+        yield machine
+
+
+def test_typed_remember_is_carried_out(awake: Machine) -> None:
+    machine = awake
     machine.talk("/subconscious:remember Deploys happen only on Tuesdays.")
     machine.drain()
     remembered = machine.remembered("Deploys happen only on Tuesdays")
     assert [(row["origin"], row["archived_at"]) for row in remembered] == [("user", None)]
 
 
-def test_typed_remember_survives_a_missing_daemon(machine: Machine) -> None:
-    machine.talk("Good morning.")
-    machine.drain()
+def test_typed_remember_survives_a_missing_daemon(awake: Machine) -> None:
+    machine = awake
     machine.stop_daemon()
     machine.talk("/subconscious:remember Deploys happen only on Tuesdays.")
     machine.drain()
