@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 
 from bench.hostile.case import Case, attempt, collect
 
@@ -38,9 +39,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _tried(chosen: list[int], jobs: int) -> Iterator[tuple[int, str]]:
-    """Each case with what happened, "" where it held, as soon as that is known."""
-    with ProcessPoolExecutor(jobs) as pool:
-        for at, (happened, seconds) in zip(chosen, pool.map(_try, chosen), strict=True):
+    """Yield each case with what happened, "" where it held, as soon as that is known."""
+    with ExitStack() as stack:
+        run = map if jobs == 1 else stack.enter_context(ProcessPoolExecutor(jobs)).map
+        for at, (happened, seconds) in zip(chosen, run(_try, chosen), strict=True):
             print(f"{_title(collect()[at])}: {happened or 'held'} ({seconds:.1f} s)", flush=True)
             yield at, happened
 
