@@ -15,6 +15,9 @@ from subconscious.redaction import policy
 from subconscious.store.connect import Database, open_database
 from subconscious.store.projects import Project, settle
 from tests.support.databases import copy_migrated
+from tests.support.installation import environments, plugin
+
+__all__ = ["environments", "plugin"]
 
 # A busy machine may stop for a second in the middle of an example; how long a test may take is said by its time-out.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -10,6 +10,7 @@ import itertools
 import json
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -127,7 +128,15 @@ class FakeApi:
     def once(self, prompt: str, answer: Answer) -> None:
         """Answer the next request whose prompt contains ``prompt`` with this, before any other rule, once."""
         left = [answer]
-        self._rules.insert(0, lambda request: left.pop() if left and prompt in request.prompt else None)
+
+        def rule(request: Request) -> Answer | None:
+            if prompt not in request.prompt:
+                return None
+            with suppress(IndexError):  # several requests may ask at once, and one of them gets it
+                return left.pop()
+            return None
+
+        self._rules.insert(0, rule)
 
     def answer_by(self, rule: Rule) -> None:
         """Answer by this rule where no earlier one does."""
@@ -137,10 +146,11 @@ class FakeApi:
         """Keep the request and find its answer."""
         with self._lock:
             self.requests.append(request)
-            if request.wants_summary:
-                return says(SUMMARY)
-            answers = (rule(request) for rule in self._rules)
-            return next((answer for answer in answers if answer), says("Understood."))
+        if request.wants_summary:
+            return says(SUMMARY)
+        # Without the lock: a rule may wait, and must not stall other requests.
+        answers = (rule(request) for rule in self._rules)
+        return next((answer for answer in answers if answer), says("Understood."))
 
     def next_id(self) -> str:
         """A number for messages and tool calls, unique in this server."""

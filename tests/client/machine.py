@@ -245,6 +245,27 @@ class Machine:
         """The process that holds the socket."""
         return int(json.loads((self.state / "run" / "daemon.json").read_text())["pid"])
 
+    def start_daemon(self) -> None:
+        """Start the daemon as a hook does, outside of every session, and wait until it has loaded its model.
+
+        While it loads, a hook's answer may come too late on a busy machine.
+        """
+        python = self.state / "env" / "current" / "bin" / "python"
+        command = ["setsid", "--fork", str(python), "-I", "-m", "subconscious.daemon", "run"]
+        environ = {name: self.environ[name] for name in ("HOME", "LANG", "PATH", "SUBCONSCIOUS_HOME", "TMPDIR")}
+        with (self.state / "log" / "daemon.log").open("a") as log:
+            subprocess.run(
+                command,
+                cwd=self.state / "run",
+                env=environ,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                check=True,
+            )
+        wait_for(self.daemon_answers, self.last_words)
+        wait_for(lambda: self.request("status")["embedder"]["state"] != "loading", self.last_words)
+
     def signal_daemon(self, number: signal.Signals) -> None:
         """Send the daemon a signal; after SIGKILL, wait until it is gone."""
         pid = self.daemon_pid

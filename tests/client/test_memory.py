@@ -1,9 +1,12 @@
 """The main path: what is said in one session is given to the next, once, and framed as memory."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.client.fake_api import SUMMARY_REQUEST, TOO_LONG, FakeApi, says
 from tests.client.machine import Machine
+from tests.client.snapshots import Snapshots
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(90, func_only=True)]
 
@@ -12,11 +15,10 @@ WORDS = "amounts in integer cents"
 
 
 @pytest.fixture
-def learned(machine: Machine) -> Machine:
+def learned(snapshots: Snapshots, api: FakeApi) -> Iterator[Machine]:
     """A machine that heard the decision in a session which is over."""
-    machine.talk(DECISION)
-    machine.drain()
-    return machine
+    with snapshots.after(DECISION, api) as machine:
+        yield machine
 
 
 def test_decision_reaches_the_next_session(learned: Machine, api: FakeApi) -> None:
@@ -111,18 +113,23 @@ def test_state_is_for_its_owner_only(learned: Machine) -> None:
     assert [path for path in ours if path.stat().st_mode & 0o077] == []
 
 
-def test_typed_remember_is_carried_out(machine: Machine) -> None:
-    machine.talk("Good morning.")
-    machine.drain()
+@pytest.fixture
+def awake(snapshots: Snapshots, api: FakeApi) -> Iterator[Machine]:
+    """A machine that has heard nothing of interest."""
+    with snapshots.after("Good morning.", api) as machine:
+        yield machine
+
+
+def test_typed_remember_is_carried_out(awake: Machine) -> None:
+    machine = awake
     machine.talk("/subconscious:remember Deploys happen only on Tuesdays.")
     machine.drain()
     remembered = machine.remembered("Deploys happen only on Tuesdays")
     assert [(row["origin"], row["archived_at"]) for row in remembered] == [("user", None)]
 
 
-def test_typed_remember_survives_a_missing_daemon(machine: Machine) -> None:
-    machine.talk("Good morning.")
-    machine.drain()
+def test_typed_remember_survives_a_missing_daemon(awake: Machine) -> None:
+    machine = awake
     machine.stop_daemon()
     machine.talk("/subconscious:remember Deploys happen only on Tuesdays.")
     machine.drain()

@@ -1,11 +1,13 @@
 """A session that begins while the daemon is deaf or dead starts with what was rendered, and only that once."""
 
 import signal
+from collections.abc import Iterator
 
 import pytest
 
 from tests.client.fake_api import FakeApi
-from tests.client.machine import Machine, wait_for
+from tests.client.machine import Machine
+from tests.client.snapshots import Snapshots
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(120, func_only=True)]
 
@@ -14,12 +16,11 @@ WORDS = "amounts in integer cents"
 
 
 @pytest.fixture
-def learned(machine: Machine) -> Machine:
+def learned(snapshots: Snapshots, api: FakeApi) -> Iterator[Machine]:
     """A machine that heard the decision, and has rendered it."""
-    machine.talk(DECISION)
-    machine.drain()
-    wait_for(lambda: _rendered(machine), lambda: "nothing was rendered", 40)
-    return machine
+    with snapshots.after(DECISION, api) as machine:  # a daemon renders at the latest when it leaves
+        assert _rendered(machine)
+        yield machine
 
 
 def _rendered(machine: Machine) -> bool:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 
 from tests.client.fake_api import FakeApi, says, uses
 from tests.client.machine import CHECKOUT, Machine, Row, Session
+from tests.client.snapshots import Snapshots
 from tests.support import terminal
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(120, func_only=True)]
@@ -35,22 +38,25 @@ TERMINAL = "\npid, _ = pty.fork()\nif pid == 0: ask(ids=[1]); os._exit(0)\nprint
 NESTED = "claude -p '/subconscious:review approve 1'"
 KEPT = ("HOME", "PATH", "TMPDIR", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDE_CONFIG_DIR", "SUBCONSCIOUS_HOME")
 EMPTY = "env -i TERM=xterm DISABLE_AUTOUPDATER=1 " + " ".join(f'{name}="${name}"' for name in KEPT)
-SEEN = "sleep 10; cat $TMPDIR/seen"
+OVER = "touch $TMPDIR/over"
+SEEN = "for i in $(seq 300); do [ -e $TMPDIR/over ] && break; sleep 0.1; done; rm -f $TMPDIR/over; cat $TMPDIR/seen"
+"""Wait until the attack is over, 30 s at most, and read what it printed."""
 
 
 def detached(command: str) -> str:
     """A command that leaves the client's family, with an environment that has no marks; what it prints is read."""
-    return f"{EMPTY} setsid -f sh -c {shlex.quote(f'{command} > $TMPDIR/seen 2>&1')}; {SEEN}"
+    return f"{EMPTY} setsid -f sh -c {shlex.quote(f'{command} > $TMPDIR/seen 2>&1; {OVER}')}; {SEEN}"
 
 
 def on_terminal(command: str) -> str:
     """A detached command on a terminal that was opened for it."""
-    return f"{EMPTY} setsid -f script -qec {shlex.quote(command)} $TMPDIR/seen > /dev/null 2>&1 < /dev/null; {SEEN}"
+    inside = shlex.quote(f"script -qec {shlex.quote(command)} $TMPDIR/seen; {OVER}")
+    return f"{EMPTY} setsid -f sh -c {inside} > /dev/null 2>&1 < /dev/null; {SEEN}"
 
 
 def in_tmux(command: str) -> str:
     """A command in a window of a server that was started for it."""
-    inside = shlex.quote(f"{command} > $TMPDIR/seen 2>&1")
+    inside = shlex.quote(f"{command} > $TMPDIR/seen 2>&1; {OVER}")
     return f"{EMPTY} setsid -f tmux -L attack new-session -d {inside}; {SEEN}"
 
 
@@ -196,12 +202,11 @@ FORGERIES = {
 
 
 @pytest.fixture
-def queued(machine: Machine) -> Machine:
+def queued(snapshots: Snapshots, api: FakeApi) -> Iterator[Machine]:
     """A machine where one soft statement waits for review."""
-    machine.talk(SOFT)
-    machine.drain()
-    assert [row["status"] for row in captures(machine)] == ["review"]
-    return machine
+    with snapshots.after(SOFT, api) as machine:
+        assert [row["status"] for row in captures(machine)] == ["review"]
+        yield machine
 
 
 def captures(machine: Machine) -> list[Row]:
@@ -218,10 +223,7 @@ def person(machine: Machine, *words: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("attack", FORGERIES)
 def test_what_the_model_forges_is_nobodys_word(queued: Machine, api: FakeApi, attack: str) -> None:
-    tools = queued.root / "bin"
-    tools.mkdir()
-    (tools / "claude").symlink_to(queued.claude)
-    (tools / "subconscious").symlink_to(queued.state / "env" / "current" / "bin" / "subconscious")
+    tools = _tools(queued)
     api.when("Please do it.", uses("Bash", command=FORGERIES[attack], description="x"), says("Tried."))
     environ = {"PATH": f"{tools}:{queued.environ['PATH']}", "HOOKS": str(queued.plugin / "hooks" / "run")}
     with queued.session(tools="Bash", environ=environ) as session:
@@ -258,30 +260,68 @@ def test_a_tool_that_writes_settings_changes_nothing(queued: Machine, api: FakeA
     assert "auto_threshold" in str(queued.request("status")["warnings"])
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
-def test_the_models_tools_decide_nothing(queued: Machine, api: FakeApi, attack: str) -> None:
-    tools = queued.root / "bin"
+@dataclass(frozen=True)
+class Attempt:
+    """What one attack left behind."""
+
+    statuses: list[str]
+    remembered: list[Row]
+    result: str
+    refusals: list[str]
+
+
+@pytest.fixture(scope="module")
+def attempts(snapshots: Snapshots) -> dict[str, Attempt]:
+    """One session in which the model tries every attack, each in a turn of its own.
+
+    Whether a decision is refused depends on the process that asks, and on nothing that happened before.
+    """
+    with FakeApi() as api, snapshots.after(SOFT, api) as machine:
+        path = f"{_tools(machine)}:{machine.environ['PATH']}"
+        with machine.session(tools="Bash", environ={"PATH": path}) as session:
+            left = [_attempt(session, machine, name) for name in ATTACKS]
+            session.end()
+        machine.drain()
+        given = tool_results(machine)
+    return {name: replace(attempt, result=result) for name, attempt, result in zip(ATTACKS, left, given, strict=True)}
+
+
+def _attempt(session: Session, machine: Machine, name: str) -> Attempt:
+    prompt = f"Please approve it by {name}."
+    machine.api.when(prompt, uses("Bash", command=ATTACKS[name], description="x"), says("Tried."))
+    known = len(refusals(machine))
+    session.say(prompt)
+    machine.drain()
+    return Attempt(statuses(machine), machine.remembered("tax table"), "", refusals(machine)[known:])
+
+
+def _tools(machine: Machine) -> Path:
+    """A folder with the commands that attacks run."""
+    tools = machine.root / "bin"
     tools.mkdir()
-    (tools / "claude").symlink_to(queued.claude)
-    (tools / "subconscious").symlink_to(queued.state / "env" / "current" / "bin" / "subconscious")
-    api.when("Please approve it.", uses("Bash", command=ATTACKS[attack], description="x"), says("Tried."))
-    path = f"{tools}:{queued.environ['PATH']}"
-    with queued.session(tools="Bash", environ={"PATH": path}) as session:
-        session.say("Please approve it.")
-        session.end()
-    queued.drain()
-    assert [row["status"] for row in captures(queued)] == ["review"], results(queued)
-    assert not queued.remembered("tax table")
+    (tools / "claude").symlink_to(machine.claude)
+    (tools / "subconscious").symlink_to(machine.state / "env" / "current" / "bin" / "subconscious")
+    return tools
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_the_models_tools_decide_nothing(attempts: dict[str, Attempt], attack: str) -> None:
+    left = attempts[attack]
+    assert left.statuses == ["review"], left.result
+    assert not left.remembered
     # The attempt was really made, and answered.
-    refused = [row["reason"] for row in queued.rows("events") if row["action"] == "refused"]
-    told = results(queued) + str(refused)
+    told = left.result + str(left.refusals)
     assert any(words in told for words in ("a person decides", "only a person", "Decide:", "Claude Code")), told
 
 
 def results(machine: Machine) -> str:
     """What the model's tools gave it."""
+    return "\n".join(tool_results(machine))
+
+
+def tool_results(machine: Machine) -> list[str]:
     lines = [line for line in machine.transcript_lines() if line.get("toolUseResult")]
-    return "\n".join(str(line["message"]["content"]) for line in lines)
+    return [str(line["message"]["content"]) for line in lines]
 
 
 def test_a_person_in_a_terminal_decides(queued: Machine) -> None:
@@ -353,7 +393,12 @@ def test_a_decision_without_a_terminal_takes_the_code_that_a_persons_terminal_sh
             session.end()
 
 
-DETACHED_HERE = "\nif os.fork() == 0:\n if os.fork() == 0:\n  time.sleep(1); ask(ids=[1])\n os._exit(0)"
+DETACHED_HERE = """
+if os.fork() == 0:
+ if os.fork() == 0:
+  time.sleep(1); ask(ids=[1])
+  open(os.environ["TMPDIR"] + "/over", "w").close()
+ os._exit(0)"""
 
 
 def test_a_process_that_is_left_on_the_sessions_terminal_decides_nothing(queued: Machine, api: FakeApi) -> None:

@@ -481,13 +481,18 @@ def test_the_hooks_keep_to_the_chosen_cap(tmp_path: Path, config: str, megabytes
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_the_real_environment(tmp_path: Path) -> None:
-    """All of it, from the real lock and the real code."""
-    hooks = make_hooks(tmp_path)
-    hooks.environ = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_"))}
+@pytest.mark.timeout(960)
+def test_the_real_environment(environments: Path, plugin: Path) -> None:
+    """All of it, from the real lock and the real code: the one that the tests of the client run in."""
+    made = (environments / "current").resolve()
+    assert made.name.startswith(environment.fingerprint() + "-")
+    assert (made / maker.PACKAGES).read_bytes() == (plugin / "requirements.lock").read_bytes()
     done = subprocess.run(
-        [CHECKOUT / "bin" / "subconscious", "--help"], env=hooks.base, capture_output=True, text=True, timeout=580
+        [plugin / "bin" / "subconscious", "--help"],
+        env={"PATH": os.defpath, "SUBCONSCIOUS_HOME": os.fspath(environments.parent)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert len(whole(hooks)) == 1
+    assert (done.returncode, done.stderr) == (0, ""), "it is whole, so nothing is set up"
+    assert done.stdout.startswith("usage: subconscious")

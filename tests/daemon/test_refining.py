@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bench.sessions import Speaker
-from subconscious import client
+from subconscious import client, refining
 from subconscious.home import Home
 from tests.support import terminal
 from tests.support.daemons import configure, drained, eventually, new_session, processes_of
@@ -308,8 +308,12 @@ PARTS = [
 
 
 @pytest.mark.timeout(240)  # some 200 long turns are cleaned and read, one after the other
-def test_no_secret_and_nothing_private_leaves_the_machine(stopped: Home, model: FakeOpenAI, tmp_path: Path) -> None:
+def test_no_secret_and_nothing_private_leaves_the_machine(
+    stopped: Home, model: FakeOpenAI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """At the wire, byte by byte: in prompts, answers, commands; amid a turn and where one is cut; chunk after chunk."""
+    # Chunks are far smaller than usual here, so less is read and cleaned for each.
+    monkeypatch.setattr(refining, "STEP", refining.STEP // 20)
     configure(stopped, **model.config, chunk_tokens=300)
     client.ensure_daemon(stopped)
     talker = new_session(stopped, tmp_path / "project")

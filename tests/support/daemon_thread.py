@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from daemon import core, rendering, vouching
+from daemon import core, file_names, rendering, vouching
 from daemon.__main__ import log_handler, serve
 from subconscious import client
 from subconscious.errors import DaemonError, SubconsciousError
@@ -110,6 +110,7 @@ class DaemonThreads:
             patch.setattr(os, "kill", _kill)
             # Of these a test would only see that they take seconds.
             patch.setattr(rendering, "PAUSE", 0.2)
+            patch.setattr(file_names, "PAUSE", 0.2)
             patch.setattr(vouching, "WRITTEN_SECONDS", 2.0)
             try:
                 yield
