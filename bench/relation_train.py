@@ -2,11 +2,13 @@
 
 Fits ``subconscious/capture/relation.py`` to the written pairs (bench/data/relations), to careless copies of them, to
 sentences of bench/data/speech beside statements that are about something else, and to the development sets of
-tests/unit/data. The encoder learns from four blocks in five; the linear model, and what is printed, from the fifth,
-which the encoder has not seen, cross-fitted by block. Writes ``relation.onnx`` and ``relation.npz`` beside the module.
-The encoder takes about a quarter of an hour on one core; ``--scores FILE`` keeps its scores of the fifth. ``--linear`` keeps
-the encoder that is shipped and fits the linear model again, in a few minutes. Needs torch, onnx, sympy and
-scikit-learn, which are not in the lock; ``--linear`` only scikit-learn.
+tests/unit/data. The encoder learns from four blocks in five. The models that weigh its scores (trees for the same, a
+linear one for a replacement), and what is printed, are of the fifth, which it has not seen, cross-fitted by block.
+Writes ``relation.onnx`` and ``relation.npz`` beside the module.
+
+The encoder takes about a quarter of an hour of one core; ``--scores FILE`` keeps its scores of the fifth, and with a
+file that is there, it is not trained again. ``--linear`` keeps the encoder that is shipped and fits the others anew, in
+a few minutes. Needs torch, onnx, sympy and scikit-learn, which are not in the lock; ``--linear`` only scikit-learn.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ HELD = 5
 IMPLIED = {SAME: 0.3, REPLACES: 0.15, NEITHER: 0.07}
 """Share of the pairs that only follow from others that is used: there are six times as many of them as written ones."""
 
-TIMES = {"=": 1.0, ">": 1.0, "!": 1.0, "~": 1.0, "x": 2.0, "varied": 1.0, "set": 0.4, "near": 0.2, "spoken": 0.2}
+TIMES = {"=": 1.0, ">": 1.0, "!": 1.0, "~": 1.0, "x": 2.0, "varied": 1.0, "set": 0.7, "near": 0.2, "spoken": 0.2}
 """How often a pair is seen in a round, by its mark; one that follows from others once, or half as often if neither."""
 
 CARELESS, LONG = 0.4, 6
@@ -58,8 +60,22 @@ ROUNDS, RATE, CERTAINTY = 3, 2e-4, 0.96
 STRENGTH = 0.1
 """How little the linear model's weights are held back: the inverse of the ridge."""
 
+SEEDS = 3
+BOOSTING: dict[str, Any] = {
+    "n_estimators": 120,
+    "max_depth": 3,
+    "learning_rate": 0.08,
+    "subsample": 0.6,
+    "max_features": 0.4,
+    "min_samples_leaf": 20,
+}
+"""The trees that weigh whether two say the same, chosen cross-fitted on the fifth, and from how many seeds."""
+
 FOLDS = 5
 PASSING = (0.01, 0.02, 0.05)
+COSTS = (5, 10, 20)
+BARS = numpy.arange(-2, 4, 0.1)
+"""Thresholds that are compared by the cost of what goes wrong."""
 
 
 def pairs(embedder: LocalEmbedder) -> list[Pair]:
@@ -189,7 +205,7 @@ def trained(said: Sequence[Pair], middle: Sequence[numpy.ndarray]) -> Any:
 
 
 def encoded(said: Sequence[Pair], embedder: LocalEmbedder, kept: Path | None) -> list[list[float]]:
-    """Write the encoder; return its scores of the pairs that the linear model learns from."""
+    """Write the encoder; return its scores of the pairs that it has not seen."""
     if kept and kept.exists():
         return [list(map(float, row)) for row in json.loads(kept.read_text())]
     from bench import judge_encoder
@@ -197,7 +213,7 @@ def encoded(said: Sequence[Pair], embedder: LocalEmbedder, kept: Path | None) ->
     middle = [embedder.middle(plain(one.new), plain(one.old)).astype(numpy.float16) for one in said]
     judge_encoder.export(trained(said, middle), WEIGHTS.with_suffix(".onnx"))
     relation.clear()
-    found = read([one for one in said if is_weighed(one)], embedder)
+    found = read([one for one in said if is_held(one)], embedder)
     if kept:
         kept.write_text(json.dumps(found))
     return found
@@ -212,33 +228,71 @@ def read(said: Sequence[Pair], embedder: LocalEmbedder) -> list[list[float]]:
     return found
 
 
-def is_weighed(one: Pair) -> bool:
-    """Whether the linear model learns from a pair: those that the encoder has not seen, and look-alikes.
-
-    The encoder does not tell these apart although it has seen most of them.
-    """
-    return is_held(one) or one.sort == APART
+def looked_at(one: Pair, embedder: LocalEmbedder) -> relation.Compared:
+    """Return what is seen of a pair without the encoder."""
+    new, old = embedder.embed([plain(one.new), plain(one.old)])
+    return relation.compared(one.new, one.old, float(new @ old))
 
 
-def table(said: Sequence[Pair], embedder: LocalEmbedder, scores: Sequence[Sequence[float]]) -> numpy.ndarray:
-    """Return what the linear model reads of each pair."""
-    found = []
-    for one, score in zip(said, scores, strict=True):
-        vectors = embedder.embed([plain(one.new), plain(one.old)])
-        seen = relation.compared(one.new, one.old, float(vectors[0] @ vectors[1]))
-        both = relation.both_ways(score[:2], score[2:] if seen.may_be_same() else None)
-        found.append(relation.features(seen, both))
-    return numpy.array(found)
+def table(seen: Sequence[relation.Compared], scores: Sequence[Sequence[float]]) -> numpy.ndarray:
+    """Return what is weighed of each pair."""
+    both = [
+        relation.both_ways(score[:2], score[2:] if one.may_be_same() else None)
+        for one, score in zip(seen, scores, strict=True)
+    ]
+    return numpy.array([relation.features(one, score) for one, score in zip(seen, both, strict=True)])
 
 
-def fitted(values: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray) -> numpy.ndarray:
-    """Return a linear model's weights for values as they come, the last one being the bias."""
+def linear(values: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray) -> dict[str, numpy.ndarray]:
+    """Fit a linear model to values as they come; its last weight is the bias."""
     from sklearn.linear_model import LogisticRegression
 
     mean, deviation = values.mean(0), values.std(0) + 1e-6
     model = LogisticRegression(C=STRENGTH, max_iter=2000).fit((values - mean) / deviation, truth, sample_weight=weights)
     slopes = model.coef_[0] / deviation
-    return numpy.array([*slopes, model.intercept_[0] - slopes @ mean], numpy.float32)
+    return {REPLACES: numpy.array([*slopes, model.intercept_[0] - slopes @ mean], numpy.float32)}
+
+
+def trees(values: numpy.ndarray, truth: numpy.ndarray, weights: numpy.ndarray) -> dict[str, numpy.ndarray]:
+    """Fit boosted trees from several seeds, as `relation.boosted` reads them: their mean."""
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    made, start = [], 0.0
+    for seed in range(SEEDS):
+        model = GradientBoostingClassifier(**BOOSTING, random_state=seed).fit(values, truth, sample_weight=weights)
+        made += [_perfect(row[0].tree_, BOOSTING["max_depth"]) for row in model.estimators_]
+        prior = model.init_.class_prior_[1]
+        start += math.log(prior / (1 - prior)) / SEEDS
+    feature, threshold, leaves = (numpy.array(part) for part in zip(*made, strict=True))
+    scaled = leaves * BOOSTING["learning_rate"] / SEEDS
+    return {
+        "feature": feature.astype(numpy.int16),
+        "threshold": threshold.astype(numpy.float32),
+        "leaves": scaled.astype(numpy.float32),
+        "start": numpy.array([start], numpy.float32),
+    }
+
+
+def _perfect(tree: Any, depth: int) -> tuple[list[int], list[float], list[float]]:
+    """Return a tree's inner nodes level by level, and its leaves; a leaf above the last level is repeated below it."""
+    level, features, thresholds = [0], [], []
+    for _ in range(depth):
+        inner = [tree.children_left[node] >= 0 for node in level]
+        features += [int(tree.feature[node]) if is_inner else 0 for node, is_inner in zip(level, inner, strict=True)]
+        thresholds += [float(tree.threshold[node]) for node in level]
+        sides = (tree.children_left, tree.children_right)
+        level = [
+            int(side[node]) if is_inner else node for node, is_inner in zip(level, inner, strict=True) for side in sides
+        ]
+    return features, thresholds, [float(tree.value[node][0][0]) for node in level]
+
+
+def judged(model: dict[str, numpy.ndarray], values: numpy.ndarray) -> numpy.ndarray:
+    """Return a model's scores."""
+    if REPLACES in model:
+        found: numpy.ndarray = values @ model[REPLACES][:-1] + model[REPLACES][-1]
+        return found
+    return numpy.array([relation.boosted(model, row) for row in values.astype(numpy.float32)])
 
 
 def report(name: str, said: Sequence[Pair], scores: numpy.ndarray) -> None:
@@ -251,50 +305,67 @@ def report(name: str, said: Sequence[Pair], scores: numpy.ndarray) -> None:
         print(f"{name}, {share:.0%} of the others pass: {passed}")
 
 
-def report_decisions(said: Sequence[Pair], scores: Sequence[numpy.ndarray], embedder: LocalEmbedder) -> None:
-    """Print what becomes of the written pairs with the thresholds that are shipped, by mark."""
+def report_costs(name: str, said: Sequence[Pair], scores: numpy.ndarray, known: numpy.ndarray) -> None:
+    """Print the threshold at which wrong decisions on the written pairs cost least, one counting as many misses."""
+    written = known & numpy.array([one.mark in relations.MARKS[1:] and one.mark != "" for one in said])
+    right = numpy.array([one.sort == name for one in said])
+    for cost in COSTS:
+        gain = [(scores[written & right] >= bar).sum() - cost * (scores[written & ~right] >= bar).sum() for bar in BARS]
+        bar = BARS[int(numpy.argmax(gain))]
+        passed = [int((scores[written & rows] >= bar).sum()) for rows in (right, ~right)]
+        print(f"{name}, one wrong costs {cost} missed: from {bar:.1f}, {passed[0]} right, {passed[1]} wrong")
+
+
+def report_decisions(said: Sequence[Pair], seen: Sequence[relation.Compared], scores: Sequence[numpy.ndarray]) -> None:
+    """Print what becomes of the pairs with the thresholds that are shipped, by mark."""
     found: Counter[tuple[str, relation.Relation]] = Counter()
-    every: Counter[str] = Counter()
     for at, one in enumerate(said):
-        if one.mark in relations.MARKS[1:] and one.mark:
-            mine, its = embedder.embed([plain(one.new), plain(one.old)])
-            seen = relation.compared(one.new, one.old, float(mine @ its))
-            found[one.mark, relation.decided(seen, float(scores[0][at]), float(scores[1][at]))] += 1
-            every[one.mark] += 1
-    for mark, count in every.items():
-        results = ", ".join(f"{sort.value} {found[mark, sort]}" for sort in relation.Relation)
-        print(f"{mark} ({count} pairs): {results}")
+        sort = f"{one.mark} {one.sort}".strip()
+        found[sort, relation.decided(seen[at], float(scores[0][at]), float(scores[1][at]))] += 1
+    for sort in dict.fromkeys(sort for sort, _ in found):
+        counts = {decision: found[sort, decision] for decision in relation.Relation}
+        results = ", ".join(f"{decision.value} {count}" for decision, count in counts.items())
+        print(f"{sort} ({sum(counts.values())} pairs): {results}")
+
+
+def weighed(said: Sequence[Pair], seen: Sequence[relation.Compared], values: numpy.ndarray) -> dict[str, numpy.ndarray]:
+    """Fit the models that weigh, each to the pairs that the words leave to it; report on them, cross-fitted."""
+    fold = numpy.array([zlib.crc32(f"{one.block}x".encode()) % FOLDS for one in said])
+    heavy = [one.sort == APART or (one.mark != "" and one.mark in relations.MARKS[1:]) for one in said]
+    weights = numpy.where(heavy, 2.0, 1.0)
+    open_to = {
+        SAME: numpy.array([one.may_be_same() for one in seen]),
+        REPLACES: numpy.array([one.may_replace() and pair.sort != APART for one, pair in zip(seen, said, strict=True)]),
+    }
+    written: dict[str, numpy.ndarray] = {}
+    unseen = []
+    for name, known in open_to.items():
+        fit = trees if name == SAME else linear
+        truth = numpy.array([one.sort == name for one in said])
+        crossed = numpy.zeros(len(said))
+        for at in range(FOLDS):
+            rows = known & (fold != at)
+            crossed[fold == at] = judged(fit(values[rows], truth[rows], weights[rows]), values[fold == at])
+        report(name, said, crossed)
+        report_costs(name, said, crossed, known)
+        unseen.append(crossed)
+        written |= fit(values[known], truth[known], weights[known])
+    report_decisions(said, seen, unseen)
+    return written
 
 
 def main() -> None:
     """Train, report, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scores", type=Path, help="a file that keeps the encoder's scores")
-    parser.add_argument("--linear", action="store_true", help="keep the encoder; fit to all that it has not seen")
+    parser.add_argument("--linear", action="store_true", help="keep the encoder, and fit the models that weigh anew")
     options = parser.parse_args()
     embedder = LocalEmbedder()
-    said = pairs(embedder)
-    said = [one for one in said if relation.is_readable(one.new + one.old)]
-    held = [one for one in said if is_weighed(one)]
+    said = [one for one in pairs(embedder) if relation.is_readable(one.new + one.old)]
+    held = [one for one in said if is_held(one)]
     scores = read(held, embedder) if options.linear else encoded(said, embedder, options.scores)
-    values = table(held, embedder, scores)
-    fold = numpy.array([zlib.crc32(f"{one.block}x".encode()) % FOLDS for one in held])
-    heavy = [one.sort == APART or (one.mark != "" and one.mark in relations.MARKS[1:]) for one in held]
-    weights = numpy.where(heavy, 2.0, 1.0)
-    written, unseen = [], []
-    for name in (SAME, REPLACES):
-        truth = numpy.array([one.sort == name for one in held])
-        known = numpy.array([name == SAME or one.sort != APART for one in held])
-        crossed = numpy.zeros(len(held))
-        for at in range(FOLDS):
-            rows = known & (fold != at)
-            model = fitted(values[rows], truth[rows], weights[rows])
-            crossed[fold == at] = values[fold == at] @ model[:-1] + model[-1]
-        report(name, held, crossed)
-        unseen.append(crossed)
-        written.append(fitted(values[known], truth[known], weights[known]))
-    report_decisions(held, unseen, embedder)
-    numpy.savez(WEIGHTS, weights=numpy.array(written))
+    seen = [looked_at(one, embedder) for one in held]
+    numpy.savez(WEIGHTS, allow_pickle=False, **weighed(held, seen, table(seen, scores)))
     relation.clear()
 
 
