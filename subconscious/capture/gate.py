@@ -15,6 +15,9 @@ _ROUNDING = 1e-9
 _UNSURE = "confidence "
 """How the reason begins where only the confidence decided."""
 
+PROBABLY = "it was probably meant to last: "
+"""What precedes that reason where a statement may be given unconfirmed meanwhile."""
+
 
 class Thresholds(Protocol):
     """The part of the settings that the gate reads."""
@@ -53,7 +56,9 @@ def admit(
 
 def is_unsure(admission: Admission) -> bool:
     """Whether something is not stored at once for its confidence alone."""
-    return admission.decision in (Decision.REVIEW, Decision.DISCARD) and admission.reason.startswith(_UNSURE)
+    return admission.decision in (Decision.REVIEW, Decision.DISCARD) and admission.reason.removeprefix(
+        PROBABLY
+    ).startswith(_UNSURE)
 
 
 def is_below(confidence: float, threshold: float) -> bool:

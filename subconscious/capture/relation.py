@@ -1,7 +1,7 @@
 """Judges what a statement does to an earlier one: says the same, replaces it, or neither.
 
 The upper half of the local embedder, trained on for this purpose, reads the two together (``bench/relation_train.py``);
-a linear model weighs its two scores with what the rules see of the words. Words still decide where they can: a
+small models weigh its two scores with what the rules see of the words. Words still decide where they can: a
 difference in a number, a name or a place rules out that two say the same, and so does a word exchanged among many
 that agree, which the encoder hardly sees.
 """
@@ -16,7 +16,7 @@ from functools import cache
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
-from subconscious.capture.ended import keys
+from subconscious.capture.ended import is_for_a_time, keys
 from subconscious.capture.endings import End, endings
 from subconscious.capture.judge import plain
 from subconscious.errors import EmbedderError
@@ -26,7 +26,7 @@ from subconscious.text.same_statement import differences, same_statement, turned
 from subconscious.text.statement import Statement, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy
 
@@ -35,15 +35,18 @@ if TYPE_CHECKING:
 LETTERS = 300
 """Characters of a statement that are compared."""
 
-SAME, SAME_WORDS, SAME_DOUBTED, REPLACES = 0.0, 0.3, 0.8, 1.5
-"""Scores from which two statements say the same, in other words, in words they share or against a doubt, or the later
-replaces the earlier."""
+SAME, SAME_WORDS, SAME_SURE = 1.0, 0.3, 2.0
+"""Scores from which two statements say the same: in other words, in nothing but the same words, or although most words
+agree and their order, a denial or a word does not. Chosen on pairs that no model has seen, as are the next two."""
+
+REPLACES, ENDS = 0.8, 0.5
+"""Scores from which the later of two statements replaces the earlier, or ends one that holds for a time only."""
 
 MOST_SHARED, SHARE = 5, 0.8
 """Words in common up to which the model is asked, and the share of the shorter statement from which it sees too little."""
 
 COPY = 0.82
-"""Cosine from which statements that share most words are near copies: the encoder misses the one word that counts."""
+"""Cosine from which statements that share most words are near copies: the encoder may miss the one word that counts."""
 
 FIRST_SIGN = 0x2E80
 """Where the scripts of East Asia begin."""
@@ -58,11 +61,17 @@ DIFFERENCES = (
 ELSEWHERE = frozenset(("environment", "place", "system"))
 """Differences by which two statements are about two things."""
 
-VETOES = ELSEWHERE | {"opposite", "unit", "direction"}
+VETOES = ELSEWHERE | {"opposite", "unit"}
 """Differences by which two statements never say the same; so do amounts and names that contradict each other."""
 
-DOUBTS = frozenset(("negation", "scope", "time"))
-"""Differences that free paraphrases have too ("no default", "only named"): the model must be surer then."""
+COPIED_APART = VETOES | {"number", "name"}
+"""Differences by which near copies never say the same."""
+
+ALIKE = 2 / 3
+"""Share of the shorter statement's words from which a denial in one only rules out that they say the same.
+
+Of statements in few common words, one may name what is forbidden and the other what is done instead.
+"""
 
 
 class Relation(Enum):
@@ -78,7 +87,7 @@ class Compared:
     """What is seen of two statements without the encoder."""
 
     numbers: list[float]
-    """What the linear model reads of them."""
+    """What is weighed of them beside the encoder's scores."""
     differences: frozenset[str]
     shared: int
     share: float
@@ -93,34 +102,40 @@ class Compared:
     copies: bool
     """Whether they are nearly alike, word for word."""
     denies: bool
-    """Whether one forbids or denies something, and the other nothing, or nearly the same words and the contrary."""
+    """Whether one forbids or denies something, and the other nothing."""
+    negated: bool = False
+    """Whether one says the contrary in the words of the other."""
     counted: bool = False
-    """Whether they are about two things that are told apart by a number: "step 3", "ticket #12"."""
+    """Whether they are about two things that are told apart by a number or a day: "step 3", "ticket #12"."""
     persists: bool = False
     """Whether the later one says that something is still so, or leaves what the earlier one forbids."""
+    ends: bool = False
+    """Whether the later one says that something is over, and the earlier one does not."""
+    passing: bool = False
+    """Whether the earlier one holds for a time only, so that its end is to be expected."""
 
     def may_be_same(self) -> bool:
         """Whether their words leave it open that they say the same."""
-        if (
-            self.exchanged
-            or self.denies
-            or self.counted
-            or self.contradicts
-            or self.shared > MOST_SHARED
-            or self.differences & VETOES
-        ):
+        if self.exchanged or self.negated or self.counted or self.contradicts or self.ends:
             return False
-        return not self.copies or not (self.differences or self.turned or self.adds)
+        if self.shared > MOST_SHARED or (self.denies and self.share >= ALIKE):
+            return False
+        return not self.differences & (COPIED_APART if self.copies else VETOES)
 
     def may_replace(self) -> bool:
         """Whether their words leave it open that the later one replaces the earlier: "still" says that it holds."""
         return not (self.persists or self.counted or self.differences & ELSEWHERE)
 
+    def replacing_bar(self) -> float:
+        """Return the score from which the later one replaces the earlier."""
+        return ENDS if self.passing else REPLACES
+
     def bar(self) -> float:
         """Return the score from which they say the same."""
-        if self.share < SHARE:
-            return SAME_DOUBTED if self.differences & DOUBTS else SAME
-        return SAME_DOUBTED if self.differences or self.turned or self.adds else SAME_WORDS
+        apart = bool(self.differences or self.turned or self.adds)
+        if apart and (self.copies or (self.share >= ALIKE and "direction" in self.differences)):
+            return SAME_SURE
+        return SAME if apart or self.share < SHARE else SAME_WORDS
 
 
 def compared(new: str, old: str, cosine: float) -> Compared:
@@ -149,12 +164,17 @@ def compared(new: str, old: str, cosine: float) -> Compared:
         "turned": turned(one, other) or _modality(one) != _modality(other),
         "contradicts": amounts_contradict(new, old) or _names_contradict(one, other),
         "copies": share >= SHARE and cosine >= COPY,
-        "denies": _denies(new) != _denies(old) or _is_negated(new, old),
+        "denies": _denies(new) != _denies(old),
+        "negated": _is_negated(new, old),
     }
-    counted = _are_counted_apart(new, old)
-    persists = bool(_STILL.search(new) and not _STILL.search(old)) or leaves_what_is_forbidden(new, old)
     numbers += map(float, flags.values())
-    return Compared(numbers, apart, shared, share, **flags, counted=counted, persists=persists)
+    states = {
+        "counted": _are_counted_apart(new, old) or _are_on_other_days(new, old),
+        "persists": bool(_STILL.search(new) and not _STILL.search(old)) or leaves_what_is_forbidden(new, old),
+        "ends": bool(list(endings(new))) and not list(endings(old)),
+        "passing": is_for_a_time(old),
+    }
+    return Compared(numbers, apart, shared, share, **flags, **states)
 
 
 _STILL = re.compile(r"\b(?:still|immer noch|weiterhin|toujours|todavía|sigue|ainda|continua)\b", re.IGNORECASE)
@@ -216,6 +236,22 @@ _COUNTED = re.compile(
     r"table|shard|node|worker|tenant|customer|team|floor|build|chapter|fall|schritt|teil|paso|caso|étape|etapa|passo)|#)"
     r"\s?#?(?P<number>\d+)\b"
 )
+
+
+def _are_on_other_days(new: str, old: str) -> bool:
+    """Whether each names a day of the week and an amount, and none of the other's: two entries of one timetable.
+
+    Where only the day differs, something may have moved to another day.
+    """
+    days, amounts = ([find(text) for text in (new, old)] for find in (_days, _amounts))
+    return all(map(all, (days, amounts))) and days[0].isdisjoint(days[1]) and amounts[0].isdisjoint(amounts[1])
+
+
+def _days(text: str) -> set[str]:
+    return {day.casefold() for day in _DAY.findall(text)}
+
+
+_DAY = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)
 
 
 def amounts_contradict(one: str, other: str) -> bool:
@@ -310,14 +346,22 @@ def _relation(new: str, old: str, mine: numpy.ndarray, embedder: LocalEmbedder) 
         return Relation.NEITHER
     cosine = float(mine @ embedder.embed([plain(old)])[0])
     seen = compared(new, old, cosine)
-    return decided(seen, *scores(seen, read(embedder.middle(plain(new), plain(old)))))
+    forward = read(embedder.middle(plain(new), plain(old)))
+    # Only "says the same" holds in both directions; the second reading is left out where words rule that out.
+    backward = read(embedder.middle(plain(old), plain(new))) if seen.may_be_same() else None
+    return decided(seen, *scores(seen, both_ways(forward, backward)))
+
+
+def both_ways(forward: Sequence[float], backward: Sequence[float] | None) -> list[float]:
+    """Return the encoder's two scores of a pair, the one for the same averaged over both directions if both are read."""
+    return [(forward[0] + backward[0]) / 2 if backward else forward[0], forward[1]]
 
 
 def decided(seen: Compared, same: float, replacing: float) -> Relation:
     """Return what a statement does to an earlier one, by the scores and what the words leave open."""
     if same >= seen.bar() and same >= replacing and seen.may_be_same():
         return Relation.SAME
-    if replacing >= REPLACES and replacing > same and seen.may_replace():
+    if replacing >= seen.replacing_bar() and replacing > same and seen.may_replace():
         return Relation.REPLACES
     return Relation.NEITHER
 
@@ -326,13 +370,29 @@ def scores(seen: Compared, encoded: Sequence[float]) -> tuple[float, float]:
     """Return how much speaks for the same, and for a replacement: logits."""
     import numpy  # a tenth of a second that the daemon's start should not wait for
 
-    weights = _weights()
-    found = weights[:, :-1] @ numpy.array(features(seen, encoded), numpy.float32) + weights[:, -1]
-    return float(found[0]), float(found[1])
+    found = numpy.array(features(seen, encoded), numpy.float32)
+    return boosted(_weights(), found), float(_weights()["replaces"][:-1] @ found + _weights()["replaces"][-1])
+
+
+def boosted(trees: Mapping[str, numpy.ndarray], found: numpy.ndarray) -> float:
+    """Return the sum of what small decision trees of one depth say of some features.
+
+    A row of ``feature`` and ``threshold`` holds the inner nodes of one tree, level by level, and one of ``leaves`` what
+    it gives; the last feature of a level is followed by the first of the next.
+    """
+    import numpy
+
+    rows = numpy.arange(len(trees["feature"]))
+    place = numpy.zeros(len(rows), int)
+    inner = trees["feature"].shape[1]
+    while place.size and place[0] < inner:
+        right = found[trees["feature"][rows, place]] > trees["threshold"][rows, place]
+        place = 2 * place + 1 + right
+    return float(trees["leaves"][rows, place - inner].sum() + trees["start"][0])
 
 
 def features(seen: Compared, encoded: Sequence[float]) -> list[float]:
-    """Return what the linear model weighs: the encoder's scores, also as chances, and what the words say."""
+    """Return what is weighed: the encoder's scores, also as chances, and what the words say."""
     return [*encoded, *(1 / (1 + math.exp(-score)) for score in encoded), *seen.numbers]
 
 
@@ -343,12 +403,11 @@ def read(middle: numpy.ndarray) -> list[float]:
 
 
 @cache
-def _weights() -> numpy.ndarray:
+def _weights() -> dict[str, numpy.ndarray]:
     import numpy
 
     with files("subconscious.capture").joinpath("relation.npz").open("rb") as file, numpy.load(file) as table:
-        weights: numpy.ndarray = table["weights"]
-        return weights
+        return dict(table)
 
 
 @cache

@@ -15,7 +15,7 @@ import aiosqlite
 from subconscious.capture.budget import Entry, distinct, settle
 from subconscious.capture.calibration import Calibration, Outcome, fit
 from subconscious.capture.decided import weight_against
-from subconscious.capture.gate import admit, is_below
+from subconscious.capture.gate import PROBABLY, admit, is_below
 from subconscious.capture.lasting import QUOTES, Session, carried_out, of_the_moment, passing
 from subconscious.capture.offline import extract
 from subconscious.capture.typed import NO_OPINIONS, Opinions
@@ -257,7 +257,7 @@ def _probable(
         return admission
     if of_own_words(candidate, verdict, quoted=bool(why)):
         return admission
-    reason = f"it was probably meant to last: {admission.reason}"
+    reason = f"{PROBABLY}{admission.reason}"
     return replace(admission, decision=Decision.REVIEW, reason=reason, reservation="")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from subconscious.flow.merging import Repeats, made_certain
 from subconscious.flow.remembering import weigh, without_place
 from subconscious.model import Act, Admission, Candidate, Decision, Evidence, Origin, Role, Strength, Turn
 from subconscious.settings import Settings
@@ -52,6 +53,16 @@ def is_unconfirmed(admission: Admission) -> bool:
 def test_what_a_person_probably_stated(text: str, kind: str, confidence: float, given: bool) -> None:
     turn = typed(text)
     assert is_unconfirmed(admitted([turn], statement(turn, text, confidence, kind))) is given
+
+
+def test_what_was_probably_stated_is_stored_where_it_bears_on_what_is_stored() -> None:
+    turn = typed(RULE)
+    candidate = statement(turn, RULE, 0.85, "preference")
+    probable = admitted([turn], candidate)
+    assert is_unconfirmed(probable)
+    assert made_certain(candidate, probable, Repeats()).decision is Decision.REVIEW
+    bears = Repeats(replaced={candidate.content: (1,)})
+    assert made_certain(candidate, probable, bears).decision is Decision.AUTO
 
 
 def test_what_is_quoted_is_held_to_what_findings_are_held_to() -> None:

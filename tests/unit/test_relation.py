@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench import relations as written
-from subconscious.capture.relation import Relation, compared, relations
+from subconscious.capture.relation import ENDS, REPLACES, SAME_SURE, Relation, compared, relations
 from subconscious.embeddings.local import LocalEmbedder
 
 DATA = Path(__file__).parent / "data"
@@ -55,6 +55,8 @@ def test_what_holds_instead_replaces(new: str, old: str, embedder: LocalEmbedder
         ("reports older than a year are deleted", "reports are sent as pdf"),
         ("run the linter", "run the linter before each commit"),
         ("we moved off Kafka last month", "Don't use Kafka for events."),
+        ("the queue feeds the index", "the index feeds the queue"),
+        ("keep branch names short", "keep branches short"),
     ],
 )
 def test_look_alikes_are_neither(new: str, old: str, embedder: LocalEmbedder) -> None:
@@ -96,6 +98,42 @@ def test_look_alikes_are_never_the_same(name: str, embedder: LocalEmbedder) -> N
     joined = [row for row in apart if relation(row[3], row[2], embedder) is Relation.SAME]
     assert apart
     assert not joined
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "cosine", "open_"),
+    [
+        ("inject what you need", "no module globals", 0.4, True),
+        ("amounts are ints, no floats", "amounts are floats", 0.8, False),
+    ],
+)
+def test_a_denial_rules_the_same_out_where_most_words_agree(new: str, old: str, cosine: float, open_: bool) -> None:
+    for later, earlier in ((new, old), (old, new)):
+        assert compared(later, earlier, cosine).may_be_same() is open_
+
+
+def test_near_copies_may_be_the_same_unless_they_differ_in_what_counts() -> None:
+    old = "Sessions must be closed with close() when done."
+    turned = compared("Call close() when you are done with a session.", old, 0.9)
+    assert turned.may_be_same()
+    assert turned.bar() == SAME_SURE
+    for new in (
+        "Sessions must not be closed with close() when done.",
+        "Sessions are closed with stop() when done.",
+    ):
+        assert not compared(new, old, 0.95).may_be_same(), new
+
+
+@pytest.mark.parametrize("new", ["forget about conventional commits", "conventional commits are no longer needed"])
+def test_an_end_does_not_say_the_same(new: str) -> None:
+    assert not compared(new, "use conventional commits", 0.8).may_be_same()
+
+
+def test_the_end_of_what_holds_for_a_time_needs_less_evidence() -> None:
+    new = "the sandbox answers again"
+    assert compared(new, "mock payments until the sandbox is back", 0.5).replacing_bar() == ENDS
+    assert compared(new, "mock payments in tests", 0.5).replacing_bar() == REPLACES
+    assert ENDS < REPLACES
 
 
 def test_there_are_written_pairs_of_every_sort() -> None:
