@@ -451,18 +451,26 @@ def _may_be_given(row: dict[str, Any]) -> bool:
 def _too_many(waiting: Iterable[dict[str, Any]], may_be_given: int, threshold: float) -> list[int]:
     """Return what finds no place among what waits of a session: the weakest, and what is not worth a person's look.
 
-    What the person typed takes no place from what the assistant found.
+    What the person typed takes no place from what the assistant found. What a second look let pass is not left out for
+    what the rules found before: that gives way when unconfirmed memories are made.
     """
     ranked = sorted(waiting, key=lambda row: (row["memory_id"] is None, -row["confidence"], row["id"]))
     fit = [row for row in ranked if _may_be_given(row)]
     free = []
-    for typed in (True, False):
-        rows = [row for row in fit if (row["origin"] == Origin.USER) is typed]
+    for finder in ("user", "model", "rules"):
+        rows = [row for row in fit if _finder(row) == finder]
         free += [rows[place]["id"] for place in distinct([row["content"] for row in rows], may_be_given)]
     others = [row for row in ranked if row["id"] not in free]
     weak = [row["id"] for row in others if is_below(row["confidence"], threshold)]
     found = [row for row in others if row["id"] not in weak and row["origin"] != Origin.USER]
     return weak + [row["id"] for row in found][TO_A_PERSON:]
+
+
+def _finder(row: dict[str, Any]) -> str:
+    """Who found a statement: the user stated it, a model, or else the rules."""
+    if row["origin"] == Origin.USER:
+        return "user"
+    return "model" if _is_of_model(row) else "rules"
 
 
 async def admit_memory(

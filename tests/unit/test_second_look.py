@@ -392,6 +392,17 @@ async def test_what_passed_takes_the_place_of_the_weakest_that_rules_found(
     assert (gone["status"], "took its place" in gone["reason"]) == ("discarded", True)
 
 
+async def test_all_that_passed_comes_before_what_rules_found(mind: Mind, where: Provenance, find: Find) -> None:
+    await found_by_rules(mind, where)
+    better = (BETTER, "`fetch_page` retries a request when the lock is held.", "The parser skips rows without a date.")
+    for text in better:
+        await find(candidate(text, Origin.TOOL, kind="learning"), REVIEW)
+    await looked(mind, where, passed(1), passed(2), passed(3))
+    assert len(await settle_session(mind, "s1")) == MOST_UNCONFIRMED
+    left = await unconfirmed.of_project(mind.database, where.place.project_id, 9)
+    assert {one.content for one in left} == set(better)
+
+
 async def test_what_a_session_was_given_gives_way_to_nothing(mind: Mind, where: Provenance, find: Find) -> None:
     numbers = await found_by_rules(mind, where)
     async with mind.database.write() as tx:
