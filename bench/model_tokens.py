@@ -3,7 +3,7 @@
     python -m bench.model_tokens FOLDER... [--most 60]
 
 Each FOLDER holds one project's `<sid>.jsonl`; they are replayed in order through the daemon's code, without an
-embedder. A stand-in answers: one candidate for each 3,000 tokens, a sentence of the user's word for word, and on a
+embedder. A stand-in answers: one candidate for each 1,000 tokens, a sentence of the user's word for word, and on a
 second look that nothing speaks against it. So the requests are as long as a real model's would be; answers are counted
 at 700 tokens a chunk and 120 a note. A session that only says hello is played first: nothing may be sent of it.
 """
@@ -29,7 +29,7 @@ from subconscious.providers import Request
 from subconscious.settings import Settings
 
 GREETING = "hello-0000"
-A_CANDIDATE = 3000
+A_CANDIDATE = 1000
 """Tokens of a session for which a model proposes one candidate, as the instruction asks."""
 
 LONG = 160

@@ -56,7 +56,7 @@ def why(options: Namespace) -> None:
     words = " ".join(options.question)
     number = words.strip("#[]")
     which = {"id": int(number)} if number.isascii() and number.isdigit() else {"query": words}
-    answer = ask("why", cwd=here(), origin=origin(), depth=options.depth, **which)
+    answer = ask("why", cwd=here(), origin=origin(), depth=options.depth, worded=not options.json, **which)
     if options.json:
         screen.as_json(answer)
     elif not answer["answers"]:
@@ -64,6 +64,8 @@ def why(options: Namespace) -> None:
     elif origin() == "assistant":
         print(screen.clean(answer["text"]))  # the daemon has framed it
     else:
+        if answer.get("worded"):
+            print(screen.wrapped(screen.line(answer["worded"]), 0) + "\n")
         for place, one in enumerate(answer["answers"]):
             print("\n" * bool(place), end="")
             _print_answer(one)

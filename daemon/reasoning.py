@@ -34,7 +34,8 @@ class Explanation:
     hits: dict[int, Hit]
 
     @property
-    def _steps(self) -> list[Step]:
+    def steps(self) -> list[Step]:
+        """All steps of the chains, each once."""
         return list(dict.fromkeys(step for one in self.found for chain in one.chains for step in chain))
 
     def told(self) -> list[dict[str, Any]]:
@@ -51,7 +52,7 @@ class Explanation:
     @property
     def links(self) -> list[Link]:
         """All links that stand in a chain, each once."""
-        return list(dict.fromkeys(step.link for step in self._steps))
+        return list(dict.fromkeys(step.link for step in self.steps))
 
     @property
     def memories(self) -> dict[int, Memory]:
@@ -72,7 +73,7 @@ class Explanation:
         """The memories quoted, then how one leads to the other."""
         given = list(self.hits.values())[: budget.memories]
         known = {hit.memory.id for hit in given}
-        lines = [_line(step) for step in self._steps if {step.since, step.memory_id} <= known]
+        lines = [_line(step) for step in self.steps if {step.since, step.memory_id} <= known]
         lines += [line for hit in given for line in _quote(hit.memory)]
         return surfacing.compose(given, budget, branch, lines)
 

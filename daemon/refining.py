@@ -32,6 +32,7 @@ from subconscious.errors import (
 )
 from subconscious.flow.mind import Mind
 from subconscious.flow.remembering import Provenance
+from subconscious.llm.bounds import may_retry
 from subconscious.llm.client import Answered
 from subconscious.providers import NONE
 from subconscious.refining import Gone, Piece
@@ -50,9 +51,6 @@ log = logging.getLogger("subconscious.daemon")
 Work = Callable[[], Awaitable[None]]
 Wait = Callable[[float, str], Awaitable[None]]
 Failed = Callable[[Exception], Awaitable[None]]
-
-GIVE_UP = 3
-"""Tries of one chunk that a model can't answer, before it is left at what was found offline."""
 
 NO_KEY = 5
 """Work without a key, or with a refused one, pauses as long as after so many failures; a new key ends the pause."""
@@ -180,7 +178,7 @@ class Refining:
     async def _try_to_look(self, session_id: str, attempts: int) -> None:
         async def failed(error: Exception) -> None:
             reason = f"{type(error).__name__}: {error}"
-            if attempts + 1 < GIVE_UP:
+            if may_retry(attempts + 1, error):
                 await wait(time() + self._pause(attempts + 1), reason, failed=True)
                 return
             log.warning("session %s is not looked at a second time: %s", session_id, reason)
@@ -260,7 +258,7 @@ class Refining:
     async def _failed(self, span: Span, error: Exception) -> None:
         """The chunk itself is at fault: try again some time, and leave it in the end at what was found offline."""
         reason = f"{type(error).__name__}: {error}"
-        if span.attempts + 1 < GIVE_UP:
+        if may_retry(span.attempts + 1, error):
             await self._wait(span, time() + self._pause(span.attempts + 1), reason, failed=True)
             return
         log.warning("%s: a chunk is left as it was found offline: %s", span.path, reason)

@@ -133,6 +133,10 @@ class Evidence:
     end: int
 
 
+MODELS = "model-"
+"""How the names of the extractors begin that ask a model of language."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """Something that might be worth remembering; the gate decides."""
@@ -153,6 +157,11 @@ class Candidate:
     branch: str = ""
     tags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a model of language found it: it may have believed what it read, and is asked a second time."""
+        return self.extractor.startswith(MODELS)
 
 
 class Level(StrEnum):

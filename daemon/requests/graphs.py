@@ -14,7 +14,7 @@ from subconscious.model import Hit, Memory, Origin
 from subconscious.projects import head
 from subconscious.store import memories
 
-from .. import bonds, reasoning
+from .. import bonds, reasoning, why_wording
 from ..acts import refuse_held
 from ..bonds import Surroundings
 from .links import LinkArgs
@@ -60,10 +60,18 @@ class Graphs(Room):
             await memories.touch(tx, [hit.memory.id for hit in context.hits], time())
         return {
             "answers": found.told(),
+            "worded": await self._worded(args, found, place or ""),
             "links": [bonds.row(link, found.memories) for link in found.links],
             "memories": [hit["memory"] for hit in told(list(found.hits.values()))],
             "text": context.text,
         }
+
+    async def _worded(self, args: LinkArgs, found: reasoning.Explanation, project_id: str) -> str:
+        """Return the answer in a model's words where a person wants it; for a memory its summary is the question."""
+        if not args.worded or args.origin is not Origin.USER:
+            return ""
+        root = found.memories.get(args.id or 0)
+        return await why_wording.worded(self.core, args.query or (root.summary if root else ""), found, project_id)
 
     async def _asked(self, args: LinkArgs) -> list[Hit]:
         return await recall(self.core.mind(asked=True), args.query, (await self.here(args)).id, reasoning.ANSWERS)

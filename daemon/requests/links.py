@@ -29,6 +29,7 @@ class LinkArgs(Args):
     types: tuple[Name, ...] = Field(default=(), max_length=MANY)
     reverse: bool = False
     depth: int = Field(default=3, ge=1, le=6)
+    worded: bool = False
 
 
 class Links(Room):

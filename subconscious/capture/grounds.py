@@ -45,6 +45,15 @@ def grounds(proposal: Statement, turns: Sequence[Turn]) -> Grounds:
     return Grounds(evidence, (evidence,) if typed else (), context)
 
 
+def elsewhere(proposal: Statement, found: Grounds, turns: Sequence[Turn]) -> Grounds | None:
+    """Return the quote that nobody typed as the only ground; None where there is none.
+
+    What was typed is left out: it did not carry the wording, and must not lend it the user's origin.
+    """
+    place = _look_up(Quoted(turn=proposal.turn, quote=proposal.quote), turns)
+    return Grounds(place, (), found.context) if place.said and not is_typed(place.turn) else None
+
+
 def is_typed(turn: Turn) -> bool:
     """Whether a person typed a turn."""
     return turn.role is Role.USER and turn.origin is Origin.USER and turn.act is Act.NONE

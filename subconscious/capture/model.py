@@ -12,7 +12,7 @@ from pathlib import PurePath
 
 from subconscious.capture import proposals, wording
 from subconscious.capture.chunks import Chunk, tokens
-from subconscious.capture.grounds import Grounds, grounds, own_words
+from subconscious.capture.grounds import Grounds, elsewhere, grounds, own_words
 from subconscious.capture.origins import origin_of
 from subconscious.capture.passages import LONGEST
 from subconscious.capture.proposals import Answer, Statement
@@ -22,7 +22,7 @@ from subconscious.providers import Request
 from subconscious.transcripts.records import storable
 
 PURPOSE = "capture"
-VERSION = 2
+VERSION = 3
 """Which wording of the prompt is asked."""
 
 ANSWER_TOKENS = 4096
@@ -72,8 +72,7 @@ def candidates(answer: Answer, chunk: Chunk, name: str, clean: Clean) -> list[Ca
 
 
 def _candidate(proposal: Statement, chunk: Chunk, name: str, tidy: Clean) -> Candidate:
-    found = grounds(proposal, chunk.turns)
-    worded = _worded(proposal, found, chunk, tidy)
+    found, worded = _grounded(proposal, chunk, tidy)
     place, turn, origin = found.evidence, found.evidence.turn, worded.origin
     return Candidate(
         kind=wording.shorten(tidy(proposal.kind).casefold(), _LONGEST_TAG),
@@ -104,6 +103,20 @@ class _Worded:
     rationale: str
     origin: Origin
     note: str = ""
+
+
+def _grounded(proposal: Statement, chunk: Chunk, tidy: Clean) -> tuple[Grounds, _Worded]:
+    """Look up what a proposal rests on and word it.
+
+    Where the wording is not the user's, what they typed is not what shows that it is true: its evidence is the other
+    quote, whose words are compared with what tools had said before.
+    """
+    found = grounds(proposal, chunk.turns)
+    worded = _worded(proposal, found, chunk, tidy)
+    if worded.origin is Origin.USER or not found.stated:
+        return found, worded
+    other = elsewhere(proposal, found, chunk.turns)
+    return (other, _worded(proposal, other, chunk, tidy)) if other else (found, worded)
 
 
 def _worded(proposal: Statement, found: Grounds, chunk: Chunk, tidy: Clean) -> _Worded:

@@ -1,7 +1,8 @@
 """The second look: an independent reading of what a session's candidates say, in place of a person's review.
 
 It is asked once a session, about all of them, and sees only the notes, their quotes and what was said around them. It
-can refuse and never raise: whose words they are and what the gate said stays. What it does not vouch for waits.
+can refuse; what passes counts as worth a person's look, and no more: whose words they are, and what the gate and the
+poisoning check decided, stays. What it does not vouch for waits.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from subconscious.flow.merging import ECHO, Repeats
 from subconscious.flow.mind import UNCALIBRATED, Mind
 from subconscious.kinds import KINDS
 from subconscious.model import (
+    MODELS,
     Act,
     Admission,
     Candidate,
@@ -94,9 +95,6 @@ WISH = re.compile(r"\b(?:should|shall|must|needs?|have to|has to|want|let's)\b",
 
 PRINTED = frozenset("\u2022\u2a2f\u00d7\u2717\u2192\u25b6\u276f")
 """Bullets, crosses and arrows as programs print them, besides boxes and ticks."""
-
-MODELS = "model-"
-"""How the extractors begin whose confidence is a model's: it may have believed what it read."""
 
 ASKED_FOR = "told"
 """The extractor of what somebody asked to have remembered."""
@@ -191,7 +189,8 @@ def _planned(admission: Admission, traced: Traced, session: Session) -> Admissio
     if not (waits and traced.approved) or traced.candidate.origin is Origin.USER:
         return admission
     unsure = is_below(admission.confidence, PLANNED)
-    if not (unsure or carried_out(traced.candidate, session)):
+    # Of what a model found the second look says whether it holds when the session is over.
+    if not (unsure or (carried_out(traced.candidate, session) and not traced.candidate.by_model)):
         return admission
     return replace(admission, reservation="it is over when its plan is carried out")
 
@@ -222,10 +221,15 @@ def _reserved(admission: Admission, traced: Traced, *, checked: bool) -> Admissi
         return admission
     if habits.is_habit(traced.candidate):
         return replace(admission, reservation=habits.ONE_SESSION)
-    why = reservation(traced, admission.verdict or Verdict()) if checked else UNCHECKED
-    if not why and traced.candidate.extractor.startswith(MODELS) and traced.prosaic >= CLAIMED_TO_A_MODEL:
-        why = CLAIMED
+    why = _reservation(traced, admission.verdict or Verdict()) if checked else UNCHECKED
     return replace(admission, reservation=why)
+
+
+def _reservation(traced: Traced, verdict: Verdict) -> str:
+    """Return why a candidate may not be given meanwhile; what a model found is looked at a second time by then."""
+    if not traced.candidate.by_model:
+        return reservation(traced, verdict)
+    return reservation(traced, verdict, reviewed=True) or (CLAIMED if traced.prosaic >= CLAIMED_TO_A_MODEL else "")
 
 
 def _attested(admission: Admission, traced: Traced, verdict: Verdict, settings: Settings) -> Admission:
@@ -236,7 +240,7 @@ def _attested(admission: Admission, traced: Traced, verdict: Verdict, settings: 
     weak = admission.decision is Decision.DISCARD and admission.weak
     if not (weak and settings.unconfirmed and settings.poisoning) or admission.confidence < WORTH_A_TRY:
         return admission
-    if traced.prosaic >= UNCLAIMED or reservation(traced, verdict):
+    if traced.prosaic >= UNCLAIMED or _reservation(traced, verdict):
         return admission
     reason = f"the session's own evidence speaks for it: {admission.reason}"
     return replace(admission, decision=Decision.REVIEW, reason=reason, reservation="")
@@ -447,18 +451,26 @@ def _may_be_given(row: dict[str, Any]) -> bool:
 def _too_many(waiting: Iterable[dict[str, Any]], may_be_given: int, threshold: float) -> list[int]:
     """Return what finds no place among what waits of a session: the weakest, and what is not worth a person's look.
 
-    What the person typed takes no place from what the assistant found.
+    What the person typed takes no place from what the assistant found. What a second look let pass is not left out for
+    what the rules found before: that gives way when unconfirmed memories are made.
     """
     ranked = sorted(waiting, key=lambda row: (row["memory_id"] is None, -row["confidence"], row["id"]))
     fit = [row for row in ranked if _may_be_given(row)]
     free = []
-    for typed in (True, False):
-        rows = [row for row in fit if (row["origin"] == Origin.USER) is typed]
+    for finder in ("user", "model", "rules"):
+        rows = [row for row in fit if _finder(row) == finder]
         free += [rows[place]["id"] for place in distinct([row["content"] for row in rows], may_be_given)]
     others = [row for row in ranked if row["id"] not in free]
     weak = [row["id"] for row in others if is_below(row["confidence"], threshold)]
     found = [row for row in others if row["id"] not in weak and row["origin"] != Origin.USER]
     return weak + [row["id"] for row in found][TO_A_PERSON:]
+
+
+def _finder(row: dict[str, Any]) -> str:
+    """Who found a statement: the user stated it, a model, or else the rules."""
+    if row["origin"] == Origin.USER:
+        return "user"
+    return "model" if _is_of_model(row) else "rules"
 
 
 async def admit_memory(

@@ -203,8 +203,13 @@ async def _settle(
     if look is None or not second_look.vouches(look):
         await _pass(mind, tx, replace(one, decision=Decision.REVIEW, reservation=UNSAID), where)
         return ""
-    await _pass(mind, tx, one, where)
+    await _pass(mind, tx, _vouched(one, mind.settings.review_threshold), where)
     return ""
+
+
+def _vouched(one: Awaited, least: float) -> Awaited:
+    """Raise what passed to the confidence that is worth a person's look: the second look stands in for that person."""
+    return replace(one, capture=one.capture | {"confidence": max(one.capture["confidence"], least)})
 
 
 def _instead(look: Look, notes: Sequence[Note]) -> str:

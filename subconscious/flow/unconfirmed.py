@@ -76,11 +76,13 @@ async def settle_session(mind: Mind, session_id: str) -> list[int]:
     async with mind.database.write() as tx:
         still = {one["id"] for one in await unconfirmed.waiting(tx, session_id)}
         places = MOST_UNCONFIRMED - await unconfirmed.made_of(tx, session_id)
-        for capture in sorted(found, key=lambda one: -one["confidence"]):
-            if capture["id"] not in still or len(made) >= places:
+        for capture in sorted(found, key=lambda one: (not candidate_of(one).by_model, -one["confidence"])):
+            if capture["id"] not in still:
                 continue
             if why := against[capture["id"]]:
                 await _hold_back(tx, capture, why, mind.settings)
+                continue
+            if len(made) >= places and not await _make_room(tx, capture):
                 continue
             place = Place(capture["project_id"], session_id)
             where = Provenance(place, intent=session.first_prompt if session else "")
@@ -88,6 +90,17 @@ async def settle_session(mind: Mind, session_id: str) -> list[int]:
             memory = memory_of(candidate_of(capture), admission, where)
             made.append((await unconfirmed.make(tx, capture["id"], memory)).id)
     return made
+
+
+async def _make_room(tx: aiosqlite.Connection, capture: Capture) -> bool:
+    """Whether an unconfirmed memory that the rules made gives way to what a second look vouches for.
+
+    That look comes after the session's end, when the rules have filled all places already.
+    """
+    weakest = await unconfirmed.weakest(tx, capture["session_id"]) if candidate_of(capture).by_model else None
+    if weakest is not None:
+        await unconfirmed.retire(tx, weakest, "what a second look vouches for took its place")
+    return weakest is not None
 
 
 async def give_at_once(mind: Mind, capture: Capture, typed: Sequence[str], where: Provenance) -> Memory | None:

@@ -12,6 +12,8 @@ from typing import Any
 import aiosqlite
 from pydantic import BaseModel
 
+from subconscious.errors import ProviderError
+from subconscious.llm.bounds import may_retry
 from subconscious.llm.client import LLMClient
 from subconscious.store import asked, spend
 from subconscious.store.asked import Asked
@@ -66,9 +68,10 @@ class Answers:
             return
         purpose.after()
 
-    async def fail(self, request: Asked, reason: str, outcome: Outcome | None = None) -> None:
-        """One more try by itself, or the end."""
-        if request.attempts + 1 >= self._client.settings.later_attempts:
+    async def fail(self, request: Asked, error: ProviderError, outcome: Outcome | None = None) -> None:
+        """Ask once more, by itself, or give the question up."""
+        reason = error.message
+        if not may_retry(request.attempts + 1, error, self._client.settings.later_attempts):
             await self._bury(request, reason, outcome)
             return
         async with self._database.write() as tx:

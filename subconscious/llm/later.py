@@ -22,6 +22,7 @@ from typing import Any
 import aiosqlite
 
 from subconscious.errors import (
+    BadAnswerError,
     BadRequestError,
     CapReachedError,
     KeyRefusedError,
@@ -35,6 +36,7 @@ from subconscious.llm.client import LLMClient, guarded
 from subconscious.llm.spending import Sold
 from subconscious.providers import BatchProvider, BatchState, Reply, Request
 from subconscious.providers.structured import UnreadableError, read
+from subconscious.providers.wire import charged
 from subconscious.store import asked, spend
 from subconscious.store.asked import Asked, Batch
 from subconscious.store.connect import Database
@@ -211,13 +213,13 @@ class Later:
         most = sold.most(self._request(request, purpose))
         if isinstance(result, ProviderError):
             outcome = channel.spending.failed(sold, most, result.code, charged=False)
-            await self._answers.fail(request, result.message, outcome)
+            await self._answers.fail(request, result, outcome)
             return
         outcome = channel.spending.answered(sold, result, most)
         try:
             value = read(result.text, purpose.schema)
         except UnreadableError as error:
-            await self._answers.fail(request, error.kinds, outcome)
+            await self._answers.fail(request, charged(BadAnswerError(error.kinds), result.usage), outcome)
             return
         await self._answers.use(replace(request, provider=batch.provider, model=batch.model), purpose, value, outcome)
 
@@ -343,7 +345,7 @@ class Later:
                 due = time() + pause_of(error)
                 await asked.again(tx, request.id, due, error.message, alone=False, counts=False)
         except ProviderError as error:
-            await self._answers.fail(request, error.message)
+            await self._answers.fail(request, error)
         else:
             request = replace(request, provider=answered.provider, model=answered.model)
             await self._answers.use(request, purpose, answered.value, None)

@@ -23,6 +23,9 @@ from subconscious.text.words import content_words, is_name
 KINDS = frozenset(("decision", "learning"))
 """Kinds that state how something is. The others say what a person wants, or what is being done."""
 
+REVIEWED_KINDS = KINDS | {"dead_end", "research"}
+"""Kinds of what a model found that state how something is; the same checks of their words apply."""
+
 COPIED = 5
 """Words of prose in a row that show that a tool worded it."""
 
@@ -377,26 +380,37 @@ def is_attested(traced: Traced) -> bool:
     return traced.anchored and traced.prosaic < CLAIMED and traced.copied < COPIED
 
 
-def reservation(traced: Traced, verdict: Verdict) -> str:
-    """Return why a candidate may not be given before it is confirmed, or ""."""
+def reservation(traced: Traced, verdict: Verdict, *, reviewed: bool = False) -> str:
+    """Return why a candidate may not be given before it is confirmed, or "".
+
+    A ``reviewed`` one is given only if a second look by a model finds that its quote says all of it. That look judges
+    how it is worded; where it comes from and what it is about is checked here all the same, for a model can be taken in.
+    """
     candidate = traced.candidate
-    screen = ATTESTED if is_attested(traced) else QUIET if traced.quiet else STRICT
+    screen = _screen_for(traced, reviewed=reviewed)
     stated = candidate.content.removeprefix(traced.label)
     return (
-        _by_source(candidate, verdict)
+        _by_source(candidate, verdict, REVIEWED_KINDS if reviewed else KINDS)
         or _by_topic(candidate, screen)
         or _by_language(candidate)
-        or _by_news(stated)
-        or _by_beginning(stated)
-        or next((why for sentence in sentences(stated) if (why := _by_form(sentence, screen))), "")
+        or ("" if reviewed else _by_news(stated) or _by_beginning(stated))
+        or next((why for one in sentences(stated) if (why := _by_form(one, screen, reviewed=reviewed))), "")
         or _by_evidence(traced, screen)
     )
 
 
-def _by_source(candidate: Candidate, verdict: Verdict) -> str:
+def _screen_for(traced: Traced, *, reviewed: bool) -> Screen:
+    """Return what is refused of a statement. What a person let through is no planted text that nobody saw."""
+    if is_attested(traced) or (reviewed and traced.approved):
+        return ATTESTED
+    screen = QUIET if traced.quiet else STRICT
+    return replace(screen, fewest=FEWEST_ATTESTED, capitals=True) if reviewed else screen
+
+
+def _by_source(candidate: Candidate, verdict: Verdict, kinds: frozenset[str]) -> str:
     if candidate.origin is Origin.USER:
         return "the person's own words are theirs to confirm"
-    if candidate.kind not in KINDS or candidate.scope is not Scope.PROJECT:
+    if candidate.kind not in kinds or candidate.scope is not Scope.PROJECT:
         return f"a {candidate.kind} takes a person"
     if verdict.level is not Level.NONE:
         return "the poisoning check has doubts"
@@ -467,12 +481,12 @@ def _by_beginning(stated: str) -> str:
     return ""
 
 
-def _by_form(sentence: str, screen: Screen) -> str:
+def _by_form(sentence: str, screen: Screen, *, reviewed: bool) -> str:
     if screen.advice.search(sentence) or _ORDER.match(sentence):
         return "it advises instead of telling how something is"
     if screen.guess.search(sentence):
         return _GUESSED
-    if _PASSING.search(sentence):
+    if _PASSING.search(sentence) and not reviewed:
         return "it holds for the moment only"
     if _SPEAKER.search(sentence):
         return "it tells what was done, not how something is"

@@ -10,11 +10,11 @@ import json
 import logging
 import secrets
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from subconscious.errors import ProviderError
+from subconscious.errors import BadAnswerError, BadRequestError, ProviderError
 from subconscious.model import Finding, Level, Threat, Verdict
 from subconscious.prompts import prompt
 from subconscious.providers import Ask, Request
@@ -26,6 +26,11 @@ VERSION = 1
 RULE = "second-look"
 LONGEST = 6_000
 """Characters of each part of a note that are sent."""
+
+LONGEST_NOTE = 12_000
+"""Characters of a whole note as it is sent, escapes included: they bound the tokens of a question."""
+
+LONGEST_REASON = 400
 
 TOLD = ("kind", "content", "evidence", "rationale", "tags", "files", "origin")
 LEVELS = Literal["none", "low", "medium", "high", "critical"]
@@ -43,6 +48,10 @@ THREATS = Literal[
 ]
 
 
+def _reason(value: Any) -> Any:
+    return value[:LONGEST_REASON] if isinstance(value, str) else value
+
+
 class Opinion(BaseModel):
     """The only shape that an answer may have."""
 
@@ -50,27 +59,32 @@ class Opinion(BaseModel):
 
     level: LEVELS
     threat: THREATS
-    why: str = Field(max_length=400)
+    # Some APIs take no bound on a text: a reason that is too long must not cost the verdict.
+    why: Annotated[str, BeforeValidator(_reason), Field(json_schema_extra={"maxLength": LONGEST_REASON})]
 
 
 async def second_look(ask: Ask, note: dict[str, Any], verdict: Verdict) -> Verdict | None:
-    """Ask about a flagged note; the verdict as it is then, or None when there was no answer to go by."""
+    """Ask about a flagged note; return the verdict with the answer, or None if the provider can't be asked now.
+
+    An answer that can't be used leaves the first verdict as it is: another try would be paid for and end alike.
+    """
     try:
         opinion = await ask(request(note))
+    except (BadAnswerError, BadRequestError) as error:
+        log.info("a second look is given up: %s", error.message)
+        return verdict
     except ProviderError as error:
         log.info("no second look: %s", error.message)
         return None
-    if not isinstance(opinion, Opinion):
-        return None
-    return weighed(verdict, opinion)
+    return weighed(verdict, opinion) if isinstance(opinion, Opinion) else None
 
 
 def request(note: dict[str, Any]) -> Request:
     """The question about one note."""
     asked = prompt("poisoning", VERSION)
-    shown = {name: _short(note[name]) for name in TOLD if note.get(name)}
+    shown = _shown({name: note[name] for name in TOLD if note.get(name)})
     # Escaped to ASCII: no invisible sign, no other direction of writing, no line of its own.
-    text = asked.text.format_map({"nonce": secrets.token_hex(16), "note": json.dumps(shown, ensure_ascii=True)})
+    text = asked.text.format_map({"nonce": secrets.token_hex(16), "note": json.dumps(shown)})
     return Request(PURPOSE, asked.system, text, Opinion, max_tokens=300)
 
 
@@ -87,5 +101,19 @@ def weighed(verdict: Verdict, opinion: Opinion) -> Verdict:
     return replace(verdict, level=level, findings=(*verdict.findings, found))
 
 
-def _short(value: Any) -> Any:
-    return value[:LONGEST] if isinstance(value, str) else value
+def _shown(note: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of a note, the long ones cut until the whole is short enough to be sent."""
+    longest = LONGEST
+    shown = note
+    while longest > 1:
+        shown = {name: _cut(value, longest) for name, value in note.items()}
+        if len(json.dumps(shown)) <= LONGEST_NOTE:
+            break
+        longest //= 2
+    return shown
+
+
+def _cut(value: Any, longest: int) -> Any:
+    if isinstance(value, list | tuple):
+        return [_cut(one, longest) for one in value[:longest]]
+    return value[:longest] if isinstance(value, str) else value

@@ -13,7 +13,7 @@ from typing import Any
 
 import aiosqlite
 
-from subconscious.model import Decision, Memory
+from subconscious.model import MODELS, Decision, Memory
 from subconscious.store import captures, events, full_text, memories
 from subconscious.store.capture_rows import DAY, opened
 from subconscious.store.connect import Database
@@ -58,6 +58,18 @@ async def made_of(tx: aiosqlite.Connection, session_id: str) -> int:
         (session_id,),
     )
     return int(next(iter(rows))[0])
+
+
+async def weakest(tx: aiosqlite.Connection, session_id: str) -> dict[str, Any] | None:
+    """The unconfirmed finding of a session that may give way: the rules made it, and no session was given it yet."""
+    rows = await tx.execute_fetchall(
+        "SELECT c.* FROM implicit_captures AS c WHERE c.session_id = ? AND c.status = 'review' AND c.origin <> 'user'"
+        " AND c.memory_id IS NOT NULL AND c.extractor NOT LIKE ? || '%'"
+        " AND NOT EXISTS (SELECT 1 FROM surfaces AS s WHERE s.memory_id = c.memory_id)"
+        " ORDER BY c.confidence, c.id DESC LIMIT 1",
+        (session_id, MODELS),
+    )
+    return next((opened(row) for row in rows), None)
 
 
 async def note(tx: aiosqlite.Connection, capture_id: int, reservation: str) -> None:

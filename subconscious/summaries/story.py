@@ -16,10 +16,19 @@ from subconscious.capture import wording
 from subconscious.capture.second_look import MOST_TAGS, Story
 from subconscious.model import Level
 from subconscious.poisoning import check_text
+from subconscious.poisoning.reservations import reserved
 from subconscious.redaction import redact
 from subconscious.search.words import STOP_WORDS, stem
 from subconscious.store.codewords import code_parts
-from subconscious.summaries.handover import Handover, Transcript, is_own_work, only_tells, own_words
+from subconscious.summaries.handover import (
+    STATUS_LENGTH,
+    Handover,
+    Transcript,
+    is_own_work,
+    is_status,
+    only_tells,
+    own_words,
+)
 from subconscious.summaries.sketch import CHANGE, Sketch
 from subconscious.summaries.telling import SENTENCE, left_open_in
 
@@ -33,6 +42,14 @@ SESSION_WORDS = 0.6
 USERS_PARTS = ("asked", "decided")
 WORK_PARTS = ("done", "open", "failed")
 LENGTHS = {"title": 80, "asked": 240, "done": 450, "decided": 240, "open": 240, "failed": 240}
+
+_CLAIM = re.compile(
+    r"\b(?:assum|check|conclud|confirm|determin|discover|document|establish|explain|inform|learn|mention|not|notic|observ"
+    r"|realis|realiz|report|reveal|show|stat|suggest|verif)(?:e|ed|ied|s|es|ing|ying)\b|\b(?:found|knew|known|learnt|said|saw"
+    r"|says|seen|shown|told|understood)\b|\b(?:because|since|that|which)\b",
+    re.IGNORECASE,
+)
+"""Words by which a report of a deed turns into a claim about something else."""
 
 _OF_TELLING = frozenset(
     """user users asked asks ask wanted wants want requested chose decided ruled preferred rejected instead rather
@@ -163,7 +180,17 @@ class _Words:
         """Whether a sentence only tells of the session's work."""
         said = _words(sentence) - _TELLING
         known = len(said & self.session) >= SESSION_WORDS * len(said) > 0
-        return only_tells(sentence) and (known or is_own_work(sentence, self.written))
+        return only_tells(sentence) and (known or self._is_deed(sentence))
+
+    def _is_deed(self, sentence: str) -> bool:
+        """Whether a sentence tells what was done to what the session wrote, or how its checks ended.
+
+        A verb of doing is not enough: what the session found or checked is a claim, which may be planted.
+        """
+        if is_status(sentence) and len(sentence) <= STATUS_LENGTH:
+            return not _CLAIM.search(sentence)
+        named = any(name in sentence for name in self.written)
+        return named and is_own_work(sentence, self.written) and not (_CLAIM.search(sentence) or reserved(sentence))
 
     def of_title(self, title: str) -> bool:
         """Whether a title or a tag has only words of the record."""

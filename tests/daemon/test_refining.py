@@ -63,7 +63,7 @@ def test_what_offline_misses_is_found_when_the_session_ends(reading: Home, talke
         "user",
         "captured",
     )
-    assert found["extractor"] == "model-2:openai/tiny"
+    assert found["extractor"] == "model-3:openai/tiny"
     assert waits(reading)["due"] == 0
 
 

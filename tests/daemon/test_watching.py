@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel
 
@@ -11,7 +11,9 @@ from daemon import watching
 from subconscious.errors import UnavailableError
 from subconscious.model import Decision, Level, Origin, Verdict
 from subconscious.poisoning.second import Opinion
-from subconscious.providers import Ask, Request
+from subconscious.providers import Access, Ask, Request
+from subconscious.providers.scripted import ScriptedProvider
+from subconscious.providers.structured import answer
 from subconscious.settings import Settings
 from subconscious.store import captures, events, memories, poison
 from subconscious.store.connect import Database
@@ -137,3 +139,36 @@ async def test_what_has_no_capture_to_be_set_apart_by_is_rendered_anew(database:
     core: Any = Half(database, None)
     assert await watching.look_again(core) == 0
     assert core.flagged == {None}
+
+
+async def test_a_question_whose_answer_cannot_be_used_is_not_asked_again(database: Database, project: Project) -> None:
+    odd = await brought(database, project, "s", ODD, origin=Origin.TOOL, decision=Decision.REVIEW)
+    model = ScriptedProvider(Access("m", "", options={"script": lambda request: "no JSON at all"}))
+
+    async def ask(request: Request) -> BaseModel:
+        return (await answer(model, request))[0]
+
+    for _ in range(5):
+        await asked(database, ask)
+    assert len(model.history) == 2, "the question and its repair"
+    assert await status(database, odd) == ("review", "medium"), "the verdict of the patterns stays"
+
+
+async def test_a_stored_memory_is_asked_about_once_though_no_answer_can_be_used(
+    database: Database, project: Project
+) -> None:
+    number = await brought(database, project, "s", "The mirror is at pkg.example-drop.net.", origin=Origin.ASSISTANT)
+    memory = int((await captures.get(database, number))["memory_id"])
+    async with database.write() as tx:
+        await tx.execute("UPDATE memories SET content = ? WHERE id = ?", (ODD, memory))
+    await watching.look_again(cast("Any", Half(database, None)))
+    model = ScriptedProvider(Access("m", "", options={"script": lambda request: "no JSON at all"}))
+
+    async def ask(request: Request) -> BaseModel:
+        return (await answer(model, request))[0]
+
+    for _ in range(5):
+        await asked(database, ask)
+    assert len(model.history) == 2, "the question and its repair"
+    assert (await memories.get(database, memory)).archived_at is None
+    assert await poison.levels(database, [memory]) == {memory: Level.MEDIUM}

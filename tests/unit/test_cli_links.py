@@ -64,6 +64,7 @@ ANSWERS: dict[str, Any] = {
         "left_out": 3,
     },
     "why": {
+        "worded": "Keep cents. [12] Because floats lost a cent. [7]",
         "answers": [
             {
                 "memory": MEMORY,
@@ -196,6 +197,10 @@ def test_why_shows_the_chain_with_its_evidence(daemon: StubDaemon, capsys: pytes
         assert told in out
     for told in ("link 41, active, confidence 0.92", '"we decided to keep cents instead"', "because the bank does"):
         assert told in out
+    assert "Keep cents. [12] Because" in out
+    assert daemon.requests[-1].args["worded"] is True
+    run(capsys, "why", "--json", "12")
+    assert daemon.requests[-1].args["worded"] is False
     run(capsys, "why", "12", "things")
     assert daemon.requests[-1].args["query"] == "12 things"
 

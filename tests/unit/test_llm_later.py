@@ -322,3 +322,14 @@ async def test_a_session_s_new_key_ends_its_own_waiting_and_no_other_s(world: Wo
     world.later.hurry("s")
     await world.later.round()
     assert world.used == WORDS[:1]
+
+
+@pytest.mark.parametrize(("tokens", "tries"), [(100, 3), (9_000, 2), (20_000, 1)])
+async def test_a_long_question_has_fewer_tries(world: World, tokens: int, tries: int) -> None:
+    world.batches = False
+    world.answer = lambda request: Reply("no JSON", Usage(tokens // 2, 0), "m")
+    await world.ask("a")
+    for _ in range(5):
+        await world.later.round()
+    assert len(world.given_up) == 1
+    assert len(world.provider.history) == 2 * tries, "each try is the question and its repair"

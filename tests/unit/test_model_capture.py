@@ -568,3 +568,14 @@ def test_what_is_taken_for_a_persons_words_holds_no_claim_of_a_page(content: str
     if candidate.origin is Origin.USER:
         told = {word.strip(".:,").casefold() for word in f"{candidate.content} {candidate.rationale}".split()}
         assert len(told & {"docs", "set", "500", "pool", "settings", "file"}) <= 1
+
+
+def test_what_was_typed_is_no_evidence_for_words_that_are_another_s() -> None:
+    found = turn("`parse_amount` gives None where the text is empty.", Role.ASSISTANT, Origin.ASSISTANT)
+    asked = turn("Hm, why is that?")
+    said = proposed(2, found.text, directive=[{"turn": 1, "quote": asked.text}], kind="learning")
+    candidate, admission = judged(said, asked, found)
+    assert (candidate.evidence.quote, candidate.evidence.turn_id) == (found.text, found.id)
+    assert (candidate.origin, admission.decision) == (Origin.ASSISTANT, Decision.REVIEW)
+    nowhere = proposed(2, "nobody said this at all", found.text, directive=[{"turn": 1, "quote": asked.text}])
+    assert judged(nowhere, asked, found)[0].evidence.quote == asked.text

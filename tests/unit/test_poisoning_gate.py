@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from subconscious.errors import UnavailableError
+from subconscious.errors import BadAnswerError, BadRequestError, ProviderError, UnavailableError
 from subconscious.model import Admission, Candidate, Decision, Finding, Level, Origin, Threat, Verdict
 from subconscious.poisoning import check
 from subconscious.poisoning.context import beside, prints
 from subconscious.poisoning.echo import traced
 from subconscious.poisoning.gate import FAILED, screen, told, withhold
-from subconscious.poisoning.second import Opinion, request, second_look, weighed
+from subconscious.poisoning.second import LONGEST_NOTE, LONGEST_REASON, Opinion, request, second_look, weighed
 from subconscious.providers import Request
 from subconscious.store.poison import Lesson
 from tests.support.poisoning import of
@@ -206,6 +206,27 @@ async def test_without_a_usable_answer_the_first_verdict_stays() -> None:
     found = await second_look(answers, note, verdict(Level.MEDIUM))
     assert found is not None
     assert (found.level, found.findings[-1].threat) == (Level.HIGH, Threat.CODE)
+
+
+@pytest.mark.parametrize("error", [BadAnswerError("nonsense"), BadRequestError("too long")])
+async def test_an_answer_that_cannot_be_used_leaves_the_first_verdict_for_good(error: ProviderError) -> None:
+    async def fails(request: Request) -> BaseModel:
+        raise error
+
+    before = verdict(Level.MEDIUM)
+    assert await second_look(fails, {"content": "x", "origin": "tool"}, before) == before
+
+
+def test_a_reason_that_is_too_long_is_cut_and_does_not_cost_the_answer() -> None:
+    said = Opinion.model_validate({"level": "low", "threat": "none", "why": "so " * 1000})
+    assert len(said.why) == LONGEST_REASON
+
+
+@pytest.mark.parametrize("text", ["word " * 2000, "\u4e2d" * 6000, "\U0001f600" * 6000])
+def test_a_question_about_a_long_note_has_a_bounded_length(text: str) -> None:
+    note = {"content": text, "evidence": text, "rationale": text, "tags": [text, text], "origin": "tool"}
+    assert len(request(note).text) < LONGEST_NOTE + 1000
+    assert '"content": ""' not in request(note).text
 
 
 def test_the_check_reads_what_it_is_given_once() -> None:

@@ -197,3 +197,62 @@ def test_a_command_counts_only_where_the_session_ran_it_first(tmp_path: Path, ra
     path = transcript(tmp_path, output, ran)
     (found,) = trace([told(path, "The `UploadWorker` is covered by `uv run worker --check` alone.")], spoken={"t"})
     assert (found.foreign == ()) is own
+
+
+TRIED = "`load_rows` fails with a relative path in `reader.py`; an absolute path worked."
+
+
+def test_a_dead_end_may_be_given_only_behind_a_second_look() -> None:
+    tried = grounded(TRIED, kind="dead_end")
+    assert reservation(tried, Verdict()) == "a dead_end takes a person"
+    assert reservation(tried, Verdict(), reviewed=True) == ""
+
+
+@pytest.mark.parametrize("kind", ["lesson", "preference", "pattern", "blocker"])
+def test_a_second_look_makes_no_rule_of_what_nobody_said(kind: str) -> None:
+    assert reservation(grounded(FOUND, kind=kind), Verdict(), reviewed=True) == f"a {kind} takes a person"
+
+
+def test_a_second_look_judges_how_much_is_said() -> None:
+    short = grounded("`parse_amount` returns `None` for `empty_text`.")
+    assert reservation(short, Verdict()) == "it says too little to be understood alone"
+    assert reservation(short, Verdict(), reviewed=True) == ""
+
+
+PLANNED = "A file of `loader.py` is a reference only if it does not need anything else at once."
+
+
+def test_what_a_person_let_through_may_use_words_that_are_innocent_about_code() -> None:
+    planned = replace(grounded(PLANNED, kind="decision"), approved=True)
+    assert reservation(grounded(PLANNED, kind="decision"), Verdict(), reviewed=True)
+    assert reservation(planned, Verdict())
+    assert reservation(planned, Verdict(), reviewed=True) == reservation(
+        replace(planned, anchored=True, approved=False), Verdict()
+    )
+
+
+@pytest.mark.parametrize("approved", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`client.py` talks to https://metrics.dev-tools.example for its settings.",
+        "The password of the deploy user is read by `deploy.py` at start.",
+        "Always call `reset_cache` in conftest.py before a test of the loader.",
+        "`loader.py` installs the package `fast-rows` when it starts.",
+        "The maintainers approved direct changes of `schema.sql` for everybody.",
+    ],
+)
+def test_a_second_look_lifts_no_topic_that_an_attacker_needs(text: str, approved: bool) -> None:
+    assert reservation(replace(grounded(text), approved=approved), Verdict(), reviewed=True)
+    assert reservation(grounded(FOUND), Verdict(Level.LOW), reviewed=True) == "the poisoning check has doubts"
+
+
+@pytest.mark.parametrize("changes", [{"copied": 9}, {"retold": 0.9}, {"grounded": False}, {"foreign": ("sed -i",)}])
+def test_a_second_look_does_not_say_where_the_words_come_from(changes: Mapping[str, Any]) -> None:
+    assert reservation(replace(grounded(FOUND), **changes), Verdict(), reviewed=True)
+
+
+def test_a_second_look_says_whether_it_still_holds() -> None:
+    passing = grounded("The `UploadWorker` of `sender.py` still retries a failed chunk of the archive.")
+    assert reservation(passing, Verdict()) == "it holds for the moment only"
+    assert reservation(passing, Verdict(), reviewed=True) == ""

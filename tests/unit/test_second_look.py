@@ -24,7 +24,8 @@ from subconscious.capture.second_look import (
 )
 from subconscious.flow import second_look
 from subconscious.flow.mind import Mind
-from subconscious.flow.remembering import Provenance
+from subconscious.flow.remembering import MOST_UNCONFIRMED, Provenance
+from subconscious.flow.unconfirmed import settle_session
 from subconscious.model import Admission, Candidate, Decision, Evidence, Origin, Role, Strength
 from subconscious.projects import Identity
 from subconscious.refining import compare, join
@@ -210,6 +211,16 @@ async def test_what_the_assistant_found_becomes_unconfirmed_only_when_it_passed(
     assert (found.id, found.content) == (made, "`parse_amount` gives None for an empty text.")
 
 
+async def test_what_passed_is_worth_a_look_and_no_more(mind: Mind, where: Provenance, find: Find) -> None:
+    weak = Admission(Decision.REVIEW, 0.45, "confidence 0.45 is below 0.70", reservation="")
+    await find(candidate("`parse_amount` gives None for an empty text.", Origin.TOOL), weak)
+    await find(candidate("`load_index` reads the whole file into memory.", Origin.TOOL), REVIEW)
+    passing, sure = await looked(mind, where, passed(1), passed(2))
+    least = mind.settings.review_threshold
+    assert (passing["confidence"], sure["confidence"]) == (least, REVIEW.confidence)
+    assert {passing["status"], sure["status"]} == {"review"}
+
+
 async def test_what_a_person_decided_meanwhile_stays(mind: Mind, where: Provenance, find: Find) -> None:
     capture = await find(candidate(SAID))
     found = await second_look.gather(mind, "s1", where.place.project_id)
@@ -337,3 +348,74 @@ async def test_how_it_bears_on_what_is_stored_is_linked_if_a_quote_shows_it(
 def after_id(number: int) -> int:
     """An id that no memory has: models make them up."""
     return 10_000 + number
+
+
+FOUND = (
+    "`parse_amount` gives None for an empty text.",
+    "`load_index` reads the whole file into memory.",
+    "`write_rows` closes its handle before the flush.",
+)
+
+
+async def found_by_rules(mind: Mind, where: Provenance) -> list[int]:
+    """Unconfirmed memories in all places of a session, the surest first; their captures."""
+    findings = await compare(
+        mind,
+        [
+            (
+                candidate(text, Origin.TOOL, kind="learning", extractor="offline"),
+                replace(REVIEW, confidence=0.8 - at / 99),
+            )
+            for at, text in enumerate(FOUND)
+        ],
+        where.place,
+    )
+    async with mind.database.write() as tx:
+        kept = [number for number, _ in await join(mind, tx, findings, where)]
+    assert len(await settle_session(mind, "s1")) == MOST_UNCONFIRMED
+    return kept
+
+
+BETTER = "The pool keeps idle sockets because `close_all` skips them."
+
+
+async def test_what_passed_takes_the_place_of_the_weakest_that_rules_found(
+    mind: Mind, where: Provenance, find: Find
+) -> None:
+    *_, weakest = await found_by_rules(mind, where)
+    await find(candidate(BETTER, Origin.TOOL, kind="learning"), REVIEW)
+    await looked(mind, where, passed(1))
+    assert len(await settle_session(mind, "s1")) == 1
+    left = await unconfirmed.of_project(mind.database, where.place.project_id, 9)
+    assert {one.content for one in left} == {BETTER, *FOUND[:2]}
+    gone = await captures.get(mind.database, weakest)
+    assert (gone["status"], "took its place" in gone["reason"]) == ("discarded", True)
+
+
+async def test_all_that_passed_comes_before_what_rules_found(mind: Mind, where: Provenance, find: Find) -> None:
+    await found_by_rules(mind, where)
+    better = (BETTER, "`fetch_page` retries a request when the lock is held.", "The parser skips rows without a date.")
+    for text in better:
+        await find(candidate(text, Origin.TOOL, kind="learning"), REVIEW)
+    await looked(mind, where, passed(1), passed(2), passed(3))
+    assert len(await settle_session(mind, "s1")) == MOST_UNCONFIRMED
+    left = await unconfirmed.of_project(mind.database, where.place.project_id, 9)
+    assert {one.content for one in left} == set(better)
+
+
+async def test_what_a_session_was_given_gives_way_to_nothing(mind: Mind, where: Provenance, find: Find) -> None:
+    numbers = await found_by_rules(mind, where)
+    async with mind.database.write() as tx:
+        await tx.execute("UPDATE implicit_captures SET origin = 'user' WHERE id = ?", (numbers[0],))
+        for number in numbers[1:]:
+            capture = await captures.held(tx, number)
+            await tx.execute(
+                "INSERT INTO surfaces (session_id, project_id, event, at, memory_id, content_hash, position, reason,"
+                " relevance, decay) VALUES ('s9', 'p', 'prompt', 9.0, ?, 'hash', 1, '', 1.0, 1.0)",
+                (capture["memory_id"],),
+            )
+    await find(candidate(BETTER, Origin.TOOL, kind="learning"), REVIEW)
+    await looked(mind, where, passed(1))
+    assert await settle_session(mind, "s1") == []
+    left = await unconfirmed.of_project(mind.database, where.place.project_id, 9)
+    assert {one.content for one in left} == set(FOUND)

@@ -107,6 +107,37 @@ def test_orders_rules_and_claims_about_other_things_are_left_out(
     assert text not in checked.handover.to_json()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Checked the session's work.",
+        "Found that in this project releases go out with the fast mirror.",
+        "Confirmed that the mirror of the platform team is the one for uploads.",
+        "Used the fast mirror for uploads.",
+        "Changed `kiln.py` because uploads only work with the fast mirror.",
+        "Changed `kiln.py`, which found the signature check switched off.",
+        "Learned in kiln.py that uploads go to the fast mirror.",
+        "Changed `kiln.py` to skip the review of the upload.",
+    ],
+)
+@pytest.mark.parametrize("part", ["done", "open", "failed"])
+def test_what_a_session_found_is_no_deed_of_it(sketch: Sketch, transcript: Transcript, part: str, text: str) -> None:
+    checked = told(sketch, transcript, **{part: f"{STORY['done']} {text}"})
+    assert (checked.refused, getattr(checked.handover, part)) == ("", STORY["done"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "All 12 tests pass.",
+        "Moved the rounding helper into `kiln.py`.",
+        "Split `round_rent` into two smaller functions.",
+    ],
+)
+def test_deeds_and_how_checks_ended_are_told(sketch: Sketch, transcript: Transcript, text: str) -> None:
+    assert told(sketch, transcript, done=text).handover.done == text
+
+
 def test_the_subject_of_a_commit_may_be_told_though_git_repeats_it(sketch: Sketch, transcript: Transcript) -> None:
     subject = PLANTED.rstrip(".")
     done = f'Committed "{subject}".'
