@@ -45,8 +45,11 @@ def width() -> int:
     return max(40, min(shutil.get_terminal_size().columns, WIDEST))
 
 
-def wrapped(text: object, indent: int = 0, first: str = "") -> str:
-    """``text`` folded to the screen, ``first`` hanging before its first line."""
+def wrapped(text: object, indent: int = 0, first: str = "", *, within_words: bool = False) -> str:
+    """``text`` folded to the screen, ``first`` hanging before its first line; above it where it is too long.
+
+    Words are only split on request: commands and paths are there to be copied.
+    """
     pad = " " * indent
     paragraphs = clean(text).splitlines() or [""]
     folded = [
@@ -55,13 +58,14 @@ def wrapped(text: object, indent: int = 0, first: str = "") -> str:
             width(),
             initial_indent=pad,
             subsequent_indent=pad,
-            break_long_words=False,
+            break_long_words=within_words,
             break_on_hyphens=False,
         )
         or pad
         for paragraph in paragraphs
     ]
-    return first.ljust(indent) + "\n".join(folded)[indent:]
+    text = "\n".join(folded)
+    return f"{first}\n{text}" if len(first) >= indent > 0 else first.ljust(indent) + text[indent:]
 
 
 def fields(rows: Iterable[tuple[str, object]]) -> None:

@@ -7,6 +7,7 @@ from argparse import Namespace
 from getpass import getpass
 from typing import Any
 
+from subconscious import extras
 from subconscious.errors import RequestError, SettingsError, SubconsciousError
 
 from . import screen
@@ -126,6 +127,8 @@ def _has_key(offer: Row, options: Namespace) -> bool:
 def _works(offer: Row, options: Namespace) -> bool:
     """Try it on the last session, unless that is skipped; whether it is to be switched on."""
     provider = offer["provider"]
+    if not _has_sdk(provider):
+        return False
     if options.no_try or (not options.yes and _typed("Try it on the last session? [Y/n] ") in (None, "n", "no", "s")):
         return bool(options.yes) or _typed(f"Send sessions to {provider} from now on? [y/N] ") in ("y", "yes")
     said = ask("setup_try", TRIAL_SECONDS, cwd=here(), provider=provider, origin="user")
@@ -135,6 +138,18 @@ def _works(offer: Row, options: Namespace) -> bool:
         return False
     _tell_trial(said)
     return bool(options.yes) or _typed(f"Send sessions to {provider} from now on? [y/N] ") in ("y", "yes")
+
+
+def _has_sdk(provider: str) -> bool:
+    """Whether the provider's SDK is there; if not, it is installed now, with the proxies of this terminal."""
+    if provider not in extras.EXTRAS or extras.is_installed(provider):
+        return True
+    print(f"Installing {extras.EXTRAS[provider]} (35 MB, this once) ...", flush=True)
+    absence = extras.install(provider)
+    if absence:
+        print(screen.paint(absence.message, "yellow"))
+        print(f"  {absence.remedy}")
+    return absence is None
 
 
 def _tell_trial(said: Row) -> None:

@@ -152,8 +152,7 @@ def _embedder(answer: dict[str, Any]) -> str:
     if embedder.get("coming"):
         done = answer["memories"]["active"] - embedder["pending"]
         told.append(f"{done} of {answer['memories']['active']} embedded anew for {screen.line(embedder['coming'])}")
-    error = " ".join(filter(None, [embedder.get("code"), embedder.get("error")]))
-    return screen.listed([*told, f"{answer['vector_index']} index", *filter(None, [error])])
+    return screen.listed([*told, f"{answer['vector_index']} index", *filter(None, [embedder.get("error")])])
 
 
 def _provider(provider: dict[str, Any]) -> str:
@@ -172,9 +171,9 @@ def _provider(provider: dict[str, Any]) -> str:
 def _standing(each: dict[str, Any]) -> str:
     error, own = each["error"], each.get("sessions_with_own_key", 0)
     if each["refused"] and not own:
-        return f"{each['name']}, not asked ({error['code']} {error['message']})"
+        return f"{each['name']}, not asked ({error['message']})"
     rest = "" if each["breaker"] == "closed" else f", {each['breaker']}"
-    last = f", last error {screen.ago(error['at'])}: {error['code']} {error['message']}" if error else ""
+    last = f", last error {screen.ago(error['at'])}: {error['message']}" if error else ""
     return f"{each['name']} {each['model']}{_key(each)}{rest}{last}".rstrip()
 
 
@@ -198,7 +197,7 @@ def _settings(options: Namespace) -> None:
         screen.as_json({name: value for name, (value, _) in rows.items()})
         return
     for name, (value, meaning) in rows.items():
-        print(screen.wrapped(f"{json.dumps(value):<10}  {meaning}", 26, name))
+        print(screen.wrapped(f"{json.dumps(value):<10}  {meaning}", 26, name, within_words=True))
     print(f"\nSet them in {home().root / 'config.toml'} or as SUBCONSCIOUS_<NAME>.")
     if complaint:
         raise complaint

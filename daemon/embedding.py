@@ -15,7 +15,7 @@ from dataclasses import replace
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from subconscious.capture import judge
+from subconscious.capture import judge, relation
 from subconscious.embeddings import NONE, Access, Embedder
 from subconscious.errors import EmbedderBusyError, EmbedderError, SubconsciousError
 from subconscious.store import embedding_queue
@@ -43,6 +43,9 @@ LONGEST_REST = 300.0
 
 IDLE_SECONDS = 600.0
 """Seconds without use after which the local model is unloaded: it is most of what an idle daemon holds in memory."""
+
+RUNTIME = ("onnxruntime", "openblas")
+"""Libraries that nothing uses while the models are unloaded."""
 
 OPENING = 60.0
 """Seconds in which an index should be open."""
@@ -147,10 +150,13 @@ class Embedding:
         if not self.sense.cool_down(IDLE_SECONDS):
             return
         judge.unload()
+        relation.clear()
         spoken_words.forget()
+        heap.empty_caches()
         if self.index is not None:
             await self.index.shrink()
         await self._database.shrink()
+        heap.drop_libraries(RUNTIME)
         heap.trim()
 
     def wake(self) -> None:

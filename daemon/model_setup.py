@@ -130,7 +130,7 @@ async def trial(core: Core, project_id: str, provider: str) -> dict[str, Any]:
     try:
         return await _tried(core, client, session, chunk) if chunk else await _reached(client, provider)
     except ProviderError as error:
-        return {"session": "", "found": [], "error": f"{error.code} {error.message}", "remedy": error.remedy}
+        return {"session": "", "found": [], "code": error.code, "error": error.message, "remedy": error.remedy}
     finally:
         await client.close()
 

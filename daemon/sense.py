@@ -124,6 +124,7 @@ class Sense:
         embedder = self.embedder
         if not isinstance(embedder, Unloadable) or embedder.idle_seconds < seconds:
             return False
+        self.found.clear()
         if embedder.loaded:
             embedder.unload()
             log.info("the local embedder is unloaded until somebody needs it")

@@ -23,8 +23,6 @@ from hooks.drop import VERSION
 from hooks.environment import (
     NO_PYTHON,
     ROOT,
-    SOURCE_FILES,
-    SOURCE_FOLDERS,
     environ_to_install,
     find_environment,
     fingerprint,
@@ -36,6 +34,7 @@ from hooks.environment import (
     start_daemon,
     switch_to,
 )
+from hooks.packages import PACKAGES, extra_lock, extras_of, install, site_packages, trim
 from hooks.programs import safe_path
 
 OLDEST = (3, 11)
@@ -43,11 +42,20 @@ NEWEST_TRIED = (3, 14)
 NAMES = ("python3", "python3.14", "python3.13", "python3.12", "python3.11")
 STEP_SECONDS = 900
 LOCK = os.path.join(ROOT, "requirements.lock")
-NOT_SHARED = shutil.ignore_patterns(".complete", "bytecode")
-"""What one environment does not take over from another: the mark of completeness, and the compiled hooks."""
-PACKAGES = ".packages"
-"""In an environment: the lock that its packages were installed from."""
-BUILD_FILES = ("LICENSE", "NOTICE", "README.md")
+CODE = ("cli", "daemon", "hooks", "migrations")
+"""Folders of the checkout that lie within the package in an environment, as in the wheel (pyproject.toml)."""
+NOT_SHARED = shutil.ignore_patterns(".complete", "bytecode", "subconscious")
+"""What one environment does not take over from another: the mark of completeness, the compiled hooks, the code."""
+LICENCES = ("LICENSE", "NOTICE")
+TRY_OUT = "import subconscious.cli.__main__, subconscious.daemon.__main__"
+TRY_MODEL = "from subconscious.embeddings import open_embedder; open_embedder('local').embed(['a'])"
+LONGEST_SHEBANG = 120
+"""Characters of a path behind `#!`; systems cut it at 127 or more."""
+FACE = """import sys
+from subconscious.cli.__main__ import main
+if __name__ == "__main__":
+    sys.exit(main())
+"""
 SWEEP_SECONDS = 86_400
 MARKS = ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID")
 """Variables that the client sets for the commands of its model."""
@@ -112,30 +120,40 @@ class Maker:
         version = "{}.{}".format(*python.version)
         environment = os.path.join(self.folder, f"{fingerprint()}-{python.name}-{version}")
         self.say(f"Setting up Subconscious with Python {version} (about a minute, once) ...")
+        extras = self._extras()
         shutil.rmtree(environment, ignore_errors=True)
-        install = self._installer(environment, uv)
-        if not self._share_packages(environment):
+        shared = self._share_packages(environment)
+        if not shared:
             self._create(environment, python, uv)
             self.say("Installing packages ...")
-            self._run(*install, "--require-hashes", "--only-binary", ":all:", "-r", LOCK)
-            shutil.copyfile(LOCK, os.path.join(environment, PACKAGES))
-        self._install_code(install)
+            install(environment, LOCK, self._run, uv)
+        self._install_code(environment)
+        if not shared:
+            trim(environment, lambda: self._run(python_of(environment), "-I", "-c", _trial(environment)))
+        self._install_extras(environment, extras, uv)
         self._finish(environment)
         return environment
+
+    def _extras(self) -> set[str]:
+        """The extras that any finished environment has: an update must not lose the SDK of the chosen provider."""
+        return {name for path in self._whole_ones("") for name in extras_of(path)}
+
+    def _install_extras(self, environment: str, names: set[str], uv: str | None) -> None:
+        """Install the extras that were not shared. One that fails is tried again when a provider needs it."""
+        for name in sorted(names):
+            try:
+                lock = extra_lock(ROOT, name)
+                if not _same_content(os.path.join(environment, f"{PACKAGES}-{name}"), lock):
+                    install(environment, lock, self._run, uv, name)
+            except (MakingError, OSError, subprocess.SubprocessError):
+                continue
 
     def _create(self, environment: str, python: Interpreter, uv: str | None) -> None:
         """Create the bare environment."""
         if uv:
             self._run(uv, "venv", "--quiet", "--no-project", "--python", python.path, environment)
         else:
-            self._run(python.path, "-I", "-m", "venv", environment)
-
-    def _installer(self, environment: str, uv: str | None) -> list[str]:
-        """The command that installs into an environment."""
-        if uv:
-            return [uv, "pip", "install", "--quiet", "--python", python_of(environment)]
-        quiet = ["--disable-pip-version-check", "--no-input", "--quiet", "--no-user"]
-        return [python_of(environment), "-I", "-m", "pip", "install", *quiet]
+            self._run(python.path, "-I", "-m", "venv", "--without-pip", environment)
 
     def _share_packages(self, environment: str) -> bool:
         """Take over the packages of an environment with the same lock, as links; whether there was one.
@@ -161,25 +179,32 @@ class Maker:
         whole = [path for path in found if path.endswith(suffix) and is_whole(path)]
         return sorted(whole, key=os.path.getmtime, reverse=True)
 
-    def _install_code(self, install: list[str]) -> None:
-        """Install from a copy: setuptools writes where it builds, and the plugin's folder is not ours."""
-        source = os.path.join(self.folder, "source")
-        shutil.rmtree(source, ignore_errors=True)
-        os.mkdir(source)
-        for name in SOURCE_FOLDERS:
-            _copy(os.path.join(ROOT, name), os.path.join(source, name))
-        for name in (*SOURCE_FILES, *BUILD_FILES):
+    def _install_code(self, environment: str) -> None:
+        """Copy the code to where the wheel would put it, and write its command."""
+        package = os.path.join(site_packages(environment), "subconscious")
+        _copy(os.path.join(ROOT, "subconscious"), package)
+        for name in CODE:
+            _copy(os.path.join(ROOT, name), os.path.join(package, name))
+        for name in LICENCES:
             if os.path.exists(os.path.join(ROOT, name)):
-                shutil.copyfile(os.path.join(ROOT, name), os.path.join(source, name))
-        # The code of a donor has the same version.
-        again = "--reinstall" if install[1] == "pip" else "--force-reinstall"
-        self._run(*install, again, "--no-deps", "--no-build-isolation", "--no-index", source)
-        shutil.rmtree(source)
+                shutil.copyfile(os.path.join(ROOT, name), os.path.join(package, name))
+        self._write_command(environment)
+
+    def _write_command(self, environment: str) -> None:
+        face, python = os.path.join(environment, "bin", "subconscious"), python_of(environment)
+        # A `#!` line can hold neither a long path nor one with blanks. Then a shell reads the second line, and Python
+        # takes it for a string.
+        plain = len(python) < LONGEST_SHEBANG and not any(sign.isspace() for sign in python)
+        first = f"#!{python}\n" if plain else f'#!/bin/sh\n"exec" "{python}" "$0" "$@"\n'
+        if os.path.lexists(face):
+            os.unlink(face)  # it may be a link to that of another environment
+        with open(face, "w", encoding="utf-8") as file:
+            file.write(first + FACE)
+        os.chmod(face, 0o700)
 
     def _finish(self, environment: str) -> None:
         self.say("Checking ...")
-        python = python_of(environment)
-        self._run(python, "-I", "-c", "import subconscious.cli.__main__, subconscious.daemon.__main__")
+        self._run(python_of(environment), "-I", "-c", TRY_OUT)
         os.sync()  # A power cut must not leave the mark of completeness on files that never reached the disk.
         with open(os.path.join(environment, ".complete"), "w", encoding="utf-8") as marker:
             marker.write(VERSION + "\n")
@@ -303,7 +328,7 @@ class Maker:
 def make_behind(home: str) -> None:
     """Make the environment out of sight, then start the daemon; leave at once if another maker is at it."""
     os.umask(0o077)
-    with _locked(home, wait=False) as lock:
+    with locked(home, wait=False) as lock:
         if lock is None:
             return
         hold_cap_if_stuck(home)
@@ -317,7 +342,7 @@ def make_behind(home: str) -> None:
 def make_in_sight(home: str) -> str:
     """Make the environment in sight of a person; wait for another maker, but not out a failure's pause."""
     os.umask(0o077)
-    with _locked(home, wait=True) as lock:
+    with locked(home, wait=True) as lock:
         environment = find_environment(home)
         if environment is None and lock is not None:
             try:
@@ -337,7 +362,8 @@ def _say(text: str) -> None:
 
 
 @contextmanager
-def _locked(home: str, wait: bool) -> Iterator[int | None]:
+def locked(home: str, wait: bool) -> Iterator[int | None]:
+    """Hold the lock of the environments; None where another process has it and ``wait`` is false."""
     for folder in ("env", "run", "log"):
         os.makedirs(os.path.join(home, folder), mode=0o700, exist_ok=True)
     lock = os.open(os.path.join(home, "env", "lock"), os.O_RDWR | os.O_CREAT, 0o600)
@@ -364,6 +390,12 @@ def _same_content(one: str, other: str) -> bool:
             return first.read() == second.read()
     except OSError:
         return False
+
+
+def _trial(environment: str) -> str:
+    """Code that loads what a session needs, and a model where the packages have one."""
+    has_model = os.path.isdir(os.path.join(site_packages(environment), "onnxruntime"))
+    return f"{TRY_OUT}; {TRY_MODEL}" if has_model else TRY_OUT
 
 
 def _link(source: str, target: str) -> str:

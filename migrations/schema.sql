@@ -344,6 +344,8 @@ CREATE INDEX memories_leading ON memories (project_id, pinned DESC, recurrence D
     WHERE archived_at IS NULL AND (pinned OR recurrence > 1 OR kind IN ('lesson', 'preference', 'pattern')
     OR extractor = 'observed-1');
 
+CREATE INDEX memories_notes ON memories (project_id, archived_at) WHERE extractor = 'claude-note';
+
 CREATE INDEX memories_project ON memories (project_id, archived_at, said_at);
 
 CREATE INDEX memories_recent ON memories (archived_at, said_at);

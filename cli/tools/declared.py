@@ -10,37 +10,27 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mcp_types import Tool as Declared
-from mcp_types import ToolAnnotations
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-
 from .framing import CLOSES, OPENS
+from .protocol import GREETED_VERSIONS, NAME
 from .results import Result
 from .table import INSTRUCTIONS, TOOLS
 from .tool import Tool
 
-NAME = "subconscious"
 
-
-def tools() -> list[Declared]:
-    """Every tool as the protocol tells of it."""
+def tools() -> list[dict[str, Any]]:
+    """Every tool as the protocol describes it."""
     return [_declared(tool) for tool in TOOLS]
 
 
-def _declared(tool: Tool) -> Declared:
-    hints = ToolAnnotations(
-        read_only_hint=tool.reads,
-        destructive_hint=None if tool.reads else False,
-        idempotent_hint=None if tool.reads else False,
-        open_world_hint=False,
-    )
-    return Declared(
-        name=tool.name,
-        description=tool.description,
-        input_schema=tool.arguments.schema_of(),
-        output_schema=_schema(tool.result),
-        annotations=hints,
-    )
+def _declared(tool: Tool) -> dict[str, Any]:
+    changes = {} if tool.reads else {"destructiveHint": False, "idempotentHint": False}
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": tool.arguments.schema_of(),
+        "outputSchema": _schema(tool.result),
+        "annotations": {"readOnlyHint": tool.reads, **changes, "openWorldHint": False},
+    }
 
 
 def _schema(result: type[Result]) -> dict[str, Any]:
@@ -75,9 +65,8 @@ def _told(key: str) -> bool:
 
 def declaration() -> dict[str, Any]:
     """All that a greeting needs."""
-    listed = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools()]
-    versions = list(HANDSHAKE_PROTOCOL_VERSIONS)
-    return {"name": NAME, "instructions": INSTRUCTIONS, "protocol_versions": versions, "tools": listed}
+    versions = list(GREETED_VERSIONS)
+    return {"name": NAME, "instructions": INSTRUCTIONS, "protocol_versions": versions, "tools": tools()}
 
 
 def written() -> str:

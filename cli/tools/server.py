@@ -1,38 +1,23 @@
-"""The MCP server, on the official SDK: the table's tools, over stdin and stdout.
-
-Imported by nothing but `subconscious mcp`: the SDK costs a second and 60 MB.
-"""
+"""The MCP server: the table's tools over stdin and stdout."""
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
-from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    INVALID_PARAMS,
-    CallToolRequestParams,
-    CallToolResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-    TextContent,
-)
 from pydantic import ValidationError
 
-from subconscious import __version__
 from subconscious.errors import DaemonError, RequestError, SubconsciousError
 from subconscious.quoting import quote
 
 from .arguments import Query
 from .asking import Daemon
-from .declared import NAME, tools
+from .declared import tools
 from .framing import as_text, framed
-from .handover import handed_over
+from .protocol import INVALID_PARAMS, Message, Offer, ProtocolError
 from .results import Notes, Result, Telling
+from .stdio import Connection, Wire, was_greeted
 from .table import INSTRUCTIONS, TOOLS
 from .tool import Tool
 
@@ -41,35 +26,21 @@ BY_NAME = {tool.name: tool for tool in TOOLS}
 
 def serve(handed: int | None, *, offered: bool) -> None:
     """Serve until the client closes stdin; without tools where they are switched off."""
-    asyncio.run(_serve(handed, offered=offered))
+    offer = Offer(INSTRUCTIONS, tools(), partial(_called, Daemon())) if offered else Offer()
+    Connection(offer, Wire(handed), greeted=was_greeted(handed)).serve()
 
 
-async def _serve(handed: int | None, *, offered: bool) -> None:
-    server = _with_tools() if offered else Server[Any](NAME, version=__version__)
-    async with AsyncExitStack() as stack:
-        heard, said = await stack.enter_async_context(stdio_server() if handed is None else handed_over(handed))
-        await server.run(heard, said, server.create_initialization_options())
+def _called(daemon: Daemon, name: str, arguments: Mapping[str, Any]) -> Message:
+    tool = BY_NAME.get(name)
+    if tool is None:
+        raise ProtocolError(INVALID_PARAMS, f"there is no tool {name!r}")
+    return result(tool, arguments, daemon)
 
 
-def _with_tools() -> Server[Any]:
-    daemon = Daemon()
-
-    async def listed(_: ServerRequestContext[Any], __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=tools())
-
-    async def called(_: ServerRequestContext[Any], call: CallToolRequestParams) -> CallToolResult:
-        tool = BY_NAME.get(call.name)
-        if tool is None:
-            raise MCPError(INVALID_PARAMS, f"there is no tool {call.name!r}")
-        return await asyncio.to_thread(result, tool, call.arguments or {}, daemon)
-
-    return Server[Any](NAME, version=__version__, instructions=INSTRUCTIONS, on_list_tools=listed, on_call_tool=called)
-
-
-def result(tool: Tool, said: dict[str, Any], daemon: Daemon) -> CallToolResult:
-    """Answer a call; what is wrong is told with what to do about it."""
+def result(tool: Tool, arguments: Mapping[str, Any], daemon: Daemon) -> Message:
+    """The result of a call; an error names what to do about it."""
     try:
-        told = _answer(tool, said, daemon)
+        told = _answer(tool, arguments, daemon)
     except SubconsciousError as error:
         return _failed(error)
     except KeyError as error:
@@ -78,10 +49,10 @@ def result(tool: Tool, said: dict[str, Any], daemon: Daemon) -> CallToolResult:
     except OSError as error:
         return _failed(DaemonError(str(error), "the user may run `subconscious doctor`"))
     structured = framed(told)
-    return CallToolResult(content=[TextContent(text=as_text(structured))], structured_content=structured)
+    return {"content": [_text(as_text(structured))], "structuredContent": structured, "isError": False}
 
 
-def _answer(tool: Tool, said: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
+def _answer(tool: Tool, said: Mapping[str, Any], daemon: Daemon) -> dict[str, Any]:
     try:
         wish = tool.arguments.model_validate(said)
     except ValidationError as error:
@@ -114,6 +85,10 @@ def _again(answer: Notes) -> Notes:
     return Notes(memories=[], next=answer.next, total=answer.total, again=words)
 
 
-def _failed(error: SubconsciousError) -> CallToolResult:
+def _failed(error: SubconsciousError) -> Message:
     words = "\n".join(quote(part) for part in (error.message, error.remedy) if part)
-    return CallToolResult(content=[TextContent(text=words)], is_error=True)
+    return {"content": [_text(words)], "isError": True}
+
+
+def _text(words: str) -> Message:
+    return {"type": "text", "text": words}

@@ -35,7 +35,7 @@ def embedder(patient: Patient) -> Iterator[Finding]:
     try:
         told = call(patient.home, "status", timeout=2)["embedder"]
         if told.get("code"):
-            detail = f"{told['name']}: {told['code']} {told['error']}"
+            detail = f"{told['name']}: {told['error']}"
             yield fault("embedder", detail, f"{FIX} # once that is mended")
     except (SubconsciousError, KeyError):
         return  # that of the daemon itself is told already
@@ -113,11 +113,11 @@ def _tried(provider: dict[str, Any]) -> Finding:
     name, own = f"{provider['name']} {provider['model']}".strip(), provider.get("own_keys", ())
     refused = [one["error"] for one in own if one["refused"]]
     if not provider["reachable"] and refused:
-        detail = f"{name}, with the key of a session's environment: {refused[0]['code']} {refused[0]['message']}"
+        detail = f"{name}, with the key of a session's environment: {refused[0]['message']}"
         return fault("model", detail, refused[0]["remedy"])
     error = provider["error"] or next((one["error"] for one in own if one["error"]), None)
     if not provider["reachable"] and error:
-        return fault("model", f"{name}: {error['code']} {error['message']}", error["remedy"])
+        return fault("model", f"{name}: {error['message']}", error["remedy"])
     if provider["breaker"] != "closed":
         return fault("model", f"{name} answers, but failed too often", "nothing: it is tried again within a minute")
     return fine("model", f"{name} answers{_key(provider)}")

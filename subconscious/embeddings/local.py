@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from subconscious.embeddings import Access
-from subconscious.embeddings.wordpiece import bert_uncased
+from subconscious.embeddings.wordpiece import bert_uncased, forget
 from subconscious.errors import EmbedderError
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ class LocalEmbedder:
 
     def __init__(self, access: Access | None = None, weights: Path | None = None) -> None:
         del access  # it needs nobody's leave
-        self._tokens = bert_uncased()
         self._weights = weights
         self._loading = Lock()
         self._closed = False
@@ -73,6 +72,7 @@ class LocalEmbedder:
     def unload(self) -> None:
         """Free the model's memory; what is being embedded is finished first, and the next call loads it again."""
         self._session = None
+        forget()
 
     def _ready(self) -> Any:
         """Return the session, loaded by one caller while the others wait."""
@@ -102,7 +102,7 @@ class LocalEmbedder:
     def _embed(self, text: str) -> NDArray[np.float32]:
         import numpy as np
 
-        mean: NDArray[np.float32] = self._run(self._tokens.encode(text, MAX_TOKENS), [])[0][0].mean(axis=0)
+        mean: NDArray[np.float32] = self._run(bert_uncased().encode(text, MAX_TOKENS), [])[0][0].mean(axis=0)
         return mean / np.linalg.norm(mean)
 
     def _run(self, first: list[int], second: list[int]) -> list[Any]:
@@ -120,8 +120,8 @@ class LocalEmbedder:
 
         Raises EmbedderError after ``close``.
         """
-        ids = self._tokens.encode(text, TEXT_TOKENS)
-        second = self._tokens.encode(before, BEFORE_TOKENS)[1:] if before else []
+        ids = bert_uncased().encode(text, TEXT_TOKENS)
+        second = bert_uncased().encode(before, BEFORE_TOKENS)[1:] if before else []
         found: NDArray[np.float32] = self._run(ids, second)[1][0]
         return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from subconscious import extras
 from subconscious.embeddings.remote import TOO_LONG, Answer, RemoteEmbedder
 from subconscious.errors import EmbedderBusyError, EmbedderError, EmbedderKeyError, EmbedderTextError
 
@@ -24,6 +25,8 @@ class OpenAIEmbedder(RemoteEmbedder):
         access = self._access
         if not access.key and not access.base_url:
             raise EmbedderKeyError("OpenAI needs a key", 'set embedder_key in config.toml, or embedder = "local"')
+        if absence := extras.ensure("openai"):
+            raise EmbedderBusyError(absence.message, absence.remedy, absence.seconds)
         try:
             import openai
         except ImportError as error:

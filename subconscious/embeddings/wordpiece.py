@@ -125,6 +125,12 @@ def bert_uncased() -> WordPiece:
     return WordPiece(vocabulary())
 
 
+def forget() -> None:
+    """Free the vocabulary, 4 MB; the next text reads it again."""
+    bert_uncased.cache_clear()
+    vocabulary.cache_clear()
+
+
 @cache
 def vocabulary() -> tuple[str, ...]:
     """Its pieces by id. Behind the signs and letters stand the words, the most frequent first."""

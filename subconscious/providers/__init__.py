@@ -14,7 +14,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
-from subconscious.errors import ProviderError
+from subconscious import extras
+from subconscious.errors import ProviderError, UnavailableError
 from subconscious.model import Usage
 
 __all__ = [
@@ -155,12 +156,20 @@ def needs_key(name: str, base_url: str) -> bool:
 def open_provider(name: str, access: Access) -> Provider:
     """Open the provider of that name, importing its SDK. Takes up to a second: call it in a thread.
 
-    Raises ProviderError when there is no such provider or its SDK can't be loaded.
+    Raises ProviderError when there is no such provider, UnavailableError while its SDK is being installed.
     """
     if name not in PROVIDERS:
         raise ProviderError(
             f"there is no provider {name!r}", f"set provider to one of: {', '.join([*PROVIDERS, NONE])}"
         )
+    if absence := extras.ensure(name):
+        raise _not_there(absence)
     module, _, attribute = PROVIDERS[name].partition(":")
     provider: Provider = getattr(import_module(module), attribute)(access)
     return provider
+
+
+def _not_there(absence: extras.Absence) -> ProviderError:
+    if absence.seconds is None:
+        return ProviderError(absence.message, absence.remedy)
+    return UnavailableError(absence.message, absence.remedy, absence.seconds)

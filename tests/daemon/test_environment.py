@@ -17,9 +17,10 @@ from unittest import mock
 
 import pytest
 
-from hooks import cap, environment, maker, programs
+from hooks import cap, environment, maker, packages, programs
 from tests.support.hook_calls import CHECKOUT, Hooks, copy_plugin, make_hooks
 
+EXTRAS = CHECKOUT / "subconscious" / "extras"
 Found = TypeVar("Found")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -53,14 +54,20 @@ def main():
 """
 
 
+def pinned(name: str, lock: str) -> str:
+    """What a lock says of one package."""
+    found = re.search(rf"^{name}==.*(\n +.*)*", lock, re.MULTILINE)
+    assert found
+    return found[0] + "\n"
+
+
 def make_plugin(folder: Path) -> Path:
     """A plugin with our hooks and hardly any code: what takes long in the real one are its dependencies."""
     copy_plugin(folder, ("hooks", "bin"))
     lock = (CHECKOUT / "requirements.lock").read_text()
-    setuptools = re.search(r"^setuptools==.*(\n +.*)*", lock, re.MULTILINE)
-    assert setuptools
     files = {
-        "requirements.lock": setuptools[0] + "\n",
+        "requirements.lock": pinned("h11", lock),
+        "subconscious/extras/anthropic.lock": pinned("sniffio", (EXTRAS / "anthropic.lock").read_text()),
         "pyproject.toml": PROJECT,
         "subconscious/__init__.py": "",
         "cli/__init__.py": "",
@@ -184,7 +191,8 @@ def test_a_killed_maker_is_made_good_by_the_next(hooks: Hooks) -> None:
 @pytest.mark.slow
 def test_a_maker_holds_its_lock_as_long_as_its_steps_live(hooks: Hooks) -> None:
     first = start_maker(hooks)
-    eventually(lambda: list((hooks.home / "env").glob("*-cpython-*")))
+    # pip is being unpacked, which takes longer than a second maker needs to look at the lock.
+    eventually(lambda: list((hooks.home / "env").glob("*-cpython-*/lib/python*/site-packages/pip")))
     first.kill()
     first.wait(10)
     assert start_maker(hooks).wait(10) == 0
@@ -289,7 +297,7 @@ def test_a_new_version_of_the_code_shares_the_packages(made: Hooks, tmp_path: Pa
         added = log.read_text().removeprefix(logged)
         assert " -m venv " not in added
         assert "requirements.lock" not in added
-        shared = "lib/python*/site-packages/setuptools/__init__.py"
+        shared = "lib/python*/site-packages/h11/__init__.py"
         assert [path.stat().st_ino for path in new.glob(shared)] == [
             path.stat().st_ino for path in before[0].glob(shared)
         ]
@@ -299,15 +307,71 @@ def test_a_new_version_of_the_code_shares_the_packages(made: Hooks, tmp_path: Pa
             shutil.rmtree(path)
 
 
+def test_what_only_installing_needs_is_not_kept(made: Hooks) -> None:
+    (site,) = whole(made)[0].glob("lib/python*/site-packages")
+    assert {path.name for path in site.iterdir() if path.suffix != ".dist-info"} == {"h11", "subconscious"}
+    assert not list(site.glob("h11/**/*.pyc"))
+    assert not list(site.glob("h11/tests"))
+
+
+def add_extra(hooks: Hooks, name: str = "anthropic", **environ: str) -> subprocess.CompletedProcess[str]:
+    """What the daemon runs when a provider's SDK is missing: the code within the environment."""
+    (package,) = (hooks.home / "env" / "current").glob("lib/python*/site-packages/subconscious")
+    command = [sys.executable, "-I", "-S", "-B", os.fspath(package / "hooks" / "start.py"), "extras", name]
+    return subprocess.run(
+        command, env=hooks.base | environ, capture_output=True, text=True, timeout=120, check=False, cwd="/"
+    )
+
+
+def has_extra(hooks: Hooks) -> bool:
+    python = hooks.home / "env" / "current" / "bin" / "python"
+    return subprocess.run([python, "-I", "-c", "import sniffio"], capture_output=True, check=False).returncode == 0
+
+
+def test_an_extra_is_installed_later_and_survives_an_update(hooks: Hooks) -> None:
+    assert face(hooks, "x").returncode == 0
+    assert not has_extra(hooks)
+    offline = add_extra(hooks, PIP_NO_INDEX="1", PIP_FIND_LINKS=str(hooks.home), PIP_CONFIG_FILE="/dev/null")
+    assert (offline.returncode, offline.stderr) == (1, "the package index can't be reached\n")
+    noted = json.loads((hooks.home / "env" / "failure-anthropic").read_text())
+    assert noted["reason"] == "the package index can't be reached"
+    assert add_extra(hooks).returncode == 0
+    assert has_extra(hooks)
+    assert not (hooks.home / "env" / "failure-anthropic").exists()
+    (site,) = (hooks.home / "env" / "current").glob("lib/python*/site-packages")
+    assert not (site / "pip").exists()
+    lock = hooks.plugin / "requirements.lock"
+    lock.write_text(lock.read_text() + "# another lock\n")
+    assert face(hooks, "x").returncode == 0
+    assert len(whole(hooks)) == 2
+    assert has_extra(hooks), "an update lost the SDK of the chosen provider"
+
+
+def test_what_is_removed_comes_back_where_something_needs_it(tmp_path: Path) -> None:
+    site = tmp_path / "lib" / "python3.11" / "site-packages"
+    for folder in ("numpy/tests/data", "numpy/f2py", "numpy/core"):
+        (site / folder).mkdir(parents=True)
+
+    def broken() -> None:
+        assert not (site / "numpy" / "tests").exists()
+        raise maker.MakingError("it needs its tests", "")
+
+    packages.trim(os.fspath(tmp_path), broken)
+    assert (site / "numpy" / "tests" / "data").exists()
+    packages.trim(os.fspath(tmp_path), lambda: None)
+    assert [path.name for path in (site / "numpy").iterdir()] == ["core"]
+    assert [path.name for path in tmp_path.iterdir()] == ["lib"]
+
+
 def test_another_lock_shares_nothing(builder: maker.Maker, tmp_path: Path) -> None:
     donor = tmp_path / "env" / "donor-cpython-3.11"
     (donor / "bin").mkdir(parents=True)
     (donor / "bin" / "python").symlink_to(sys.executable)
     (donor / ".complete").write_text("0.1.0\n")
-    (donor / maker.PACKAGES).write_text("another lock")
+    (donor / packages.PACKAGES).write_text("another lock")
     wanted = f"{tmp_path}/env/{environment.fingerprint()}-cpython-3.11"
     assert not builder._share_packages(wanted)
-    shutil.copyfile(maker.LOCK, donor / maker.PACKAGES)
+    shutil.copyfile(maker.LOCK, donor / packages.PACKAGES)
     (donor / ".complete").unlink()
     assert not builder._share_packages(wanted), "it is not whole"
     (donor / ".complete").write_text("0.1.0\n")

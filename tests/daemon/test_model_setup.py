@@ -85,7 +85,9 @@ def test_a_trial_shows_what_is_found_and_stores_nothing(unset: Home, talker: Spe
 def test_a_trial_that_fails_says_why(unset: Home, talker: Speaker, model: FakeOpenAI, status: int, code: str) -> None:
     model.status = status
     said = tried(unset, talker)
-    assert (said["error"].partition(" ")[0], said["found"]) == (code, [])
+    assert (said["code"], said["found"]) == (code, [])
+    assert said["error"]
+    assert code not in said["error"], "codes are for programs"
     assert said["remedy"]
 
 

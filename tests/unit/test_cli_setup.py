@@ -38,7 +38,7 @@ TRIED = {
     "error": "",
     "remedy": "",
 }
-BROKEN = {"session": "", "found": [], "error": "E050 nobody is logged in to Claude Code", "remedy": "run /login"}
+BROKEN = {"session": "", "found": [], "error": "nobody is logged in to Claude Code", "remedy": "run /login"}
 
 
 @pytest.fixture

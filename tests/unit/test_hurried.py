@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from subconscious.store import events, fading, full_text, jobs, memories, sessions
+from subconscious.store import claude_notes, events, fading, full_text, jobs, losses, memories, sessions
 from subconscious.store.connect import AWAITED, HURRIED, Database, open_database
 from subconscious.store.filters import Filter
 from subconscious.store.migrate import migrate
@@ -120,6 +120,10 @@ async def test_what_every_start_asks_passes_over_what_is_long_done(
     monkeypatch.setattr(database, "rows", noted)
     await jobs.busy_lanes(database, ["one", "two"], ["Stop", "SessionEnd"])
     await sessions.listing(database, "p", 5)
+    await losses.untold(database)
+    await claude_notes.unbound(database, "p")
     plans = [row[3] for sql, values in asked for row in await rows(f"EXPLAIN QUERY PLAN {sql}", values)]
     assert [plan for plan in plans if "jobs" in plan and "INDEX" not in plan] == []
     assert [plan for plan in plans if "sessions" in plan and "INDEX sessions_project" not in plan] == []
+    assert [plan for plan in plans if "events" in plan and "INDEX events_subject (subject=" not in plan] == []
+    assert [plan for plan in plans if "memories" in plan and "INDEX memories_notes" not in plan] == []

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "subconscious"
 PURE = {
     *("decay", "errors", "graph", "home", "kinds", "link_types", "model", "promote", "quoting", "reasons", "settings"),
-    *("git_command", "git_files", "json_bounds", "ownership", "programs", "safe_files", "settings_file"),
+    *("extras", "git_command", "git_files", "json_bounds", "ownership", "programs", "safe_files", "settings_file"),
     *("text", "trust", "tuning"),
 }
 GROUND = {"claude_files", "client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
@@ -25,7 +25,7 @@ LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow", "friction", "ren
 FREE = {"subconscious"}
 CLI_MAY = {
     *("client", "demo", "doctor", "errors", "home", "programs", "quoting", "restore", "safe_files", "settings"),
-    "settings_file",
+    *("extras", "settings_file"),
 }
 
 

@@ -63,7 +63,7 @@ def stub(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[StubDaemon]:
 def call(name: str, **arguments: Any) -> tuple[bool, str, dict[str, Any]]:
     """Call a tool: whether it failed, its text, its structured answer."""
     answer = result(BY_NAME[name], arguments, Daemon())
-    return answer.is_error, answer.content[0].text, answer.structured_content or {}  # type: ignore[union-attr]
+    return answer["isError"], answer["content"][0]["text"], answer.get("structuredContent", {})
 
 
 def hit(**changes: Any) -> dict[str, Any]:
@@ -109,10 +109,12 @@ def test_the_tools_are_those_that_the_daemon_can_answer() -> None:
     assert {tool.name for tool in ALL if set(tool.requests) <= known} == {tool.name for tool in TOOLS}
 
 
-def test_the_sdk_is_loaded_by_the_server_alone() -> None:
-    """It costs a second: neither a command, nor the daemon, nor what greets in the server's place pays for it."""
+def test_the_official_sdk_is_loaded_by_nothing() -> None:
+    """It costs a second and 28 MB, and is not in the environment: it is a client in tests."""
     loaded = "import sys; sys.exit(bool({'mcp', 'mcp_types', 'starlette'} & set(sys.modules)))"
-    for imports in ("cli.__main__, cli.mcp, cli.memories, cli.status, daemon.__main__, daemon.commands", "hooks.greet"):
+    tools = "cli.mcp, cli.tools.server, cli.tools.declared"
+    others = "cli.__main__, cli.memories, cli.status, daemon.__main__, daemon.commands"
+    for imports in (tools, others, "hooks.greet"):
         command = [sys.executable, "-c", f"import {imports}; {loaded}"]
         assert subprocess.run(command, cwd=Path(__file__).parents[2], check=False).returncode == 0
 

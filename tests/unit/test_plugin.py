@@ -19,6 +19,7 @@ from daemon.events import EVENTS
 from subconscious.settings import Settings
 from tests.support.hook_calls import CHECKOUT
 
+EXTRAS = CHECKOUT / "subconscious" / "extras"
 KNOWN_TO_OLD_CLIENTS = {"SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop", "SessionEnd"}
 
 
@@ -98,12 +99,32 @@ def test_scripts_can_be_run() -> None:
 
 
 def test_locks_pin_by_hash_and_name_no_host() -> None:
-    for lock in CHECKOUT.glob("requirements*.lock"):
+    for lock in [*CHECKOUT.glob("requirements*.lock"), *EXTRAS.glob("*.lock")]:
         content = lock.read_text()
         assert not re.search(r"://|--index|--find-links|--extra|file:| @ ", content)
         packages = re.findall(r"^\S+==\S+ .*$", content, re.MULTILINE)
         assert packages
         assert all(package.endswith("\\") for package in packages)
+
+
+def versions(lock: Path) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for name, version in re.findall(r"^([^\s=]+)==(\S+)", lock.read_text(), re.MULTILINE):
+        found.setdefault(name, set()).add(version)
+    return found
+
+
+def test_an_extra_replaces_nothing_that_a_daemon_runs_from() -> None:
+    base, *others = map(versions, [CHECKOUT / "requirements.lock", *EXTRAS.glob("*.lock")])
+    together: dict[str, set[str]] = dict(base)
+    for extra in others:
+        assert {name: extra[name] for name in extra.keys() & together.keys()} == {
+            name: together[name] for name in extra.keys() & together.keys()
+        }
+        together |= extra
+    assert len(others) == 2
+    assert versions(CHECKOUT / "requirements-dev.lock").items() >= together.items()
+    assert not {"anthropic", "openai", "mcp", "pip", "setuptools"} & base.keys()
 
 
 def test_the_wheel_holds_every_package() -> None:

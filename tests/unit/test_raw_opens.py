@@ -45,6 +45,7 @@ ALLOWED: dict[str, tuple[int, str]] = {
     "cli/tools/declared.py": (1, "run by developers, in their checkout"),
     "subconscious/providers/scripted.py": (2, "the tests' own provider"),
     "cli/origin.py": (2, KERNEL),
+    "daemon/heap.py": (1, KERNEL),
     "daemon/peers.py": (3, KERNEL),
     "subconscious/doctor/folder.py": (1, KERNEL),
     "cli/__main__.py": (1, FOLDER),
@@ -59,7 +60,8 @@ ALLOWED: dict[str, tuple[int, str]] = {
     "hooks/drop.py": (1, EXCLUSIVE),
     "hooks/rendered.py": (1, "does not block, and looks at what it has opened: no module more for a hook that is late"),
     "hooks/environment.py": (3, f"the plugin's own files, /dev/null, and a marker: {EXCLUSIVE}"),
-    "hooks/maker.py": (6, ENVIRONMENT),
+    "hooks/maker.py": (7, ENVIRONMENT),
+    "hooks/extras.py": (3, ENVIRONMENT),
     "subconscious/store/vectors/__init__.py": (1, "the index's own method of that name"),
 }
 CONNECTING = {

@@ -1,0 +1,120 @@
+"""Adds an extra to the current environment: ``start.py extras NAME``. Nobody waits for it but a person.
+
+An extra is a model's SDK, which is installed when a provider that needs it is first chosen. What fails is noted in
+``env/failure-NAME``; subconscious/extras reads it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+from hooks.drop import find_home
+from hooks.environment import ROOT, environ_to_install, is_whole, open_log, python_of
+from hooks.packages import PACKAGES, extra_lock, install
+from hooks.programs import safe_path
+
+STEP_SECONDS = 900
+OFFLINE = ("no matching distribution", "connection", "resolve", "timed out", "network", "unreachable", "proxy")
+
+
+class ExtraError(Exception):
+    """An extra can't be installed."""
+
+
+def main(name: str) -> None:
+    """Install an extra; end with 1 where that fails, for whom it says why on stderr."""
+    home = find_home()
+    if home is None or not name.isidentifier():
+        sys.exit(2)
+    os.umask(0o077)
+    try:
+        add(home, name)
+    except (ExtraError, OSError, subprocess.SubprocessError) as error:
+        _note(home, name, str(error))
+        print(error, file=sys.stderr, flush=True)
+        os._exit(1)
+
+
+def add(home: str, name: str) -> None:
+    """Install an extra into the current environment, unless it is there. Raises ExtraError."""
+    from hooks.maker import locked
+
+    with locked(home, wait=True) as lock:
+        environment = os.path.realpath(os.path.join(home, "env", "current"))
+        if lock is None or not is_whole(environment):
+            raise ExtraError("there is no environment to install into")
+        pinned = extra_lock(ROOT, name)
+        if not _is_installed(environment, pinned, name):
+            install(environment, pinned, _Runner(home, lock), _uv(environment), name)
+    _forget(home, name)
+
+
+def _is_installed(environment: str, pinned: str, name: str) -> bool:
+    try:
+        with open(os.path.join(environment, f"{PACKAGES}-{name}"), "rb") as noted, open(pinned, "rb") as wanted:
+            return noted.read() == wanted.read()
+    except FileNotFoundError:
+        return False
+
+
+def _uv(environment: str) -> str | None:
+    """The uv to install with, where the environment's Python can't install by itself."""
+    probe = [python_of(environment), "-I", "-c", "import ensurepip"]
+    if subprocess.run(probe, capture_output=True, check=False).returncode == 0:
+        return None
+    return shutil.which("uv", path=safe_path())
+
+
+class _Runner:
+    """Runs the steps of an installation, their output in the log; the lock is theirs, too, should we be killed."""
+
+    def __init__(self, home: str, lock: int) -> None:
+        self._home = home
+        self._lock = lock
+
+    def __call__(self, *command: str) -> str:
+        step = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            cwd=os.path.join(self._home, "env"),
+            env=environ_to_install(),
+            pass_fds=(self._lock,),
+            timeout=STEP_SECONDS,
+            check=False,
+        )
+        log = os.path.join(self._home, "log", "environment.log")
+        with os.fdopen(open_log(log), "a", encoding="utf-8", errors="replace") as file:
+            file.write(f"$ {' '.join(command)}\n{step.stdout}{step.stderr}")
+        if step.returncode:
+            raise ExtraError(_reason(step.stdout + step.stderr))
+        return step.stdout
+
+
+def _reason(output: str) -> str:
+    """One line: where the index can't be reached, that; else the last error."""
+    if any(word in output.lower() for word in OFFLINE):
+        return "the package index can't be reached"
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if line.lower().startswith("error")]
+    return (errors or lines or ["the installer failed without a message"])[-1]
+
+
+def _note(home: str, name: str, reason: str) -> None:
+    path = os.path.join(home, "env", f"failure-{name}")
+    with open(path + ".tmp", "w", encoding="utf-8") as file:
+        json.dump({"reason": reason, "time": time.time()}, file)
+    os.replace(path + ".tmp", path)
+
+
+def _forget(home: str, name: str) -> None:
+    path = os.path.join(home, "env", f"failure-{name}")
+    if os.path.exists(path):
+        os.unlink(path)

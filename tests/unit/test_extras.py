@@ -1,0 +1,112 @@
+"""SDKs that are installed when a provider first needs them; tests/daemon/test_environment.py installs one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli.setup import _has_sdk
+from subconscious import extras
+from subconscious.embeddings import Access as EmbedderAccess
+from subconscious.embeddings import open_embedder
+from subconscious.errors import EmbedderBusyError, UnavailableError
+from subconscious.providers import Access, open_provider
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An environment as the plugin makes it, without any extra; this process takes itself to run from it."""
+    folder = tmp_path / "env" / "0123-cpython-3.11"
+    folder.mkdir(parents=True)
+    (folder / ".complete").touch()
+    monkeypatch.setattr(sys, "prefix", str(folder))
+    monkeypatch.setattr(extras, "_installing", {})
+    return folder
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The names of the extras whose installation was begun; each takes until the test ends."""
+    names: list[str] = []
+    waiting: list[subprocess.Popen[bytes]] = []
+
+    def start(environment: Path, name: str, environ: object = None) -> subprocess.Popen[bytes]:
+        names.append(name)
+        waiting.append(
+            subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        )
+        return waiting[-1]
+
+    monkeypatch.setattr(extras, "_start", start)
+    yield names
+    for process in waiting:
+        process.communicate()
+
+
+def test_where_the_packages_are_nothing_is_installed(begun: list[str]) -> None:
+    assert extras.ensure("anthropic") is None
+    assert extras.ensure("ollama") is None, "it needs no extra"
+    assert begun == []
+
+
+def test_a_provider_s_sdk_is_installed_once_and_meanwhile_the_provider_waits(
+    environment: Path, begun: list[str]
+) -> None:
+    for _ in range(2):
+        with pytest.raises(UnavailableError) as error:
+            open_provider("anthropic", Access("m", "dummy"))
+        assert "is being installed" in error.value.message
+        assert error.value.retry_after == extras.POLL_SECONDS
+    assert begun == ["anthropic"]
+    (environment / ".packages-anthropic").touch()
+    assert open_provider("anthropic", Access("m", "dummy")).name == "anthropic"
+
+
+def test_an_embedder_s_sdk_is_installed_too(environment: Path, begun: list[str]) -> None:
+    with pytest.raises(EmbedderBusyError, match="is being installed"):
+        open_embedder("openai", EmbedderAccess(base_url="http://127.0.0.1:9"))
+    assert begun == ["openai"]
+
+
+def test_a_failure_is_one_line_with_its_remedy_and_rests(environment: Path, begun: list[str]) -> None:
+    note = environment.parent / "failure-anthropic"
+    note.write_text(json.dumps({"reason": "the package index can't be reached", "time": time.time()}))
+    with pytest.raises(UnavailableError) as error:
+        open_provider("anthropic", Access("m", "dummy"))
+    assert error.value.message == "Anthropic's SDK can't be installed: the package index can't be reached"
+    assert error.value.remedy.startswith("connect to the network, then run `subconscious setup`")
+    assert begun == []
+    for old in (time.time() - extras.RETRY_SECONDS, time.time() + 9999):
+        note.write_text(json.dumps({"reason": "x", "time": old}))
+        extras._installing.clear()
+        assert extras.ensure("anthropic") is not None
+    assert begun == ["anthropic", "anthropic"]
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"time": "x", "reason": 1}'])
+def test_a_damaged_note_says_nothing(environment: Path, begun: list[str], content: str) -> None:
+    (environment.parent / "failure-openai").write_text(content)
+    assert extras.ensure("openai") is not None
+    assert begun == ["openai"]
+
+
+def test_setup_installs_and_says_what_failed(environment: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The installer itself runs; there is no environment that it could install into."""
+    assert not _has_sdk("anthropic")
+    said = capsys.readouterr().out
+    assert "Installing Anthropic's SDK" in said
+    assert "there is no environment to install into" in said
+    assert _has_sdk("ollama")
+
+
+def test_elsewhere_a_person_installs(monkeypatch: pytest.MonkeyPatch, begun: list[str]) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    absence = extras.ensure("openai")
+    assert absence == extras.Absence("OpenAI's SDK is not installed", "pip install openai", None)
+    assert begun == []
