@@ -41,10 +41,8 @@ def ours() -> Embed:
 def shipped() -> Embed:
     """The same embedder over the file as it comes: weights widened to floats when it is loaded."""
     from subconscious.embeddings import local
-    from subconscious.embeddings.wordpiece import bert_uncased
 
-    embedder = local.LocalEmbedder.__new__(local.LocalEmbedder)
-    embedder._tokens = bert_uncased()
+    embedder = local.LocalEmbedder()
     embedder._session = local.open_session(local._packaged())
     return embedder.embed
 

@@ -550,7 +550,7 @@ def test_the_real_environment(environments: Path, plugin: Path) -> None:
     """All of it, from the real lock and the real code: the one that the tests of the client run in."""
     made = (environments / "current").resolve()
     assert made.name.startswith(environment.fingerprint() + "-")
-    assert (made / maker.PACKAGES).read_bytes() == (plugin / "requirements.lock").read_bytes()
+    assert (made / packages.PACKAGES).read_bytes() == (plugin / "requirements.lock").read_bytes()
     done = subprocess.run(
         [plugin / "bin" / "subconscious", "--help"],
         env={"PATH": os.defpath, "SUBCONSCIOUS_HOME": os.fspath(environments.parent)},

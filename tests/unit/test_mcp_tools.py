@@ -166,7 +166,8 @@ def test_the_same_search_with_the_same_answer_is_not_told_twice(stub: StubDaemon
     asking = Daemon(clock=lambda: now)
 
     def again(query: str = "cents") -> dict[str, Any]:
-        return result(BY_NAME["memory_search"], {"query": query}, asking).structured_content or {}
+        structured: dict[str, Any] = result(BY_NAME["memory_search"], {"query": query}, asking)["structuredContent"]
+        return structured
 
     stub.answers["search"] = {"hits": [hit(id=3), hit(id=9)]}
     assert [one["id"] for one in again()["memories"]] == [3, 9]
