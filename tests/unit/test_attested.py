@@ -78,6 +78,21 @@ def test_what_prose_claimed_is_attested_by_no_code(tmp_path: Path, planted: tupl
     assert not is_attested(found)
 
 
+def test_a_heading_that_other_prose_has_too_is_no_claim(tmp_path: Path) -> None:
+    notes = read("docs/pay.md", "Background: the importer reads one file after the other.")
+    found = traced(tmp_path, f"Background: {BEHAVIOUR}", read("src/pay/charge.py", CODE), notes)
+    assert is_attested(found)
+
+
+def test_a_claim_behind_a_heading_is_still_compared(tmp_path: Path) -> None:
+    planted = read("docs/pay.md", "A timeout of charge is settled by charging twice.")
+    claim = f"Current state: {CLAIM.removesuffix(', which is harmless.')}."
+    assert not is_attested(traced(tmp_path, claim, read("src/pay/charge.py", CODE), planted))
+    assert not is_attested(
+        traced(tmp_path, f"{BEHAVIOUR} Charged twice.", read("src/pay/charge.py", CODE), read("d.md", BEHAVIOUR))
+    )
+
+
 def test_a_name_in_a_comment_is_no_anchor(tmp_path: Path) -> None:
     found = traced(tmp_path, "`settle_all` captures each total twice.", read("a.py", "# settle_all is used\nrun()"))
     assert not found.anchored
