@@ -377,8 +377,11 @@ def is_attested(traced: Traced) -> bool:
     return traced.anchored and traced.prosaic < CLAIMED and traced.copied < COPIED
 
 
-def reservation(traced: Traced, verdict: Verdict) -> str:
-    """Return why a candidate may not be given before it is confirmed, or ""."""
+def reservation(traced: Traced, verdict: Verdict, *, news: bool = False) -> str:
+    """Return why a candidate may not be given before it is confirmed, or "".
+
+    ``news`` says that it may report what its session changed.
+    """
     candidate = traced.candidate
     screen = ATTESTED if is_attested(traced) else QUIET if traced.quiet else STRICT
     stated = candidate.content.removeprefix(traced.label)
@@ -386,7 +389,7 @@ def reservation(traced: Traced, verdict: Verdict) -> str:
         _by_source(candidate, verdict)
         or _by_topic(candidate, screen)
         or _by_language(candidate)
-        or _by_news(stated)
+        or ("" if news else _by_news(stated))
         or _by_beginning(stated)
         or next((why for sentence in sentences(stated) if (why := _by_form(sentence, screen))), "")
         or _by_evidence(traced, screen)
