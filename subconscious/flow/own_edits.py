@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from subconscious.capture.gate import is_below
 from subconscious.capture.lasting import (
     Session,
     has_edits,
@@ -54,7 +55,9 @@ def admit(
     if not (settings.unconfirmed and settings.poisoning and admission.confidence >= LEAST):
         return traced.candidate, admission
     named = replace(traced.candidate, content=without_lines(traced.candidate.content))
-    if not (_is_of_edits(traced, admission, session) and _says_what(named) and _is_mere_news(traced, verdict)):
+    if not (
+        _is_of_edits(traced, admission, session, settings) and _says_what(named) and _is_mere_news(traced, verdict)
+    ):
         return traced.candidate, admission
     reason = f"its session's edits speak for it: {admission.reason}"
     confidence = min(admission.confidence, MOST)
@@ -62,13 +65,17 @@ def admit(
     return replace(named, summary=without_lines(named.summary)), kept
 
 
-def _is_of_edits(traced: Traced, admission: Admission, session: Session) -> bool:
-    """Whether a statement reports edits of its exchange, or planned them, and no prose worded it."""
-    if traced.candidate.origin is Origin.USER or not traced.anchored or traced.prosaic >= CHANCE:
+def _is_of_edits(traced: Traced, admission: Admission, session: Session, settings: Settings) -> bool:
+    """Whether a statement reports edits of its exchange, or planned them, and no prose worded it.
+
+    A plan may come before any code was read: that its files were edited afterwards is the evidence.
+    """
+    if traced.candidate.origin is Origin.USER or traced.prosaic >= CHANCE:
         return False
     if traced.approved:
-        return admission.reservation == OF_A_PLAN and names_edited(traced.candidate, session)
-    return _is_refused(admission) and has_edits(traced.candidate, session)
+        sure = not is_below(admission.confidence, settings.review_threshold)
+        return sure and admission.reservation == OF_A_PLAN and names_edited(traced.candidate, session)
+    return traced.anchored and _is_refused(admission) and has_edits(traced.candidate, session)
 
 
 def _is_mere_news(traced: Traced, verdict: Verdict) -> bool:

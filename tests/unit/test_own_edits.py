@@ -12,7 +12,10 @@ from subconscious.model import Admission, Candidate, Decision, Evidence, Origin,
 from subconscious.poisoning.echo import Traced
 from subconscious.settings import Settings
 
-DESIGN = "Rounding happens in `round_total` of shop/cart.py, and `Invoice` in shop/invoice.py keeps what it returns."
+DESIGN = (
+    "Rounding of totals happens once in `round_total` of shop/cart.py, and the class `Invoice` in shop/invoice.py keeps"
+    " the rounded value that it returns."
+)
 REPORT = "Updated `round_total` in shop/cart.py to round half to even, as `Invoice` does."
 
 WAITS = Admission(Decision.REVIEW, 0.8, "confidence 0.80 is below 0.90", Verdict(), own_edits.OF_A_PLAN)
@@ -37,14 +40,21 @@ def outcome(one: Traced, admission: Admission, of: Session, settings: Settings |
     return own_edits.admit(one, admission, Verdict(), of, settings or Settings())[1]
 
 
-def test_a_plan_is_kept_unconfirmed_once_its_files_were_edited() -> None:
-    kept = outcome(traced(DESIGN, approved=True), WAITS, session("shop/cart.py"))
+@pytest.mark.parametrize("anchored", [True, False], ids=["code was read before", "it came first"])
+def test_a_plan_is_kept_unconfirmed_once_its_files_were_edited(anchored: bool) -> None:
+    plan = traced(DESIGN, approved=True, anchored=anchored)
+    kept = outcome(plan, WAITS, session("shop/cart.py"))
     assert (kept.decision, kept.reservation, kept.confidence) == (Decision.REVIEW, "", own_edits.MOST)
 
 
 @pytest.mark.parametrize("files", [(), ("shop/other.py",)], ids=["none", "another one"])
 def test_a_plan_that_was_not_carried_out_waits(files: tuple[str, ...]) -> None:
     assert outcome(traced(DESIGN, approved=True), WAITS, session(*files)) == WAITS
+
+
+def test_a_plan_that_was_not_worth_a_review_waits() -> None:
+    weak = replace(WAITS, confidence=0.6)
+    assert outcome(traced(DESIGN, approved=True), weak, session("shop/cart.py")) == weak
 
 
 def test_a_report_is_kept_unconfirmed() -> None:
