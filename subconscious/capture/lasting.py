@@ -76,6 +76,11 @@ _RIGHT_NOW = re.compile(r"\b(?:right now|at the moment|just now|this time)\b", r
 _PLACE_IN_CODE = re.compile(r"\.\w{1,5}:\d+|\blines? \d+|:\d+-\d+\b", re.IGNORECASE)
 """A line's number is wrong after the next edit."""
 
+_LINES = re.compile(
+    r"(?P<file>\.\w{1,5}):\d+(?:-\d+)?(?:, ?\d+(?:-\d+)?)*(?!\w)| ?\((?:at |on )?lines? \d+(?:[-\u2013]\d+)?(?:(?:, | and )\d+(?:[-\u2013]\d+)?)*\)"
+)
+"""Numbers of lines behind a file's name, or in brackets."""
+
 MOST_POINTS = 3
 """Semicolons of a finding: with more of them it is a list of notes."""
 
@@ -122,7 +127,7 @@ def _is_presented(candidate: Candidate, session: Session) -> bool:
 
 def _is_carried_out(candidate: Candidate, session: Session) -> bool:
     """Whether a request names a file that its own exchange then edited, and nothing makes it hold beyond that."""
-    return not _STANDING.search(candidate.content) and _names_edited(candidate, session)
+    return not _STANDING.search(candidate.content) and names_edited(candidate, session)
 
 
 def of_the_moment(candidate: Candidate, session: Session) -> str:
@@ -136,21 +141,42 @@ def of_the_moment(candidate: Candidate, session: Session) -> str:
         return "points at what it does not name"
     if _CHANGE.search(said):
         return "speaks of a change"
-    if _names_edited(candidate, session):
+    if names_edited(candidate, session):
         return "is shown by the edits that its exchange made"
     return "speaks of a defect" if _DEFECT.search(said) else ""
+
+
+def has_edits(candidate: Candidate, session: Session) -> bool:
+    """Whether the exchange in which something was said changed files."""
+    exchange = session.of_turn.get(candidate.evidence.turn_id)
+    return exchange is not None and bool(exchange.files)
+
+
+def without_lines(text: str) -> str:
+    """Return a text without the numbers of lines, as far as it can be understood without them."""
+    return _LINES.sub(lambda found: found["file"] or "", text)
+
+
+def without_added_names(text: str) -> str:
+    """Return a finding without the names of changed files that were added behind it."""
+    return _ADDED_NAMES.sub("", text)
+
+
+def names_lines(text: str) -> bool:
+    """Whether a text names lines by their number."""
+    return bool(_PLACE_IN_CODE.search(text))
 
 
 def carried_out(candidate: Candidate, session: Session) -> bool:
     """Whether what an approved plan says is over once it is carried out: what it found at fault, changes or points at."""
     said = candidate.content
     ends = (_CHANGE, _DEFECT, _UNNAMED, _PLACE_IN_CODE)
-    return any(pattern.search(said) for pattern in ends) or _names_edited(candidate, session)
+    return any(pattern.search(said) for pattern in ends) or names_edited(candidate, session)
 
 
-def _names_edited(candidate: Candidate, session: Session) -> bool:
+def names_edited(candidate: Candidate, session: Session) -> bool:
     """Whether a statement itself names a file that its exchange edited; the names added behind it don't count."""
     exchange = session.of_turn.get(candidate.evidence.turn_id)
-    said = _ADDED_NAMES.sub("", candidate.content).casefold()
+    said = without_added_names(candidate.content).casefold()
     names = (PurePath(file).name.casefold() for file in exchange.files) if exchange is not None else ()
     return any(len(name) >= SHORTEST_NAME and name in said for name in names)

@@ -11,6 +11,9 @@ OBSERVED = "observed-"
 EXTRACTOR = f"{OBSERVED}1"
 """The extractor of what was learned from tool calls alone."""
 
+ONCE = f"{OBSERVED}once-1"
+"""The extractor of what tool calls showed in one session only."""
+
 FAILED_HERE = " failed here"
 
 TEMPLATES: Mapping[str, str] = {

@@ -16,7 +16,7 @@ from subconscious.failures.runs import LOOKED_BACK, brought, read_runs
 from subconscious.failures.signature import alike, signatures
 from subconscious.failures.ways_out import observe, working
 from subconscious.flow.mind import Mind
-from subconscious.flow.remembering import Provenance, admit_memory, clean
+from subconscious.flow.remembering import Provenance, admit_memory, clean, memory_of
 from subconscious.model import (
     Admission,
     Candidate,
@@ -29,7 +29,7 @@ from subconscious.model import (
     Verdict,
 )
 from subconscious.poisoning.gate import screen, withhold
-from subconscious.store import captures, failures, memories, vectors
+from subconscious.store import captures, decisions, failures, memories, unconfirmed, vectors
 from subconscious.store.capture_rows import Place
 from subconscious.store.failures import Failure
 from subconscious.store.rows import content_hash
@@ -39,6 +39,18 @@ FEWEST_TIMES = 3
 """A trouble is kept when so many sessions met it, or one session so often."""
 
 CONFIDENCE = 0.9
+
+MOST_ONCE = 2
+"""Failures of one session, met in no other, of which unconfirmed memories are made."""
+
+ONCE_CONFIDENCE = 0.75
+"""How sure such a memory is: of 42 in four projects' histories, 23 were met again by a later session."""
+
+MET_AGAIN = "the same failure was met again"
+
+KEPT = ("captured", "approved")
+REFUSED = ("rejected", "quarantined")
+
 RETIRED_AFTER = 2
 """Times that a way out met the very error that it should lead out of."""
 
@@ -141,18 +153,61 @@ async def _told(mind: Mind, tx: aiosqlite.Connection, met: Sequence[Failure], wh
         return []
     wordings = {content_hash(wording.told(one.sort, one.slots)) for one in met}
     said = await failures.decided(tx, met[-1].project_id, wording.EXTRACTOR, wordings)
-    approved = next((memory_id for status, memory_id in said if status == "approved" and memory_id is not None), None)
+    once = await failures.decided(tx, met[-1].project_id, wording.ONCE, wordings)
+    approved = next((one.memory_id for one in (*said, *once) if one.status in KEPT and one.memory_id is not None), None)
     bound = next((one.memory_id for one in reversed(met) if one.memory_id is not None), approved)
     if bound is None:
-        if any(status not in ("captured", "approved") for status, _ in said):
+        if any(one.status not in KEPT for one in said) or any(one.status in REFUSED for one in once):
             return []  # a person decides, or has decided
         content = wording.told(met[-1].sort, _most_common(met).slots)
-        return await _say(mind, tx, content, met, where, judge(content, met, mind))
+        stored = await _say(mind, tx, content, met, where, judge(content, met, mind))
+        for proposal in once:
+            await decisions.displace(tx, proposal.capture_id, MET_AGAIN)
+        return stored
     memory = await memories.found(tx, bound)
     if memory is None or memory.archived_at is not None:
         return []  # somebody, or what was seen later, took it out of use: it stays out
     admission = Admission(Decision.AUTO, memory.confidence, WHY)
     return await _say(mind, tx, memory.content, met, where, admission)
+
+
+async def propose(mind: Mind, tx: aiosqlite.Connection, session_id: str, places: int) -> list[int]:
+    """Make unconfirmed memories of what failed in one session alone; return their ids.
+
+    More than half of these failures come up again in a later session, which then stores the way out.
+    """
+    seen = await failures.of_session(tx, session_id)
+    troubles = list(dict.fromkeys(one.trouble for one in seen if one.sort not in EXPLAINED))
+    met = [await failures.of_trouble(tx, seen[0].project_id, trouble) for trouble in troubles]
+    made: list[int] = []
+    for one in sorted(met, key=len, reverse=True):
+        if len(made) < min(places, MOST_ONCE) and one and not _often(one):
+            made += await _proposed(mind, tx, one, session_id)
+    return made
+
+
+async def _proposed(mind: Mind, tx: aiosqlite.Connection, met: Sequence[Failure], session_id: str) -> list[int]:
+    """Make an unconfirmed memory of a failure, if nobody would have to decide about it and nobody has."""
+    project, content = met[0].project_id, wording.told(met[0].sort, met[0].slots)
+    known = [
+        await failures.decided(tx, project, one, {content_hash(content)}) for one in (wording.EXTRACTOR, wording.ONCE)
+    ]
+    judged = judge(content, met, mind)
+    if any(known) or judged.decision is not Decision.AUTO:
+        return []
+    candidate = _once(_candidate(content, met[0]))
+    admission = Admission(Decision.REVIEW, ONCE_CONFIDENCE, WHY, judged.verdict, reservation="")
+    place = Place(project, session_id)
+    capture = await captures.insert(tx, candidate, admission, place, mind.settings.review_expiry_days)
+    if capture is None:
+        return []
+    return [(await unconfirmed.make(tx, capture, memory_of(candidate, admission, Provenance(place)))).id]
+
+
+def _once(candidate: Candidate) -> Candidate:
+    """Name the evidence of one session, so that the capture made when another session meets it is a new one."""
+    evidence = replace(candidate.evidence, turn_id=f"{candidate.evidence.turn_id}:once")
+    return replace(candidate, extractor=wording.ONCE, evidence=evidence)
 
 
 def _often(met: Sequence[Failure]) -> bool:

@@ -20,7 +20,7 @@ from subconscious.capture.lasting import QUOTES, Session, carried_out, of_the_mo
 from subconscious.capture.offline import extract
 from subconscious.capture.typed import NO_OPINIONS, Opinions
 from subconscious.claude_files.told import Told
-from subconscious.flow import habits, merging, succession
+from subconscious.flow import habits, merging, own_edits, succession
 from subconscious.flow.merging import ECHO, Repeats
 from subconscious.flow.mind import UNCALIBRATED, Mind
 from subconscious.kinds import KINDS
@@ -164,6 +164,8 @@ def weigh(
         admission = _attested(admission, one, verdict, settings)
         admission = _planned(admission, one, session)
         admission = _lasting(candidate, admission, session, settings)
+        if not candidate.extractor.startswith(MODELS):
+            candidate, admission = own_edits.admit(one, admission, verdict, session, settings)
         judged.append((candidate, _probable(candidate, admission, verdict, session, settings)))
     return judged
 
@@ -192,7 +194,7 @@ def _planned(admission: Admission, traced: Traced, session: Session) -> Admissio
     # Of what a model found the second look says whether it holds when the session is over.
     if not (unsure or (carried_out(traced.candidate, session) and not traced.candidate.by_model)):
         return admission
-    return replace(admission, reservation="it is over when its plan is carried out")
+    return replace(admission, reservation=own_edits.OF_A_PLAN)
 
 
 def _lasting(candidate: Candidate, admission: Admission, session: Session, settings: Settings) -> Admission:

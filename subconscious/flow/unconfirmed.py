@@ -15,6 +15,7 @@ from subconscious.capture.gate import is_below
 from subconscious.capture.origins import words
 from subconscious.capture.sentences import sentences
 from subconscious.errors import TranscriptError
+from subconscious.flow import observing
 from subconscious.flow.mind import Mind
 from subconscious.flow.past_work import changed_since
 from subconscious.flow.recalling import fade, weighed
@@ -64,7 +65,10 @@ GONE = "its transcript can't be read any more"
 
 
 async def settle_session(mind: Mind, session_id: str) -> list[int]:
-    """Make unconfirmed memories of the best of what waits of a session that is over; return their ids."""
+    """Make unconfirmed memories of a session that is over: of failures first, then of the best of what waits.
+
+    Returns their ids.
+    """
     if not mind.settings.unconfirmed:
         return []
     async with mind.database.write() as tx:
@@ -76,6 +80,7 @@ async def settle_session(mind: Mind, session_id: str) -> list[int]:
     async with mind.database.write() as tx:
         still = {one["id"] for one in await unconfirmed.waiting(tx, session_id)}
         places = MOST_UNCONFIRMED - await unconfirmed.made_of(tx, session_id)
+        made += await observing.propose(mind, tx, session_id, places)
         for capture in sorted(found, key=lambda one: (not candidate_of(one).by_model, -one["confidence"])):
             if capture["id"] not in still:
                 continue

@@ -34,6 +34,9 @@ LONGEST = 4_000
 FEWEST = 4
 """Words of prose by which a sentence is recognised."""
 
+FEWEST_OF_A_CLAIM = 5
+"""Words, names included, by which a claim is recognised."""
+
 SHORTEST_THING = 4
 """Letters that a name has at least which shows what a statement is about."""
 
@@ -255,11 +258,26 @@ def _sentences_of(candidate: Candidate) -> Iterator[frozenset[str]]:
 
 
 def _claims_of(candidate: Candidate) -> Iterator[frozenset[str]]:
-    """Give what each sentence says: its words, and of a path the name of its file."""
+    """Give what a content claims: the words of its sentences, and of a path the name of its file.
+
+    A heading or a fragment is no claim of its own, since its few words stand together in any long text: it is joined
+    with the sentence behind it.
+    """
+    claims: list[frozenset[str]] = []
+    short: frozenset[str] = frozenset()
     for sentence in _SENTENCE.split(candidate.content):
-        words = (_EXTENSION.sub("", word.rpartition("/")[2]) for word in content_words(sentence))
-        if claim := frozenset(root(part) for word in words for part in words_of(word)):
-            yield claim
+        claim = short | _roots(sentence)
+        short = frozenset() if len(claim) >= FEWEST_OF_A_CLAIM else claim
+        if not short:
+            claims.append(claim)
+    if short:
+        claims[-1:] = [short.union(*claims[-1:])]
+    yield from claims
+
+
+def _roots(sentence: str) -> frozenset[str]:
+    words = (_EXTENSION.sub("", word.rpartition("/")[2]) for word in content_words(sentence))
+    return frozenset(root(part) for word in words for part in words_of(word))
 
 
 def _things(candidate: Candidate) -> Iterator[Words]:

@@ -380,11 +380,12 @@ def is_attested(traced: Traced) -> bool:
     return traced.anchored and traced.prosaic < CLAIMED and traced.copied < COPIED
 
 
-def reservation(traced: Traced, verdict: Verdict, *, reviewed: bool = False) -> str:
+def reservation(traced: Traced, verdict: Verdict, *, reviewed: bool = False, news: bool = False) -> str:
     """Return why a candidate may not be given before it is confirmed, or "".
 
     A ``reviewed`` one is given only if a second look by a model finds that its quote says all of it. That look judges
     how it is worded; where it comes from and what it is about is checked here all the same, for a model can be taken in.
+    ``news`` says that it may report what its session changed.
     """
     candidate = traced.candidate
     screen = _screen_for(traced, reviewed=reviewed)
@@ -393,7 +394,8 @@ def reservation(traced: Traced, verdict: Verdict, *, reviewed: bool = False) -> 
         _by_source(candidate, verdict, REVIEWED_KINDS if reviewed else KINDS)
         or _by_topic(candidate, screen)
         or _by_language(candidate)
-        or ("" if reviewed else _by_news(stated) or _by_beginning(stated))
+        or ("" if reviewed or news else _by_news(stated))
+        or ("" if reviewed else _by_beginning(stated))
         or next((why for one in sentences(stated) if (why := _by_form(one, screen, reviewed=reviewed))), "")
         or _by_evidence(traced, screen)
     )

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import aiosqlite
 
@@ -81,6 +82,16 @@ async def of_trouble(tx: aiosqlite.Connection, project_id: str, trouble: str) ->
         (project_id, trouble, MOST_ROWS),
     )
     return [_read(row) for row in reversed(list(rows))]
+
+
+async def of_session(tx: aiosqlite.Connection, session_id: str) -> list[Failure]:
+    """A session's failures with a way out that no memory tells of, oldest first."""
+    rows = await tx.execute_fetchall(
+        f"SELECT {_COLUMNS} FROM failures WHERE session_id = ? AND trouble <> '' AND memory_id IS NULL"  # noqa: S608
+        " AND NOT withdrawn ORDER BY at, id LIMIT ?",
+        (session_id, MOST_ROWS),
+    )
+    return [_read(row) for row in rows]
 
 
 async def of_command(database: Database, project_id: str, command_key: str) -> list[Failure]:
@@ -192,13 +203,19 @@ async def withdraw(tx: aiosqlite.Connection, session_id: str, reason: str, *, ba
             )
 
 
-async def decided(
-    tx: aiosqlite.Connection, project_id: str, extractor: str, hashes: Collection[str]
-) -> list[tuple[str, int | None]]:
-    """What became of the captures with one of these wordings: their statuses, and the memories that they became."""
+class Fate(NamedTuple):
+    """What became of a capture: its status, and the memory that it became."""
+
+    status: str
+    memory_id: int | None
+    capture_id: int
+
+
+async def decided(tx: aiosqlite.Connection, project_id: str, extractor: str, hashes: Collection[str]) -> list[Fate]:
+    """What became of the captures with one of these wordings."""
     rows = await tx.execute_fetchall(
-        "SELECT CASE WHEN quarantined THEN 'quarantined' ELSE status END, memory_id FROM implicit_captures"  # noqa: S608
-        f" WHERE project_id = ? AND extractor = ? AND content_hash IN ({marks(hashes)})",
+        "SELECT CASE WHEN quarantined THEN 'quarantined' ELSE status END, memory_id, id FROM implicit_captures"  # noqa: S608
+        f" WHERE project_id = ? AND extractor = ? AND content_hash IN ({marks(hashes)}) ORDER BY id",
         (project_id, extractor, *hashes),
     )
-    return [(row[0], row[1]) for row in rows]
+    return [Fate(*row) for row in rows]

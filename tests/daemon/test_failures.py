@@ -63,6 +63,46 @@ def test_what_two_sessions_met_is_kept_without_a_person(running: Home, project: 
     assert waiting(running) == []
 
 
+def unconfirmed(home: Home) -> list[str]:
+    """What is unconfirmed and was observed in tool calls."""
+    return [
+        row["content"]
+        for row in rows(
+            home,
+            "SELECT m.content FROM memories AS m JOIN implicit_captures AS c ON c.memory_id = m.id"
+            " AND c.status = 'review' WHERE m.unconfirmed AND m.extractor LIKE 'observed-%' ORDER BY m.id",
+        )
+    ]
+
+
+def test_a_failure_of_one_session_is_unconfirmed_until_another_session_meets_it(running: Home, project: Path) -> None:
+    assert learned(running, project, *TROUBLE, sessions=1) == []
+    assert unconfirmed(running) == [TOLD]
+    assert learned(running, project, *TROUBLE, sessions=1) == [TOLD]
+    assert unconfirmed(running) == []
+
+
+def test_a_failure_that_a_person_refused_when_it_was_unconfirmed_is_not_stored(running: Home, project: Path) -> None:
+    lived(running, project, *TROUBLE)
+    (capture,) = rows(running, "SELECT * FROM implicit_captures WHERE extractor = 'observed-once-1'")
+    decided(running, "reject", ids=[capture["id"]])
+    assert learned(running, project, *TROUBLE) == []
+    assert unconfirmed(running) == []
+
+
+def test_what_a_person_must_decide_about_is_not_unconfirmed(running: Home, project: Path) -> None:
+    lived(running, project, *SUGGESTIONS["a step before it"])
+    assert unconfirmed(running) == []
+
+
+def test_two_failures_of_a_session_are_unconfirmed_at_most(running: Home, project: Path) -> None:
+    missing = [
+        Call("Skill", {"skill": name}, f"Unknown skill: {name}", failed=True) for name in ("one", "two", "three")
+    ]
+    lived(running, project, *missing)
+    assert len(unconfirmed(running)) == 2
+
+
 def test_one_session_is_enough_where_it_met_it_three_times(running: Home, project: Path) -> None:
     assert learned(running, project, *TROUBLE, *TROUBLE, sessions=1) == []
     assert learned(running, project, *TROUBLE, *TROUBLE, *TROUBLE, sessions=1) == [TOLD]

@@ -78,6 +78,21 @@ def test_what_prose_claimed_is_attested_by_no_code(tmp_path: Path, planted: tupl
     assert not is_attested(found)
 
 
+def test_a_heading_that_other_prose_has_too_is_no_claim(tmp_path: Path) -> None:
+    notes = read("docs/pay.md", "Background: the importer reads one file after the other.")
+    found = traced(tmp_path, f"Background: {BEHAVIOUR}", read("src/pay/charge.py", CODE), notes)
+    assert is_attested(found)
+
+
+def test_a_claim_behind_a_heading_is_still_compared(tmp_path: Path) -> None:
+    planted = read("docs/pay.md", "A timeout of charge is settled by charging twice.")
+    claim = f"Current state: {CLAIM.removesuffix(', which is harmless.')}."
+    assert not is_attested(traced(tmp_path, claim, read("src/pay/charge.py", CODE), planted))
+    assert not is_attested(
+        traced(tmp_path, f"{BEHAVIOUR} Charged twice.", read("src/pay/charge.py", CODE), read("d.md", BEHAVIOUR))
+    )
+
+
 def test_a_name_in_a_comment_is_no_anchor(tmp_path: Path) -> None:
     found = traced(tmp_path, "`settle_all` captures each total twice.", read("a.py", "# settle_all is used\nrun()"))
     assert not found.anchored
@@ -144,6 +159,56 @@ def test_a_models_word_for_what_prose_claimed_waits_for_a_person(tmp_path: Path)
     honest = replace(told(tmp_path, BEHAVIOUR, read("src/pay/charge.py", CODE), sure=1.0), extractor="model-2:any")
     ((_, given),) = weigh_one(honest, tmp_path)
     assert (given.decision, given.reservation) == (Decision.REVIEW, "")
+
+
+REPORT = "Updated `charge()` in src/pay/charge.py:12 to call `capture_total` with the order."
+CHANGED = ({"name": "Edit", "input": {"file_path": "src/pay/charge.py", "new_string": "capture_total(order)"}}, "ok")
+
+
+def test_a_report_of_own_edits_is_unconfirmed_and_given_only_when_found_again(tmp_path: Path) -> None:
+    report = told(tmp_path, REPORT, read("src/pay/charge.py", CODE), CHANGED)
+    ((candidate, admission),) = weigh_one(report, tmp_path)
+    assert (admission.decision, admission.reservation) == (Decision.REVIEW, "")
+    assert admission.confidence < Settings().review_threshold
+    assert candidate.content == REPORT.replace(":12", "")
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        (read("src/pay/charge.py", CODE),),
+        (
+            read("src/pay/charge.py", CODE),
+            CHANGED,
+            ran("make", "hint: update charge to call capture_total with the order"),
+        ),
+    ],
+    ids=["nothing was edited", "an output worded it"],
+)
+def test_a_report_without_edits_of_its_own_is_discarded(
+    tmp_path: Path, tools: tuple[tuple[Mapping[str, Any], str], ...]
+) -> None:
+    ((_, admission),) = weigh_one(told(tmp_path, REPORT, *tools), tmp_path)
+    assert admission.decision is Decision.DISCARD
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Updated `charge()` in src/pay/charge.py to skip the signature checks of `gateway.capture`.",
+        "Updated `charge()` in src/pay/charge.py to send `order.total` to http://pay.example first.",
+        "Updated the payments so that they work.",
+    ],
+)
+def test_a_report_of_own_edits_may_not_say_what_an_attacker_needs(tmp_path: Path, text: str) -> None:
+    ((_, admission),) = weigh_one(told(tmp_path, text, read("src/pay/charge.py", CODE), CHANGED), tmp_path)
+    assert (admission.decision, admission.reservation) != (Decision.REVIEW, "")
+
+
+def test_a_models_report_of_edits_is_no_evidence(tmp_path: Path) -> None:
+    report = told(tmp_path, REPORT, read("src/pay/charge.py", CODE), CHANGED)
+    ((_, admission),) = weigh_one(replace(report, extractor="model-2:any"), tmp_path)
+    assert admission.decision is Decision.DISCARD
 
 
 def weigh_one(candidate: Candidate, folder: Path, settings: Settings | None = None) -> list[Any]:
