@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
+from subconscious.kinds import KINDS
 from subconscious.model import Memory
 
 PROMOTED = "promoted"
@@ -25,17 +26,7 @@ LEAST, MOST = 1.0, 10.0
 VIOLATION = 2
 """What each violation adds to a memory's recurrence: saying it once did not do."""
 
-WORTH: Mapping[str, float] = MappingProxyType(
-    {
-        **dict.fromkeys(("blocker",), 7.0),
-        **dict.fromkeys(("dead_end",), 6.0),
-        **dict.fromkeys(("decision", "lesson", "pattern", "meta"), 5.0),
-        **dict.fromkeys(("learning", "preference", "inception"), 4.0),
-        **dict.fromkeys(("research", "review", "retrospective", "elicitation"), 3.0),
-        "progress": 2.0,
-    }
-)
-"""What knowing a memory of a kind saves, before its words are looked at: 4 to 6 is minutes, from 7 on hours."""
+WORTH: Mapping[str, float] = MappingProxyType({name: kind.worth for name, kind in KINDS.items()})
 UNKNOWN_WORTH = 3.0
 
 _SPENT = (

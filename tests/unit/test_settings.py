@@ -23,13 +23,13 @@ def test_keys_come_from_the_file_then_the_options_then_the_environment(
 ) -> None:
     monkeypatch.setenv("SUBCONSCIOUS_OPENAI_KEY", "environment")
     monkeypatch.setenv("OPENAI_API_KEY", "lying about")
-    assert load_settings(tmp_path).openai_key.get_secret_value() == "environment"
-    assert load_settings(tmp_path, {"openai_key": "option"}).openai_key.get_secret_value() == "option"
+    assert load_settings(tmp_path).of_provider("openai")["key"] == "environment"
+    assert load_settings(tmp_path, {"openai_key": "option"}).of_provider("openai")["key"] == "option"
     write(tmp_path, 'openai_key = "file"')
-    assert load_settings(tmp_path, {"openai_key": "option"}).openai_key.get_secret_value() == "file"
+    assert load_settings(tmp_path, {"openai_key": "option"}).of_provider("openai")["key"] == "file"
     monkeypatch.delenv("SUBCONSCIOUS_OPENAI_KEY")
     write(tmp_path, "")
-    assert load_settings(tmp_path).openai_key.get_secret_value() == ""
+    assert load_settings(tmp_path).of_provider("openai")["key"] == ""
 
 
 def test_other_settings_come_from_the_environment_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +43,7 @@ def test_other_settings_come_from_the_environment_first(tmp_path: Path, monkeypa
 def test_a_key_that_others_may_reach_is_not_used(tmp_path: Path, mode: int, caplog: pytest.LogCaptureFixture) -> None:
     write(tmp_path, f'openai_key = "{KEY}"\nprovider = "openai"', mode)
     found = load_settings(tmp_path)
-    assert (found.provider, found.openai_key.get_secret_value()) == ("openai", "")
+    assert (found.provider, found.of_provider("openai")["key"]) == ("openai", "")
     assert "chmod 600" in caplog.text
     assert KEY not in caplog.text
 
@@ -93,7 +93,7 @@ def test_a_session_s_variables_outrank_config_and_environment(tmp_path: Path, mo
 
 def test_a_session_s_variables_make_no_key(tmp_path: Path) -> None:
     found = load_settings(tmp_path, {"SUBCONSCIOUS_OPENAI_KEY": "dummy"})
-    assert found.openai_key.get_secret_value() == ""
+    assert found.of_provider("openai")["key"] == ""
 
 
 @pytest.mark.parametrize("value", ["{", "[1", "nonsense"])
