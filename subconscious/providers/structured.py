@@ -42,7 +42,7 @@ DROPPED = {"title", "default", "discriminator", "$defs"}
 
 
 def schema_of(model: type[BaseModel], unsupported: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Give the JSON schema of a model: closed objects, every field required, no references.
+    """Return the JSON schema of a model: closed objects, every field required, no references.
 
     Keywords that an API doesn't support are put into the description. Local servers support all of them, and a small
     model needs the bounds to stop repeating itself.
@@ -88,7 +88,7 @@ def _object(
 
 
 def _spoken(node: dict[str, Any], unsupported: frozenset[str]) -> dict[str, Any]:
-    """Say in the description what the API doesn't take as a keyword."""
+    """Move unsupported keywords into the description."""
     refused = [key for key in node if key in unsupported and not isinstance(node[key], dict)]
     if not refused:
         return node
@@ -104,7 +104,7 @@ def instruction(model: type[BaseModel]) -> str:
 
 
 class UnreadableError(ValueError):
-    """An answer that can't be read; ``told`` tells the model why, ``kinds`` anybody, without a word of the answer."""
+    """An unreadable answer. ``told`` is the reason for the model, ``kinds`` the one for logs, without text of the answer."""
 
     def __init__(self, told: str, kinds: str) -> None:
         super().__init__(kinds)
@@ -179,7 +179,7 @@ def _loaded(text: str) -> Any:
 
 
 class Asker(Protocol):
-    """Whatever can be asked once: a provider, or what stands before it and counts."""
+    """Anything with ``ask``: a provider, or a wrapper that records its calls."""
 
     async def ask(self, request: Request) -> Reply:
         """Ask once."""
@@ -187,7 +187,7 @@ class Asker(Protocol):
 
 
 async def answer(provider: Asker, request: Request) -> Answer:
-    """Ask, and once more where the answer can't be read, showing the model what it wrote and what is wrong with it.
+    """Ask; if the answer is unreadable, ask once more, with the answer and the error.
 
     The reply's usage is that of both calls. Raises ProviderError, with what was charged in its ``usage``;
     BadAnswerError when the second answer is no better.
@@ -223,7 +223,7 @@ def repair_of(request: Request, said: str, wrong: UnreadableError) -> Request:
 
 
 def unusable(request: Request, wrong: UnreadableError) -> BadAnswerError:
-    """The error of an answer that no repair mended; it repeats none of it."""
+    """The error of an answer that stayed unreadable, without its text."""
     return BadAnswerError(
         f"the model's answer for {request.purpose} can't be used: {wrong.kinds}",
         "choose a model that keeps to a schema",
