@@ -1,8 +1,8 @@
-"""Settings: read once at the entry, from SUBCONSCIOUS_* variables, then config.toml, then the plugin's options.
+"""Settings: read once, from SUBCONSCIOUS_* variables, then config.toml, then the plugin's options.
 
-Keys are found the other way round, in config.toml, then among the options, then in the variables. A session's own
-variables come with its requests and hold for these alone. Its keys are not read here: they come over the socket, beside
-the requests, and the daemon uses them for that session's questions to a model.
+For keys the order is config.toml, the options, the variables. A session's own variables come with its requests and
+apply only to these. Its keys are not read here: they come over the socket, beside the requests, and the daemon uses
+them for that session's questions to a model.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from subconscious.tuning import Tuning
 
 log = logging.getLogger("subconscious.settings")
 Strategy = Literal["off", "redact", "mask", "block", "warn"]
-"""What is done about personal data: not looked for, a mark in its place, a mark with its end, no text at all, noted."""
+"""What happens to personal data: nothing, a mark replaces it, a mark with its last characters, the whole text is
+removed, or it is only recorded."""
 
 
 Safer = Callable[[Any, Any], bool]
@@ -226,7 +227,7 @@ class _Common(Tuning, BaseSettings):
     @field_validator("half_lives")
     @classmethod
     def _of_kinds(cls, value: dict[str, float]) -> dict[str, float]:
-        """A typo in a kind must not pass unseen, and time goes forward."""
+        """Refuse a typo in a kind, and a negative or infinite half-life."""
         _refuse_unknown(value)
         for kind, days in value.items():
             if not 0 <= days < float("inf"):
@@ -243,7 +244,7 @@ class _Common(Tuning, BaseSettings):
     @field_validator("surface_kinds_off")
     @classmethod
     def _kinds(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        """A typo in a kind must not pass unseen: it would go on being given."""
+        """Refuse a typo in a kind: memories of that kind would still be given."""
         _refuse_unknown(value)
         return value
 
@@ -256,9 +257,10 @@ class _Common(Tuning, BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Environment before what is passed in (config.toml over plugin options); no .env of the user's project.
+        """Variables have priority over the arguments (config.toml over plugin options); no .env of the user's project
+        is read.
 
-        With keys it is the other way round: what lies in an environment comes last.
+        For keys it is the reverse: those of an environment come last.
         """
         del dotenv_settings, file_secret_settings
         of_session = _WithoutKeys(settings_cls, _OfSession(settings_cls))
@@ -321,12 +323,12 @@ RETIRED_WHY = {
     "claude_code_config_dir": "write config_dir into the table [provider_options.claude_code]",
     **dict.fromkeys(Tuning.__annotations__, "it is fixed now"),
 }
-"""Settings of earlier versions, and why they are gone: a config.toml that still has one goes on working."""
+"""Settings of earlier versions, and why they were removed. A config.toml that has one still works."""
 RETIRED = frozenset(RETIRED_WHY)
 
 
 class _WithoutKeys(PydanticBaseSettingsSource):
-    """Another source's values, but for the keys."""
+    """Another source's values without the keys."""
 
     def __init__(self, settings_cls: type[BaseSettings], source: PydanticBaseSettingsSource) -> None:
         super().__init__(settings_cls)
@@ -362,9 +364,9 @@ def _with_variables(variables: Mapping[str, str]) -> Iterator[None]:
 def load_settings(home: Path | None, options: Mapping[str, str] | None = None) -> Settings:
     """Read the settings of one state folder.
 
-    ``options`` are the plugin's, as Claude Code passes them to hooks; config.toml outranks them, and
-    SUBCONSCIOUS_* variables outrank both, first those of the session, which stand among the options by their full
-    names. Raises SettingsError with the key and the file that hold a bad value.
+    ``options`` are the plugin's, as Claude Code passes them to hooks, and the session's variables under their full
+    names. The order of priority is: the session's variables, the process's variables, config.toml, the options. Raises
+    SettingsError with the name and the file of a bad value.
     """
     variables = {name: value for name, value in (options or {}).items() if name.startswith(PREFIX)}
     with _with_variables(variables):
@@ -392,7 +394,7 @@ def _load_settings(home: Path | None, options: Mapping[str, str]) -> Settings:
 def require_written(home: Path) -> None:
     """Raise SettingsError for a config.toml of zero bytes.
 
-    That is what a crash leaves of a file that was being written; with the defaults, what was switched off would be on.
+    A crash while the file is written leaves it empty; the defaults would switch on what the user had switched off.
     """
     config = home / "config.toml"
     if config.exists() and config.stat().st_size == 0:
@@ -406,7 +408,7 @@ def keys_in_config(home: Path, otherwise: frozenset[str] = frozenset()) -> froze
         return frozenset()
     try:
         values = tomllib.loads(read_regular(config, LONGEST_CONFIG).decode("utf-8"))
-        # What is wrong with the file is told when its settings are loaded.
+        # An error in the file is reported when its settings are loaded.
         return frozenset() if is_open(config) else frozenset(name for name in KEYS if values.get(name))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         return otherwise
@@ -418,7 +420,7 @@ def is_open(config: Path) -> bool:
 
 
 def _without_open_keys(config: Path, values: dict[str, Any]) -> dict[str, Any]:
-    """A key that others may read is not used: whoever put it there must hear of it, and not from a bill."""
+    """Drop keys that other users can read, with a warning, so that the owner notices before a stranger uses them."""
     exposed = sorted(KEYS & set(values))
     if not exposed or not is_open(config):
         return values

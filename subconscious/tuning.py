@@ -129,7 +129,7 @@ class Tuning:
     """The same for brainstorming."""
 
     recall_first: ClassVar[float] = 0.65
-    """Relevance from which what is pinned, approved or summed up leads."""
+    """Relevance from which pinned, approved and summary memories come first."""
 
     ranking_decay: ClassVar[float] = 0.01
     """A day's decay in the ranking."""
@@ -159,7 +159,7 @@ class Tuning:
     """Score from which a memory is project knowledge."""
 
     observe_from: ClassVar[float] = 4
-    """Score from which it is in what is rendered."""
+    """Score from which a memory is in the rendered files."""
 
     rendered_memories: ClassVar[int] = 200
     """Memories in one rendered file at most."""
@@ -168,7 +168,7 @@ class Tuning:
     """Sessions in which trouble recurs to be a pattern."""
 
     provider_patience_seconds: ClassVar[float] = 20
-    """The longest pause between tries; who is told to wait longer waits as a job."""
+    """The longest pause between tries; longer retry-after delays become jobs."""
 
     breaker_failures: ClassVar[int] = 5
     """Failures in a row that rest a provider."""
@@ -198,7 +198,7 @@ class Tuning:
     """Pause between two sweeps of the spool."""
 
     known_summaries: ClassVar[int] = 20
-    """Memories it is told of, so as not to repeat them."""
+    """Known memories that a model is shown, so that it does not repeat them."""
 
     surface_relevance: ClassVar[float] = 0.6
     """Relevance from which one is given unasked."""
@@ -237,7 +237,7 @@ class Tuning:
     """Time one call may take."""
 
     provider_recheck_minutes: ClassVar[float] = 60
-    """Pause after a refused key (E050)."""
+    """Pause after a refused key."""
 
     rate_window_seconds: ClassVar[float] = 60
     """The minute of the two above."""

@@ -1,4 +1,4 @@
-"""The arguments of the tools for the model, with their limits. The errors have the same words as those of the daemon."""
+"""The arguments of the tools for the model, with their limits. Errors have the same words as those of the daemon."""
 
 from __future__ import annotations
 

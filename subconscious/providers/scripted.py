@@ -1,7 +1,7 @@
 """The provider that answers from a script: what tests and benches ask instead of a model. No network, no waiting.
 
-It keeps the whole contract, with native batches, and records the requests in ``history`` and ``batches``, so that a test
-can examine them.
+It keeps the whole contract, with native batches, and records the requests in ``history`` and ``batches``, so that a
+test can examine them.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def instruction(model: type[BaseModel]) -> str:
 
 
 class UnreadableError(ValueError):
-    """An unreadable answer. ``told`` is the reason for the model, ``kinds`` the one for logs, without text of the answer."""
+    """An unreadable answer. ``told`` is the reason for the model, ``kinds`` the one for logs, without its text."""
 
     def __init__(self, told: str, kinds: str) -> None:
         super().__init__(kinds)

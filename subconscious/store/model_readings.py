@@ -20,7 +20,7 @@ FAR = 40 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The position to continue from in a file: ``anchor``, the reader's ``state``, and the number of turns ``seen`` from there."""
+    """The position to continue a file from: ``anchor``, the reader's ``state``, and the turns ``seen`` from there."""
 
     anchor: int
     state: str

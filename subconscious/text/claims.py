@@ -34,8 +34,8 @@ ENOUGH = 0.75
 class Claim:
     """One statement, taken apart.
 
-    ``about`` are the words of its subject and its conditions, ``value`` those of the value, ``without`` those of rejected
-    values. ``frame`` is the kind of its verb, "" for verbs that don't assign a value.
+    ``about`` are the words of its subject and its conditions, ``value`` those of the value, ``without`` those of
+    rejected values. ``frame`` is the kind of its verb, "" for verbs that don't assign a value.
     """
 
     about: frozenset[str]
