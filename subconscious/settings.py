@@ -257,8 +257,7 @@ class _Common(Tuning, BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Variables have priority over the arguments (config.toml over plugin options); no .env of the user's project
-        is read.
+        """Read variables before the arguments (config.toml over plugin options), and no .env of the user's project.
 
         For keys it is the reverse: those of an environment come last.
         """

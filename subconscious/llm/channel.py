@@ -267,7 +267,7 @@ class Metered:
             await asyncio.shield(receipt.cancelled())
             raise
         except Exception as error:
-            # Of every failure, an SDK's own too, the breaker hears and the record is closed; then it goes on its way.
+            # Any failure, also an SDK's own, has to reach the breaker and close the record before it is raised again.
             if isinstance(error, ProviderError) and not isinstance(error, UnavailableError):
                 breaker.succeeded()
             else:

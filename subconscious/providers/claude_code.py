@@ -248,7 +248,7 @@ def _result(messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _near_until(messages: Sequence[dict[str, Any]]) -> float:
-    """Return when a limit that the client calls near is reset; 0 for none. The rest of the limit is left to the person."""
+    """Return when a limit that is near is reset; 0 for none. The rest of the limit is left to the person."""
     told = [one["rate_limit_info"] for one in messages if isinstance(one.get("rate_limit_info"), dict)]
     if not told or told[-1].get("status") not in ("allowed_warning", "rejected"):
         return 0.0

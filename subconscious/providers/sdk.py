@@ -53,7 +53,7 @@ class Calls:
         """Wait for one call. Raises ProviderError."""
         try:
             return await within(self._seconds, call, self._seller)
-        except Exception as error:  # noqa: BLE001 - whatever an SDK makes of what came has a meaning of ours
+        except Exception as error:  # noqa: BLE001 - any error of an SDK is translated into one of ours
             raise self._meaning(error) from None
 
     async def each(self, opening: Awaitable[AsyncIterator[T]]) -> AsyncIterator[T]:
