@@ -79,6 +79,7 @@ def test_the_examples_are_found() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(240)  # each takes up to 13 s alone; it runs other programs, which a busy machine delays
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_works_as_it_is_written(example: str, checkout: Path) -> None:
     changed: set[str] = set()
