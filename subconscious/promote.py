@@ -1,4 +1,4 @@
-"""Promotion: what of a project's memories is its knowledge, what is merely observed. Pure formulas.
+"""Promotion: which of a project's memories are project knowledge, and which are only observed. Pure formulas.
 
 Three parts, each from 1 to 10, and their mean. How often something came back is counted. What it is worth to know it,
 and how precisely it is said, are estimates: they are read off its words, kind and links, by no one who understood them.
@@ -19,7 +19,7 @@ PROMOTED = "promoted"
 OBSERVED = "observed"
 PASSING = "passing"
 FLAGGED = "flagged"
-"""What a memory may stand as. One that is flagged is never promoted, whatever its score."""
+"""The statuses of a memory. A flagged one is never promoted, with any score."""
 
 LEAST, MOST = 1.0, 10.0
 
@@ -45,7 +45,7 @@ _LONG = re.compile(
     r"|\b(?:multiple|several|[3-9]|\d\d+)\b.{0,30}\b(?:times|attempts|tries|failures)\b",
     re.IGNORECASE,
 )
-"""How a struggle is told of that was a long one."""
+"""Words for a long struggle."""
 
 _FILE = re.compile(r"(?<![\w/])[\w.-]{1,80}/[\w.-]|\b[\w-]{1,80}\.[a-z]{1,5}\b(?!\()")
 _IDENTIFIER = re.compile(
@@ -91,7 +91,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a memory stands, and by what: ``status`` is promoted, observed, passing or flagged."""
+    """The status of a memory (promoted, observed, passing or flagged), and its parts."""
 
     status: str
     score: float

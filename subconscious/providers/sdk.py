@@ -77,7 +77,7 @@ class Calls:
             return unreachable(self._seller, self._base_url)
         if isinstance(error, RuntimeError) and self._http.is_closed:
             return ProviderError(f"the provider {self._seller} is closed")
-        # Whatever else the SDK makes of an answer: no JSON, or JSON of another shape.
+        # Any other error of the SDK about an answer: no JSON, or JSON of another shape.
         return garbled(self._seller)
 
 

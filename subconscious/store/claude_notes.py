@@ -89,7 +89,7 @@ async def move(tx: aiosqlite.Connection, memory_id: int, path: str) -> None:
 
 
 async def unbound(database: Database, project_id: str) -> list[int]:
-    """Copies of notes in use that no file stands behind any more: an undo may have brought one back."""
+    """Return active copies of notes without a file: an undo may have restored one."""
     found = await database.rows(
         "SELECT id FROM memories WHERE project_id = ? AND extractor = ? AND archived_at IS NULL"
         " AND id NOT IN (SELECT memory_id FROM claude_notes WHERE memory_id IS NOT NULL)",

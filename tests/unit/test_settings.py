@@ -78,6 +78,26 @@ def test_a_setting_of_an_earlier_version_gets_one_line_and_breaks_nothing(
     assert "spool_max_days has no effect any more" in line
 
 
+@pytest.mark.parametrize("name", ["recall_mode", "job_attempts", "claude_code_config_dir"])
+def test_a_setting_that_became_a_constant_keeps_its_value(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "config.toml").write_text(f'{name} = "other"\n')
+    found = load_settings(tmp_path)
+    (line,) = caplog.messages
+    assert f"{name} has no effect any more" in line
+    assert getattr(found, name, "") == getattr(Settings(), name, "")
+
+
+@pytest.mark.parametrize("policy", ["weighted", "exp30"])
+def test_a_policy_has_to_exist(policy: str, tmp_path: Path) -> None:
+    write(tmp_path, f'archive_policy = "{policy}"')
+    assert load_settings(tmp_path).archive_policy == policy
+    write(tmp_path, f'archive_policy = "{policy}x"')
+    with pytest.raises(SettingsError, match=f"no policy '{policy}x'; policies are: weighted"):
+        load_settings(tmp_path)
+
+
 def test_a_session_s_variables_outrank_config_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "config.toml").write_text("start_memories = 3\n")
     monkeypatch.setenv("SUBCONSCIOUS_START_MEMORIES", "5")
