@@ -25,6 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bench.sessions import ROOT, Speaker
+from bench.tuned_daemon import tuned_command, write_config
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
@@ -135,7 +136,8 @@ def main() -> int:
     home = Home(folder / "home")
     home.make()
     # A small model that is loaded 200 times would only slow the killing down; dedupe would hide a double.
-    (home.root / "config.toml").write_text('dedupe = false\nembedder = "none"\n')
+    write_config(home, {"dedupe": False, "embedder": '"none"'})
+    client.daemon_command = tuned_command
     print(f"seed {options.seed}, {SESSIONS} sessions, checkout {ROOT.name}")
     talk = Talk(home, folder)
     try:

@@ -26,6 +26,7 @@ from typing import Any
 from bench.clock import Clock, running_on
 from bench.life_story import BEGIN, DAY, YEAR, Fact, Session, tell
 from bench.memory import memory_of
+from bench.tuned import tuned
 from cli.plot import curve
 from daemon import correcting, fading, merging
 from daemon.core import Core
@@ -38,7 +39,6 @@ from subconscious.flow.unasked import Prompt, surface_prompt
 from subconscious.home import Home
 from subconscious.model import Memory
 from subconscious.projects import Identity
-from subconscious.settings import Settings
 from subconscious.store import fading as stored
 from subconscious.store import memories, merges, sessions, vectors
 from subconscious.store.connect import open_database
@@ -244,7 +244,7 @@ async def opened(chosen: dict[str, Any], known: dict[str, Any]) -> AsyncIterator
         home.make()
         database = await open_database(home.database)
         await migrate(database)
-        core = Core(home, Settings(embedder="none", **chosen), database, Embedding("none", database))
+        core = Core(home, tuned(embedder="none", **chosen), database, Embedding("none", database))
         index = await vectors.open_index(database, EMBEDDER.name, EMBEDDER.dim)
         core.embedding.sense.model, core.embedding.sense.index = EMBEDDER.name, index
         projects = [await settle(database, Identity(root=f"/p{n}", name=f"p{n}")) for n in range(6)]

@@ -20,6 +20,7 @@ from time import perf_counter
 from typing import Any
 
 from bench import import_
+from bench.tuned_daemon import tuned_command, write_config
 from daemon import phases
 from daemon.core import Core
 from daemon.embedding import Embedding
@@ -45,7 +46,8 @@ def rows(home: Home, sql: str) -> list[Any]:
 
 
 def import_all(home: Home, folder: Path) -> None:
-    (home.root / "config.toml").write_text('embedder = "local"\nlinks = false\nmaintenance = false\n')
+    write_config(home, {"embedder": '"local"', "links": False, "maintenance": False})
+    client.daemon_command = tuned_command
     client.ensure_daemon(home)
     try:
         seconds, report = import_.run(home, folder)

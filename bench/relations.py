@@ -1,8 +1,9 @@
-"""The written pairs of statements (bench/data/relations): what the second of two says about the first.
+"""Written pairs of statements (bench/data/relations): how the second one relates to the first.
 
-A file is a list of blocks. ``o`` is what was said first, each line below it what may be said later: ``=`` says the
-same, ``>`` says otherwise and no word tells of a change, ``!`` says otherwise and a word does, ``x`` says only that it
-is over, ``~`` does neither. More pairs follow from a block: two that say the same as a third say the same.
+A file is a list of blocks. The line ``o`` is the earlier statement, and each line below it a possible later one: ``=``
+says the same, ``>`` replaces it without a word of change, ``!`` replaces it with such a word, ``x`` only ends it, ``~``
+is a look-alike without a relation. Further pairs derive from a block: two statements that say the same as a third say
+the same.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 DATA = Path(__file__).parent / "data" / "relations"
 MARKS = "o=>!x~"
 SAME, REPLACES, NEITHER, APART = "same", "replaces", "neither", "apart"
-"""What a new statement does to an old one; ``apart``: it does not say the same, and nobody noted more."""
+"""The relation of a new statement to an old one; ``apart``: not the same, and nothing else is labelled."""
 
 SORTS = {"=": SAME, ">": REPLACES, "!": REPLACES, "x": REPLACES, "~": NEITHER}
 FOLLOWS = {
@@ -35,12 +36,12 @@ FOLLOWS = {
     ("~", "~"): NEITHER,
     ("~", ">"): NEITHER,
 }
-"""What follows for other pairs of a block, the later line first."""
+"""The relations that derive for other pairs of a block, by the marks of the later and the earlier line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A new statement and an old one. ``mark`` is the written line's; empty where the pair follows."""
+    """A new statement and an old one. ``mark`` is that of the written line; empty for a derived pair."""
 
     new: str
     old: str
@@ -50,7 +51,7 @@ class Pair:
 
 
 def blocks(folder: Path = DATA) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Give each block's name and its lines with their marks."""
+    """Yield each block's name and its lines with their marks."""
     for file in sorted(folder.glob("*.txt")):
         for at, block in enumerate(file.read_text().split("\n\n")):
             lines = [(line[0], line[2:]) for line in block.splitlines() if line and not line.startswith("#")]
@@ -61,13 +62,13 @@ def blocks(folder: Path = DATA) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 
 def written(folder: Path = DATA) -> Iterator[Pair]:
-    """Give the pairs as they were written: each line with its block's first."""
+    """Return the written pairs: each line with the first one of its block."""
     for name, lines in blocks(folder):
         yield from (Pair(text, lines[0][1], SORTS[mark], name, mark) for mark, text in lines[1:])
 
 
 def implied(folder: Path = DATA) -> Iterator[Pair]:
-    """Give what follows from them within a block."""
+    """Return the pairs that derive from them within a block."""
     for name, lines in blocks(folder):
         for (mark, text), (other, old) in permutations(lines, 2):
             if (mark, other) in FOLLOWS:
@@ -75,7 +76,7 @@ def implied(folder: Path = DATA) -> Iterator[Pair]:
 
 
 def across(count: int, folder: Path = DATA) -> Iterator[Pair]:
-    """Give pairs of statements about different things, by chance."""
+    """Return random pairs of statements about different things."""
     chance = random.Random(0)
     found = list(blocks(folder))
     for _ in range(count):

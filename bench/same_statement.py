@@ -1,7 +1,8 @@
-"""How well the rule for "says the same" does on pairs made by hand: `python -m bench.same_statement`.
+"""Measures the rule for "says the same" on hand-made pairs: `python -m bench.same_statement`.
 
-For each set: how many paraphrases and look-alikes are joined by the rule with the local embedder's cosine, by the rule
-or the trained model (capture/relation.py), and by the rule whatever the cosine; and how many are near enough at all.
+For each set it prints how many paraphrases and look-alikes are merged: by the rule with the local embedder's cosine, by
+the rule or the trained model (capture/relation.py), and by the rule with any cosine. It also prints how many have a
+cosine above the threshold.
 """
 
 from __future__ import annotations

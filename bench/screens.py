@@ -2,7 +2,7 @@
 
     python -m bench.screens [docs/screens]
 
-Real commands on a real terminal, with a daemon of their own in a temporary folder, which knows a handful of made-up
+The screens come from real commands on a pseudo-terminal, with a daemon in a temporary folder that stores a few made-up
 statements.
 """
 
@@ -59,7 +59,7 @@ def svg(text: str, theme: dict[str, str]) -> str:
 
 
 def _spans(line: str, theme: dict[str, str]) -> Iterator[str]:
-    """The parts of a line, each in its style; every part has its place, whatever font is used."""
+    """The parts of a line with their styles; each part has a fixed position, so that the font does not matter."""
     style, column = "", 0
     for place, part in enumerate(STYLED.split(line)):
         if place % 2:
@@ -75,7 +75,7 @@ def _spans(line: str, theme: dict[str, str]) -> Iterator[str]:
 
 
 def furnish(home: Home, project: Path) -> None:
-    """Let a daemon know what the screens show."""
+    """Store the statements that the screens show."""
     subprocess.run(["git", "init", "-q", "-b", "main", str(project)], check=True)
     client.ensure_daemon(home)
     for text in SAID:
@@ -86,7 +86,7 @@ def furnish(home: Home, project: Path) -> None:
 
 
 def shoot(words: str, home: Home, project: Path, root: Path) -> str:
-    """What a command shows, with its colours; the temporary folder is called home."""
+    """Return the output of a command, with its colours; the temporary folder is shown as the home folder."""
     command = [sys.executable, "-m", "cli", *words.split()]
     with terminal.Terminal(command, terminal.environment(home), project) as window:
         window.end()

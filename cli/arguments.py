@@ -218,7 +218,7 @@ def _add_running(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "setup", "setup:setup", "choose a model that helps: what is sent, what it costs", listing=True
     )
-    verb.add_argument("--provider", help="claude_code, anthropic, openai or ollama; none switches it off")
+    verb.add_argument("--provider", help="one that `subconscious setup --show` lists; none switches it off")
     verb.add_argument("--yes", action="store_true", help="ask nothing; switched on only if the trial succeeds")
     verb.add_argument("--no-try", action="store_true", help="without the trial on the last session")
     verb.add_argument("--show", action="store_true", help="only show what is sent and what a session costs")

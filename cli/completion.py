@@ -57,14 +57,14 @@ complete -c subconscious -a '(__subconscious_words)'
 
 def completion(options: Namespace) -> None:
     """Print the script for a shell."""
-    from .arguments import parser  # which imports whatever commands need
+    from .arguments import parser  # it imports the modules of all commands
 
     table = {path: _words(one) for path, one in commands(parser())}
     print(SCRIPTS[options.shell](table), end="")
 
 
 def _words(parser: argparse.ArgumentParser) -> str:
-    """What may follow a command: its own commands, then its options; abbreviations left out."""
+    """Return the words that can follow a command: its subcommands, then its options, without abbreviations."""
     found: list[str] = []
     for action in parser._actions:
         if action.help == argparse.SUPPRESS:
@@ -83,14 +83,14 @@ def _zsh(table: dict[str, str]) -> str:
 
 
 def _body(table: dict[str, str], typed: str) -> str:
-    """The lines that find out which command is typed, and what may follow it."""
+    """Return the lines of the script that find the typed command and the words that can follow it."""
     known = " | ".join(f'" {name}"' for name in table if name)
     cases = "\n".join(f'        "{_padded(name)}") options="{words}" ;;' for name, words in table.items())
     return FIND_COMMAND.format(typed=typed, known=known, cases=cases)
 
 
 def _padded(command: str) -> str:
-    """A command as the scripts put it together, with a space before each word."""
+    """Return a command as the scripts build it, with a space before each word."""
     return f" {command}" if command else ""
 
 

@@ -19,12 +19,6 @@ TRIAL_SECONDS = 300.0
 """Time that a trial may take: the first question loads an SDK, and a session may be long."""
 
 NONE = "none"
-NAMES = {
-    "claude_code": "your Claude subscription, through Claude Code itself",
-    "anthropic": "a key of Anthropic's API",
-    "openai": "a key of OpenAI's API, or a server that speaks as it does",
-    "ollama": "a model on this machine; nothing leaves it",
-}
 SENT = """\
 What you and the assistant said, the commands that were run, which files were read or changed, short changes, and lines
 of errors are sent to it when a session pauses or ends, and some of what is remembered. Secrets and <private> passages
@@ -64,15 +58,15 @@ def _show(plan: Row) -> None:
             ("now", plan["provider"]),
             ("a session", f"{tokens} ({whose}{' ' + str(plan['sessions']) if plan['measured'] else ''})"),
             ("at most", f"${plan['cost_per_day']:g} a day; {plan['tokens_per_day']:,} tokens a day for Claude Code"),
-            *((offer["provider"], _terms(offer)) for offer in plan["offers"] if offer["provider"] in NAMES),
+            *((offer["provider"], _terms(offer)) for offer in plan["offers"]),
         )
     )
 
 
 def _terms(offer: Row) -> str:
-    what = NAMES[offer["provider"]]
+    what = screen.line(offer["about"])
     if not offer["found"]:
-        return f"{what}: `claude` isn't found"
+        return f"{what}: its program isn't found"
     if offer["provider"] == "claude_code":
         return f"{what}: counts against its usage limits"
     cost = offer["cost"]
@@ -83,13 +77,14 @@ def _terms(offer: Row) -> str:
 def _chosen(plan: Row) -> str:
     """Ask which provider; "" to leave it as it is."""
     likely = next((one["provider"] for one in plan["offers"] if one["provider"] == "claude_code" and one["found"]), "")
-    names = "/".join([*NAMES, NONE])
+    known = [*(offer["provider"] for offer in plan["offers"]), NONE]
+    names = "/".join(known)
     hint = f"Enter for {likely}, " if likely else ""
     said = _typed(f"Which one? {names} ({hint}s to skip) ")
     if said in (None, "s", "skip", "n", "no"):
         return ""
     chosen = said or likely
-    if chosen and chosen not in (*NAMES, NONE):
+    if chosen and chosen not in known:
         raise RequestError(f"there is no provider {chosen!r}", f"providers are: {names}")
     return chosen
 
@@ -107,7 +102,8 @@ def _typed(question: str) -> str | None:
 def _offer(plan: Row, provider: str) -> Row:
     found = next((one for one in plan["offers"] if one["provider"] == provider), None)
     if found is None:
-        raise RequestError(f"there is no provider {provider!r}", f"providers are: {', '.join([*NAMES, NONE])}")
+        known = ", ".join([*(one["provider"] for one in plan["offers"]), NONE])
+        raise RequestError(f"there is no provider {provider!r}", f"providers are: {known}")
     return dict(found)
 
 

@@ -38,7 +38,7 @@ def status(options: Namespace) -> None:
         print(screen.wrapped(f"{done}{state}", 10, job["job"]))
         print(screen.paint(screen.wrapped(screen.listed(job["phases"]), 10), "dim"))
     if not told["on"]:
-        print("\nIt is switched off: maintenance = false in config.toml.")
+        print("\nIt is switched off.")
 
 
 def log(options: Namespace) -> None:

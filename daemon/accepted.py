@@ -6,52 +6,16 @@ accepted last stands in the history; the values that the first start finds are t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from subconscious.settings import Settings
+from subconscious.settings import GUARDS, Settings
 from subconscious.store import events
 from subconscious.store.connect import Database
 
-GUARDED = frozenset(
-    {
-        "anthropic_url",
-        "archive_below",
-        "archive_patience",
-        "archive_policy",
-        "auto_threshold",
-        "calibration",
-        "claude_code_command",
-        "claude_code_config_dir",
-        "claude_code_tokens_per_day",
-        "cost_assumed",
-        "cost_per_day",
-        "cost_per_session",
-        "embedder",
-        "embedder_base_url",
-        "embedder_prompts",
-        "git_command",
-        "half_lives",
-        "ollama_model",
-        "ollama_url",
-        "openai_url",
-        "poisoning",
-        "provider",
-        "provider_fallback",
-        "provider_options",
-        "redact_email",
-        "redact_ip",
-        "redact_payment",
-        "redact_phone",
-        "redact_secrets",
-        "reword",
-    }
-)
-"""To guard a setting, name it here: such as lower the bar for what is kept, take what is kept out of use, let words
-leave the machine, or name a program that is run."""
-
-STRATEGIES = ("off", "warn", "mask", "redact", "block")
-"""What redaction may do, by how much it takes out: who wants more of it need not ask anybody."""
+GUARDED = frozenset(GUARDS)
+"""Marked with ``Guarded`` where they are declared, in subconscious/settings.py; those of providers derive from their
+table."""
 
 SUBJECT = ("settings", "guarded")
 
@@ -61,32 +25,9 @@ def guarded(settings: Settings) -> dict[str, Any]:
     return settings.model_dump(mode="json", include=set(GUARDED))
 
 
-CAUTIOUS: dict[str, Callable[[Any, Any], bool]] = {
-    "archive_below": lambda held, wanted: wanted <= held,
-    "archive_most": lambda held, wanted: wanted <= held,
-    "archive_patience": lambda held, wanted: wanted >= held,
-    "auto_threshold": lambda held, wanted: wanted >= held,
-    "claude_code_tokens_per_day": lambda held, wanted: wanted <= held,
-    "consolidation_auto": lambda held, wanted: wanted >= held,
-    "cost_assumed": lambda held, wanted: wanted >= held,
-    "cost_per_day": lambda held, wanted: wanted <= held,
-    "cost_per_session": lambda held, wanted: wanted <= held,
-    "embedder": lambda _, wanted: wanted in ("local", "none"),
-    "embedder_prompts": lambda _, wanted: not wanted,
-    "poisoning": lambda _, wanted: bool(wanted),
-    "poisoning_low": lambda held, wanted: wanted <= held,
-    "provider": lambda _, wanted: wanted == "none",
-    "provider_fallback": lambda _, wanted: not wanted,
-    "reword": lambda _, wanted: not wanted,
-}
-"""Which way needs nobody's word: keeping less unasked, archiving less, spending less, sending less."""
-
-
 def needs_word(name: str, held: Any, wanted: Any) -> bool:
-    """Whether a change from what holds needs a person's word."""
-    if name.startswith("redact_") and {held, wanted} <= set(STRATEGIES):
-        return STRATEGIES.index(wanted) < STRATEGIES.index(held)
-    return bool(held != wanted) and not (name in CAUTIOUS and CAUTIOUS[name](held, wanted))
+    """Whether a change from the accepted value needs a person's word."""
+    return bool(held != wanted) and not (name in GUARDS and GUARDS[name].safer(held, wanted))
 
 
 def refused(settings: Settings, held: Mapping[str, Any]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class Asking:
             with self._busy:
                 await self._core.later.round()
         except Exception:
-            # Whatever a round met, its questions are on record, and the next one takes them up.
+            # After any error the requests are still stored, and the next round continues.
             log.exception("questions can't be asked")
 
     async def _woken(self) -> bool:

@@ -55,7 +55,7 @@ class Batches:
             try:
                 found = await in_thread(lambda texts=texts: embedder.embed(texts))  # type: ignore[misc]
             except Exception:
-                # They are found by words, and by meaning when the other model serves.
+                # After any error they are found by words, and by meaning once the other model is in use.
                 log.info("the model that serves can't embed new memories", exc_info=True)
                 return
             async with self._database.write() as tx:
@@ -81,7 +81,7 @@ class Batches:
                     continue
                 await self._wait(error, batch, pause)
             except Exception as error:  # noqa: BLE001 - it is logged with its traceback
-                # Whatever the model's runtime throws must not end the loop: the batch is tried again, then set aside.
+                # No error of the model's runtime may end the loop: the batch is tried again, then set aside.
                 await self._wait(error, batch, pause)
             else:
                 async with self._database.write() as tx:

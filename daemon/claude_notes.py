@@ -162,7 +162,7 @@ class ClaudeNotes:
             core.disk.note(error)
             log.error("the notes in %s can't be read or kept: %s", place.folder, error)  # noqa: TRY400 - a full disk, again and again
         except Exception:
-            # One folder that can't be looked at must not keep the others from it; the next event tries again.
+            # No error with one folder may affect the others; the next event tries again.
             log.exception("the notes in %s can't be read", place.folder)
 
     async def refresh(self, core: Core, project_id: str | None) -> None:

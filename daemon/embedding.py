@@ -208,7 +208,7 @@ class Embedding:
                 self._broken = None if self._serving.writer else error
                 log.warning("embeddings can't be made or saved: %s; %s", error.message, error.remedy)
             except Exception as error:
-                # Recall by words must go on whatever keeps the model or the index from being opened or written.
+                # Recall by words must continue after any error of the model or the index.
                 # What could not be saved is still pending: the next memory, or the next daemon, brings us back to it.
                 log.exception("embeddings can't be made or saved")
                 if self._serving.writer is None:

@@ -25,6 +25,7 @@ from subconscious.flow import second_look
 from subconscious.flow.remembering import Provenance
 from subconscious.llm.answers import Purpose
 from subconscious.llm.spending import estimate
+from subconscious.provider_table import provider_row
 from subconscious.providers import PROVIDERS, Usage
 from subconscious.providers.prices import default_model, price
 from subconscious.refining import Piece
@@ -46,9 +47,6 @@ ANSWERED = 700
 
 READ_TO_TELL = 64 << 20
 """Bytes that are read to tell what the rest would take too: a plan must not take as long as the deed."""
-
-OFFLINE = {"scripted"}
-"""Providers that are no offer to anybody: the tests' own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,7 @@ async def price_tags(core: Core, files: Sequence[dict[str, Any]], *, whole: bool
 def _names(chosen: Settings) -> list[str]:
     """Every provider: those that are set first, in the order in which they are asked."""
     configured = _configured(chosen)
-    return [*configured, *(name for name in PROVIDERS if name not in OFFLINE and name not in configured)]
+    return [*configured, *(name for name in PROVIDERS if provider_row(name).about and name not in configured)]
 
 
 def _configured(chosen: Settings) -> list[str]:

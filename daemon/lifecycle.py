@@ -142,7 +142,7 @@ async def _close(llm: LLMClient) -> None:
     try:
         await asyncio.wait_for(llm.close(), CLOSING_SECONDS)
     except Exception:
-        # Whatever an SDK's close throws, the database is still to be closed and the lock to be given up.
+        # After any error of an SDK, the database still has to be closed and the lock released.
         log.exception("the providers can't be closed")
 
 
@@ -221,10 +221,11 @@ async def _part(core: Core, part: Part) -> None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(core.stopping.wait(), DISK_SECONDS)
     except Exception as error:
+        # Any error in a part ends the daemon, in the finally below; one that shows damage is recorded first.
         if isinstance(found := as_damage(error, core.home.database), LostStoreError):
-            # Every daemon to come will end here as well, so the next session has to be told.
+            # Every later daemon will end here, too, so the next session reports it.
             await damage.note(core.home, core.damage, [found.message])
-        # A loop that failed can't be trusted to go on, and a daemon with a dead loop would be a deaf one.
+        # A failed loop can't be continued, and a daemon without it would seem to work.
         log.exception("a part of the daemon failed")
     finally:
         core.stopping.set()
@@ -235,6 +236,7 @@ async def _ran_to_its_end(core: Core, part: Part) -> bool:
     try:
         await part()
     except Exception as error:
+        # SQLite and the file system report a full disk by several types; all other errors are raised again.
         if not core.disk.note(error):
             raise
         log.error("a part of the daemon pauses: %s", error)  # noqa: TRY400 - a full disk, again and again

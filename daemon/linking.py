@@ -121,7 +121,7 @@ class Linking:
             except sqlite3.Error:
                 raise
             except Exception:
-                # A memory that no rule can read must not keep the others from their links, nor be tried for ever.
+                # No error with one memory may keep the others from their links, and it is not tried again.
                 log.exception("links of memory %d can't be looked for", memory.id)
                 async with core.database.write() as tx:
                     await link_searches.note(tx, memory.id, VERSION, time())

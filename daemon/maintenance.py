@@ -130,7 +130,7 @@ async def _step(core: Core, doing: Run, phase: Phase) -> Step:
     try:
         return await phase.work(core, doing)
     except Exception as error:
-        # One phase that can't be carried out must not keep the others from their turn, nor the daemon from its work.
+        # No error in one phase may stop the other phases or the daemon.
         log.exception("maintenance: %s failed", phase.name)
         return Step(None, {"failed": getattr(error, "message", str(error))})
 

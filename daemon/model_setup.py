@@ -17,14 +17,15 @@ from subconscious.flow.remembering import clean
 from subconscious.llm.client import LLMClient
 from subconscious.model import Decision, Session
 from subconscious.programs import find_program
-from subconscious.providers import PROVIDERS, Usage, needs_key
-from subconscious.providers.prices import default_model, price
+from subconscious.provider_table import provider_row
+from subconscious.providers import PROVIDERS, Usage
+from subconscious.providers.prices import price
 from subconscious.settings import Settings
 from subconscious.store import sessions
 from subconscious.transcripts import read_turns
 
 from .core import Core
-from .import_model import ANSWERED, OFFLINE, measure_of
+from .import_model import ANSWERED, measure_of
 
 LOOKED_AT = 20
 """The latest sessions of a project of which is told what a model would be sent."""
@@ -72,7 +73,7 @@ async def plan(core: Core, project_id: str) -> dict[str, Any]:
         "provider": core.llm.settings.provider,
         "tokens_per_day": core.llm.settings.claude_code_tokens_per_day,
         "cost_per_day": core.llm.settings.cost_per_day,
-        "offers": [_offer(name, core.llm.settings, middle) for name in PROVIDERS if name not in OFFLINE],
+        "offers": [_offer(name, core.llm.settings, middle) for name in PROVIDERS if provider_row(name).about],
     }
 
 
@@ -105,15 +106,15 @@ def _at(taken: Sequence[Taken], share: float) -> Taken:
 
 def _offer(name: str, settings: Settings, taken: Taken) -> dict[str, Any]:
     """What one provider would ask for a session, and whether anything is missing for it."""
-    sold = getattr(settings, f"{name}_model", "") or default_model(name)
-    url = getattr(settings, f"{name}_url", "")
-    key = getattr(settings, f"{name}_key", None)
+    row, own = provider_row(name), settings.of_provider(name)
+    sold, url = own.get("model") or row.default, own.get("url", "")
     return {
         "provider": name,
         "model": sold,
         "cost": price(name, sold, Usage(taken.input, taken.output), base_url=url),
-        "lacks_key": needs_key(name, url) and not (key and key.get_secret_value()),
-        "found": name != "claude_code" or bool(settings.claude_code_command or find_program("claude")),
+        "about": row.about,
+        "lacks_key": row.needs_key(url) and not own.get("key"),
+        "found": not row.program or bool(own.get("command") or find_program(row.program)),
     }
 
 

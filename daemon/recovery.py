@@ -94,6 +94,7 @@ async def _read_on(core: Core, session: Session) -> bool:
         mind = await core.notes.told_in(core.mind(json.loads(session.options)), session)
         await learn(core, mind, source)
     except Exception as error:
+        # Any transcript may fail in its own way, and must not keep the others from being read; a full disk ends it all.
         if core.disk.note(error):
             raise
         # One transcript that can't be read must not keep the others unread.

@@ -101,7 +101,7 @@ async def _attempt(core: Core, before: _Done | None) -> _Done:
         else:
             now = replace(now, failed=not await _round(core, now, before))
     except Exception:
-        # What can't be rendered now, whatever the matter, is rendered later: nothing counts as done.
+        # After any error it is rendered later: nothing counts as done.
         log.exception("memories can't be rendered")
         return replace(before or _Done(0, 0.0), failed=True)
     return now

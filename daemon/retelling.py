@@ -65,7 +65,7 @@ async def _look_at(core: Core, over: Over) -> Done:
     except (TranscriptError, OSError):
         pass  # gone or replaced: there is nothing left to tell it from
     except Exception:
-        # One session that can't be seen to, whatever is the matter with it, must not keep those behind it waiting.
+        # No error with one session may delay the sessions behind it.
         log.exception("session %s can't be told", over.session.id)
     return Done(over.session.id)
 

@@ -71,7 +71,7 @@ class Schedule:
                 await phase()
             except Exception as error:
                 self._core.disk.note(error)
-                # Upkeep is not worth the daemon: whatever a phase meets, the next round tries it again.
+                # No error of upkeep may end the daemon: the next round tries it again.
                 log.exception("upkeep: %s failed", phase.__name__)
 
     async def rest(self) -> None:

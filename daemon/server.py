@@ -132,7 +132,7 @@ class Server:
         except SubconsciousError as error:
             return encode_error(error)
         except Exception as error:
-            # Whatever a command met, its caller gets an answer, and the next caller a daemon.
+            # After any error the caller gets an answer, and the daemon goes on.
             log.exception("a request failed")  # its words may be private
             if (damage := as_damage(error, self._core.home.database)) is not None:
                 return encode_error(damage)
@@ -187,7 +187,7 @@ class Server:
                 # it was to print is not in anybody's context.
                 await _send(writer, frame(answer), reader)
             except Exception:
-                # Whatever went wrong, the hook printed nothing.
+                # After any error the hook has printed nothing.
                 await self._answers.take_back(before)
                 raise
 

@@ -237,7 +237,7 @@ class Spool:
         try:
             await self.sweep()
         except Exception as error:
-            # The entries lie where they lay, and the next sweep finds them: no reason for the daemon to leave.
+            # After any error the entries are still there for the next sweep, so the daemon goes on.
             if self._core.disk.note(error):
                 log.error("the spool can't be swept: %s", error)  # noqa: TRY400 - a full disk, again and again
             else:
@@ -388,7 +388,7 @@ def _try_read(path: Path) -> Entry | str:
     except FileNotFoundError:
         return ""
     except Exception as error:  # noqa: BLE001
-        # Whatever is wrong with one entry, it is set aside with its reason and does not hold up the others.
+        # An entry with any error is set aside with the reason, and does not delay the others.
         return f"broken entry: {error}"
     return entry if entry.event in EVENTS else f"unknown event {entry.event!r}"
 

@@ -53,7 +53,7 @@ class Standings:
                 try:
                     await self.look(core, *self._wanted.popitem())
                 except Exception:
-                    # Marks are a courtesy: what broke here is looked at again the next time.
+                    # Marks are optional: after any error they are computed the next time.
                     log.exception("files and branches can't be looked at")
 
     async def look(self, core: Core, project_id: str, folder: str) -> None:

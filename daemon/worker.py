@@ -106,7 +106,7 @@ class Workers:
         except UnreadableTranscriptError as error:
             await self._bury(job, error.message)
         except Exception as error:
-            # A job's failure, whatever it is, ends that try and never the worker.
+            # Any failure of a job ends that try and never the worker.
             log.exception("job %s (%s) failed, try %d", job.name, job.event, job.attempts)
             await self._fail(job, error)
         else:

@@ -18,9 +18,12 @@ except ImportError:
 STARTED = time.monotonic()
 DEADLINES = {"SessionStart": 0.8, "UserPromptSubmit": 0.3, "PreCompact": 0.8}
 OTHER_DEADLINE = 0.15
-SECRETS = ("ANTHROPIC_KEY", "OPENAI_KEY", "EMBEDDER_KEY")
-KEY_VARIABLES = ("SUBCONSCIOUS_ANTHROPIC_KEY", "SUBCONSCIOUS_OPENAI_KEY", "SUBCONSCIOUS_OLLAMA_KEY")
+KEY = b"_KEY"
+OPTION = b"CLAUDE_PLUGIN_OPTION_"
+VARIABLE = b"SUBCONSCIOUS_"
+NOT_OF_A_SESSION = b"SUBCONSCIOUS_EMBEDDER_KEY"
 LONGEST_KEY = 1000
+MOST_KEYS = 16
 PAUSE = 0.01
 JUST_NOW = 5.0
 LARGEST_QUESTION = 1 << 20
@@ -155,11 +158,18 @@ def hand_over(home: str, name: str, entry: bytes) -> None:
 
 
 def _secrets() -> bytes:
-    """The plugin's sensitive options and this session's keys: for the daemon's socket alone, never for the spool."""
-    chosen = [(key.lower(), os.environ.get("CLAUDE_PLUGIN_OPTION_" + key)) for key in SECRETS]
-    chosen += [(name, os.environ.get(name)) for name in KEY_VARIABLES]
-    told = ("%s=%s" % (key, os.fsencode(value).hex()) for key, value in chosen if value and len(value) <= LONGEST_KEY)
-    return ";".join(told).encode() or b"-"
+    """The plugin's sensitive options and this session's keys: for the daemon's socket only, never for the spool.
+
+    The daemon ignores names that are no keys of its settings. Bytes, for decoding all of a large environment is felt.
+    """
+    told = []
+    for name in os.environb:
+        if name.endswith(KEY) and name.startswith((VARIABLE, OPTION)) and name != NOT_OF_A_SESSION:
+            value = os.environb[name]
+            key = name[len(OPTION) :].lower() if name.startswith(OPTION) else name
+            if value and len(os.fsdecode(value)) <= LONGEST_KEY and key.replace(b"_", b"").isalnum():
+                told.append(key + b"=" + value.hex().encode())
+    return b";".join(told[:MOST_KEYS]) or b"-"
 
 
 def _worth_asking(home: str, event: str, payload: bytes) -> bool:

@@ -1,6 +1,6 @@
 """The wire format, spoken at both ends of the socket, and the caller's end of it (docs/protocol.md).
 
-Whoever calls stands in a terminal, where every millisecond is felt: no pydantic, asyncio or numpy here.
+The callers are terminal commands, where every millisecond counts: no pydantic, asyncio or numpy here.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ def daemon_command(home: Home) -> tuple[list[str], dict[str, str]]:
     package = Path(__file__).resolve().parent
     checkout = package.parent
     if (checkout / "daemon" / "__main__.py").exists() and (checkout / "pyproject.toml").exists():
-        # In a bare checkout the daemon's room stands beside the library, not within it.
+        # In a checkout the daemon's package is beside the library, not within it.
         return [sys.executable, "-P", "-m", "daemon"], environment | {"PYTHONPATH": os.fspath(checkout)}
     return [sys.executable, "-I", "-m", "subconscious.daemon"], environment
 

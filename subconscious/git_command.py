@@ -129,7 +129,7 @@ def _output(command: list[str], environment: dict[str, str], folder: Path, secon
         except (TimeoutError, subprocess.TimeoutExpired):
             said = b""
             _kill_group(process.pid)  # nobody has waited for the process yet, so its number is still its own
-        except BaseException:
+        except BaseException:  # also when interrupted: Git and its children would go on running
             _kill_group(process.pid)
             raise
     return said.decode("utf-8", "surrogateescape") if process.returncode == 0 else ""

@@ -68,7 +68,7 @@ class Branch:
 
 
 def tree(graph: Graph) -> list[Branch]:
-    """The graph as a tree below its root: every memory is unfolded once, every link stands once."""
+    """Return the graph as a tree below its root: every memory is expanded once, every link occurs once."""
     links_of: dict[int, list[Link]] = {number: [] for number in graph.distances}
     for link in graph.links:
         links_of[link.source_id].append(link)

@@ -1,7 +1,6 @@
-"""The state folder: where it is and what lies in it (docs/protocol.md). Light: the terminal starts with it.
+"""The state folder and its paths (docs/protocol.md). Light, because every terminal command imports it.
 
-Hooks can't import this, so the rules of ``find_home`` stand once more in ``hooks/``; a test holds both to the
-same answers.
+Hooks can't import this, so ``hooks/`` repeats the rules of ``find_home``; a test compares the results of both.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ class Home:
     def make(self) -> None:
         """Create the folders, owner-only, and take back permissions that grew too wide.
 
-        Raises DaemonError where one of them is a link or somebody else's: what is put there would be theirs to change.
+        Raises DaemonError if one of them is a link or belongs to somebody else, who could change its contents.
         """
         for folder in (self.root, *self.folders):
             try:
@@ -99,13 +98,13 @@ class Home:
                 folder.chmod(0o700)
 
     def mend(self) -> None:
-        """Close every file of ours to others. What is not ours, or is a link, is left for `doctor` to name."""
+        """Remove access of others from our files. Links and files of others are left for `doctor` to report."""
         for path, status in self.open_to_others():
             if status.st_uid == os.getuid() and not stat.S_ISLNK(status.st_mode):
                 path.chmod(stat.S_IMODE(status.st_mode) & ~0o077)
 
     def open_to_others(self) -> Iterator[tuple[Path, os.stat_result]]:
-        """Give what others may read or write, or could have made: files and folders with wide modes, or not ours."""
+        """Return files and folders that others can access or own."""
         yield from _suspects(self.root, self.root.stat())
         for folder, inner, names in os.walk(self.root):
             place = Path(folder)
@@ -123,7 +122,7 @@ def _suspects(path: Path, status: os.stat_result) -> Iterator[tuple[Path, os.sta
 
 
 def find_home(environ: Mapping[str, str] | None = None) -> Home | None:
-    """Say where the state folder is, or None where there can be none (docs/protocol.md)."""
+    """Return the state folder, or None where there can be none (docs/protocol.md)."""
     environ = os.environ if environ is None else environ
     chosen = environ.get("SUBCONSCIOUS_HOME", "")
     if chosen:
@@ -134,7 +133,7 @@ def find_home(environ: Mapping[str, str] | None = None) -> Home | None:
         if _usable(candidate):
             return Home(Path(candidate))
     temporary = environ.get("TMPDIR") or "/tmp"  # noqa: S108 - a private folder in it, checked below
-    if not temporary.startswith("/"):  # relative to whatever repository the session is in
+    if not temporary.startswith("/"):  # relative to the repository of the session
         return None
     fallback = os.path.join(temporary, f"subconscious-{os.getuid()}")  # noqa: PTH118
     return Home(Path(fallback)) if _private(fallback) else None

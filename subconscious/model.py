@@ -200,7 +200,7 @@ class Threat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that speaks against a text: what, how badly, why, and where it stands.
+    """One finding against a text: the threat, its level, the reason, and its position.
 
     ``part`` names the part of the candidate, ``start`` and ``end`` are characters of it as it was given.
     """

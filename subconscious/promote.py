@@ -1,4 +1,4 @@
-"""Promotion: what of a project's memories is its knowledge, what is merely observed. Pure formulas.
+"""Promotion: which of a project's memories are project knowledge, and which are only observed. Pure formulas.
 
 Three parts, each from 1 to 10, and their mean. How often something came back is counted. What it is worth to know it,
 and how precisely it is said, are estimates: they are read off its words, kind and links, by no one who understood them.
@@ -12,30 +12,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 
+from subconscious.kinds import KINDS
 from subconscious.model import Memory
 
 PROMOTED = "promoted"
 OBSERVED = "observed"
 PASSING = "passing"
 FLAGGED = "flagged"
-"""What a memory may stand as. One that is flagged is never promoted, whatever its score."""
+"""The statuses of a memory. A flagged one is never promoted, with any score."""
 
 LEAST, MOST = 1.0, 10.0
 
 VIOLATION = 2
 """What each violation adds to a memory's recurrence: saying it once did not do."""
 
-WORTH: Mapping[str, float] = MappingProxyType(
-    {
-        **dict.fromkeys(("blocker",), 7.0),
-        **dict.fromkeys(("dead_end",), 6.0),
-        **dict.fromkeys(("decision", "lesson", "pattern", "meta"), 5.0),
-        **dict.fromkeys(("learning", "preference", "inception"), 4.0),
-        **dict.fromkeys(("research", "review", "retrospective", "elicitation"), 3.0),
-        "progress": 2.0,
-    }
-)
-"""What knowing a memory of a kind saves, before its words are looked at: 4 to 6 is minutes, from 7 on hours."""
+WORTH: Mapping[str, float] = MappingProxyType({name: kind.worth for name, kind in KINDS.items()})
 UNKNOWN_WORTH = 3.0
 
 _SPENT = (
@@ -54,7 +45,7 @@ _LONG = re.compile(
     r"|\b(?:multiple|several|[3-9]|\d\d+)\b.{0,30}\b(?:times|attempts|tries|failures)\b",
     re.IGNORECASE,
 )
-"""How a struggle is told of that was a long one."""
+"""Words for a long struggle."""
 
 _FILE = re.compile(r"(?<![\w/])[\w.-]{1,80}/[\w.-]|\b[\w-]{1,80}\.[a-z]{1,5}\b(?!\()")
 _IDENTIFIER = re.compile(
@@ -100,7 +91,7 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a memory stands, and by what: ``status`` is promoted, observed, passing or flagged."""
+    """The status of a memory (promoted, observed, passing or flagged), and its parts."""
 
     status: str
     score: float

@@ -23,7 +23,7 @@ from subconscious.store.verification import Loss, loss
 __all__ = ["LATEST", "Choice", "Loss", "begin_afresh", "choices", "find", "put_back", "what_is_lost"]
 
 LATEST = "latest"
-"""What the newest sound copy is called, whatever its name."""
+"""The word for the newest undamaged copy."""
 
 
 @dataclass(frozen=True, slots=True)

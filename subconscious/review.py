@@ -1,7 +1,7 @@
-"""Review: what a person is shown of a capture, and what their decision does.
+"""Review: the details of a capture for a person, and the effects of their decision.
 
-Every decision is an event with what was before, so that it can be undone. None of them is anybody's but a person's:
-who may call is checked at the door (the daemon's ``peers`` and ``typed``).
+Every decision is an event with the earlier values, so that it can be undone. Only a person may decide; the daemon
+checks the caller before it calls this module (``peers`` and ``typed``).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Capture = dict[str, Any]
 
 WAITING = "review"
 OPEN = (WAITING, UNCONFIRMED)
-"""The only statuses that can be approved. Approving all means all that wait; whatever else there may be, such as what a
-safety check has set aside, must be let go of first, one by one."""
+"""The only statuses that can be approved. "Approve all" means all that wait; captures in quarantine have to be released
+first, one by one."""
 
 UNDONE = "what a person had decided of it was undone"
 
@@ -48,7 +48,7 @@ LONGEST_LINE = 4 * 2**20
 """Bytes of a transcript's line that are read for an excerpt."""
 
 PATTERN = "pattern"
-"""The kind of what is proposed because it keeps coming back."""
+"""The kind of statements that are proposed because they recur."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,13 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What the undo of a decision did to the memories: which one left the active ones, and what it gave back."""
+    """The effect of undoing a decision: the memory that was archived, and the memories that were restored."""
 
     left: Memory | None = None
     back: tuple[int, ...] = ()
 
 
-# What tries to steer whoever reads it, rather than to state something.
+# Text that tries to steer its reader rather than to state something.
 INSTRUCTION = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instructions?|rules?|prompts?|everything|above)\b"
     r"|\b(?:you|the (?:assistant|model|agent|ai)) (?:must|should|shall|are required to|need to)\b"
@@ -101,7 +101,7 @@ WORD = re.compile(r"\w+")
 
 
 def propose(capture: Capture, similar: Sequence[Likeness]) -> Proposal:
-    """Sort a capture: says again what is known, steers its reader, holds for a moment only, or needs a person."""
+    """Classify a capture: a repetition, an attempt to steer, a momentary state, or one that needs a person."""
     content = capture["content"]
     for known in similar:
         if capture.get("kind") == PATTERN != known.kind:
@@ -132,7 +132,7 @@ def excerpt(capture: Capture, clean: Callable[[str], str]) -> str:
     if not path or not 0 <= begin < end or end - begin > LONGEST_LINE:
         return ""
     try:
-        # A line is read whole, whatever the limit.
+        # Lines are read whole, also beyond the limit.
         reading = read_turns(Path(path), begin, max_bytes=1, final=True, clean=clean)
     except TranscriptError:
         return ""
@@ -141,7 +141,7 @@ def excerpt(capture: Capture, clean: Callable[[str], str]) -> str:
 
 
 def around(text: str, quote: str, width: int = EXCERPT) -> str:
-    """``quote`` with up to ``width`` characters on each side, cut at words; "" where it does not stand."""
+    """``quote`` with up to ``width`` characters on each side, cut at words; "" if the text does not contain it."""
     place = text.find(quote) if quote else -1
     if place < 0:
         return ""
@@ -197,7 +197,7 @@ async def _confirmed(tx: aiosqlite.Connection, capture: Capture, memory: Memory)
 
 
 async def reject(tx: aiosqlite.Connection, capture_id: int, reason: str, *, teach: bool = False) -> None:
-    """Say no to a capture that waits or is in quarantine; with ``teach`` to whatever says the same."""
+    """Reject a capture that waits or is in quarantine; with ``teach``, flag statements that say the same."""
     capture = await captures.held(tx, capture_id)
     if capture["status"] not in (*OPEN, QUARANTINED):
         return
@@ -211,7 +211,7 @@ def _threat(capture: Capture) -> str:
 
 
 async def release(tx: aiosqlite.Connection, capture_id: int, expiry_days: float, reason: str) -> Memory | None:
-    """Let a capture out of quarantine: it waits like any other, or its memory is back; return that memory."""
+    """Release a capture from quarantine: it waits for review, or its memory is restored and returned."""
     capture = await captures.held(tx, capture_id)
     if capture["status"] != QUARANTINED:
         return None

@@ -1,6 +1,6 @@
 """Take back all that a session added, and put it back: for when a session turns out to have been poisoned.
 
-Nothing is deleted. What was done stands in one event of the session, from which it is put back.
+Nothing is deleted. One event of the session records the changes, so that they can be reversed.
 """
 
 from __future__ import annotations

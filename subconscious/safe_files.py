@@ -73,7 +73,7 @@ def open_regular(path: str | os.PathLike[str], *, follow: bool = True) -> io.Buf
         status = os.fstat(descriptor)
         _require_regular(name, status)
         return io.BufferedReader(_Bounded(descriptor, status.st_size), BUFFER_BYTES)
-    except BaseException:
+    except BaseException:  # also when interrupted: the descriptor would stay open
         os.close(descriptor)
         raise
 
@@ -133,7 +133,7 @@ def append_regular(path: str | os.PathLike[str]) -> int:
     descriptor = os.open(name, flags, 0o600)
     try:
         _require_regular(name, os.fstat(descriptor))
-    except BaseException:
+    except BaseException:  # also when interrupted: the descriptor would stay open
         os.close(descriptor)
         raise
     return descriptor
@@ -171,7 +171,7 @@ def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
         draft.replace(place)
-    except BaseException:
+    except BaseException:  # also when interrupted: the temporary file would stay
         draft.unlink()
         raise
 

@@ -1,8 +1,8 @@
-"""Settings: read once at the entry, from SUBCONSCIOUS_* variables, then config.toml, then the plugin's options.
+"""Settings: read once, from SUBCONSCIOUS_* variables, then config.toml, then the plugin's options.
 
-Keys are found the other way round, in config.toml, then among the options, then in the variables. A session's own
-variables come with its requests and hold for these alone. Its keys are not read here: they come over the socket, beside
-the requests, and the daemon uses them for that session's questions to a model.
+For keys the order is config.toml, the options, the variables. A session's own variables come with its requests and
+apply only to these. Its keys are not read here: they come over the socket, beside the requests, and the daemon uses
+them for that session's questions to a model.
 """
 
 from __future__ import annotations
@@ -11,185 +11,208 @@ import difflib
 import logging
 import stat
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, create_model, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableVariable
 
+from subconscious.decay.policies import POLICIES
 from subconscious.errors import SettingsError
 from subconscious.kinds import KINDS
+from subconscious.provider_table import provider_row, provider_rows
 from subconscious.safe_files import is_missing, read_regular
 from subconscious.tuning import Tuning
 
 log = logging.getLogger("subconscious.settings")
 Strategy = Literal["off", "redact", "mask", "block", "warn"]
-"""What is done about personal data: not looked for, a mark in its place, a mark with its end, no text at all, noted."""
+"""What happens to personal data: nothing, a mark replaces it, a mark with its last characters, the whole text is
+removed, or it is only recorded."""
 
 
-class Settings(Tuning, BaseSettings):
-    """What a person may change, with its default. Unknown keys are refused: a typo must not pass unseen."""
+Safer = Callable[[Any, Any], bool]
+
+
+def _never(held: Any, wanted: Any) -> bool:
+    del held, wanted
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """Marks a setting whose change takes effect once a person has accepted it.
+
+    Guard what lowers the bar for storing, takes memories out of use, lets text leave the machine, spends money, or
+    names a program that is run. A change for which ``safer(held, wanted)`` is true takes effect at once.
+    """
+
+    safer: Safer = field(default=_never)
+
+
+def _lower(held: Any, wanted: Any) -> bool:
+    return bool(wanted <= held)
+
+
+def _higher(held: Any, wanted: Any) -> bool:
+    return bool(wanted >= held)
+
+
+def _on(held: Any, wanted: Any) -> bool:
+    del held
+    return bool(wanted)
+
+
+def _off(held: Any, wanted: Any) -> bool:
+    del held
+    return not wanted
+
+
+def _is_none(held: Any, wanted: Any) -> bool:
+    del held
+    return bool(wanted == "none")
+
+
+def _stays_here(held: Any, wanted: Any) -> bool:
+    del held
+    return wanted in ("local", "none")
+
+
+STRATEGIES = ("off", "warn", "mask", "redact", "block")
+"""What redaction can do, ordered by how much it takes out."""
+
+
+def _stricter(held: Any, wanted: Any) -> bool:
+    return {held, wanted} <= set(STRATEGIES) and STRATEGIES.index(wanted) >= STRATEGIES.index(held)
+
+
+class _Common(Tuning, BaseSettings):
+    """The settings that belong to no provider. ``Settings`` adds those of the providers."""
 
     model_config = SettingsConfigDict(env_prefix="SUBCONSCIOUS_", env_ignore_empty=True, extra="ignore", frozen=True)
 
-    off: bool = Field(default=False, description="turn everything off; hooks read it from the environment alone")
+    off: bool = Field(default=False, description="turn everything off; hooks read it from the environment only")
     capture: bool = Field(default=True, description="learn from sessions")
     claude_notes: bool = Field(
-        default=True, description="find Claude Code's own notes too, and repeat nothing that it loads itself"
+        default=True, description="search Claude Code's own notes too, and don't repeat what it loads itself"
     )
-    summaries: bool = Field(default=True, description="tell what each session was about")
+    summaries: bool = Field(default=True, description="write down what each session was about")
     surface: bool = Field(default=True, description="give memories to sessions")
-    mcp: bool = Field(default=True, description="offer the model tools to look into its memory")
+    mcp: bool = Field(default=True, description="offer the model tools to search its memory")
 
-    auto_threshold: float = Field(default=0.9, ge=0, le=1, description="confidence that is stored at once")
-    review_threshold: float = Field(default=0.7, ge=0, le=1, description="confidence that is queued")
-    review_expiry_days: float = Field(default=7, gt=0, description="days a queued capture waits")
-    calibration: bool = Field(default=True, description="correct stated confidence by what you decided")
-    session_captures: int = Field(
-        default=15, ge=0, description="captures that one session may bring, the strongest first"
+    auto_threshold: Annotated[float, Guarded(safer=_higher)] = Field(
+        default=0.9, ge=0, le=1, description="confidence from which a statement is stored without asking"
     )
+    review_expiry_days: float = Field(default=7, gt=0, description="days that a statement waits for your review")
     unconfirmed: bool = Field(
-        default=True, description="keep the best of what the assistant found, marked, until it is confirmed"
-    )
-    dedupe: bool = Field(default=True, description="merge a repeated statement into its memory")
-    refine: bool = Field(default=True, description="let the provider's model read sessions too, where there is one")
-    model_scores: Literal["keep", "five"] = Field(
-        default="keep",
-        description="how a model scores what it finds: one score, or five whose weighted sum counts",
-    )
-    refine_tokens: int = Field(
-        default=12_000, ge=1, description="tokens of new turns from which it reads on before a session pauses or ends"
-    )
-    refine_pause_seconds: float = Field(
-        default=30, gt=0, description="pause after the provider could not be asked; doubles with every failure"
-    )
-    chunk_tokens: int = Field(default=50_000, ge=200, description="tokens of a transcript that it reads at once")
-
-    redact_secrets: Literal["redact", "mask", "block"] = Field(
-        default="redact", description="what is done about keys and passwords"
-    )
-    redact_payment: Strategy = Field(default="redact", description="about numbers of cards and bank accounts")
-    redact_email: Strategy = Field(default="off", description="about addresses of people's mail")
-    redact_phone: Strategy = Field(default="off", description="about telephone numbers")
-    redact_ip: Strategy = Field(default="off", description="about public addresses of machines")
-
-    poisoning: bool = Field(default=True, description="check what is captured for poisoning")
-
-    start_tokens: int = Field(default=600, ge=0, le=2300, description="budget at session start")
-    start_memories: int = Field(default=8, ge=0, le=50, description="memories given at once")
-    handover: bool = Field(default=True, description="tell a session what the last one on its branch left")
-
-    surface_prompts: bool = Field(default=True, description="give memories that fit a prompt")
-    surface_files: bool = Field(default=True, description="give memories bound to a file that is read or changed")
-    surface_errors: bool = Field(
         default=True,
-        description="give a tool that failed the way out that was observed, or memories that know its error",
+        description="keep the assistant's best findings, marked as unconfirmed until confirmed",
     )
-    surface_kinds_off: tuple[str, ...] = Field(default=(), description="kinds that are never given unasked")
-    session_surfaces: int = Field(default=3, ge=0, description="memories given unasked in one session, start apart")
-    session_tokens: int = Field(default=300, ge=0, description="budget of these in one session, start apart")
-    surface_due: bool = Field(default=True, description="give a memory when the date that it names has come")
-    receipts: bool = Field(default=True, description="say in one line what a session was given and what was stored")
-    feedback: bool = Field(default=True, description="rank by whether answers used what they were given")
-    mark_outdated: bool = Field(default=True, description="mark what is bound to a file that has changed since")
-    mark_branches: bool = Field(default=True, description="mark what was said on a branch that is not merged")
-
-    links: bool = Field(default=True, description="find out how memories bear on each other, let it count, mark it")
-    link_limit: int = Field(default=20, ge=0, le=100, description="links that are found for one memory at most")
-
-    embedder: Literal["local", "openai", "ollama", "none"] = Field(default="local", description="what makes embeddings")
-    embedder_model: str = Field(default="", description="the model of a remote embedder; empty: the one we chose")
-    embedder_base_url: str = Field(default="", description="a server that speaks as OpenAI or Ollama does")
-    embedder_key: SecretStr = Field(default=SecretStr(""), description="the remote embedder's key")
-    embedder_prompts: bool = Field(
-        default=False, description="send it, redacted, what you type, so that hooks find by meaning too"
-    )
-    fusion: Literal["relative", "rrf", "nexus"] = Field(default="relative", description="how engines are fused")
-    reword: bool = Field(
-        default=False, description="ask the provider's model which words a search lacks, where one waits for it"
-    )
-    reword_seconds: float = Field(default=3, gt=0, description="time that a search waits for those words")
-    tier: Literal["minimal", "compact", "standard", "full"] = Field(
-        default="standard", description="how much of each memory a recall tells"
-    )
-    recall_budget: Literal["lean", "balanced", "deep"] = Field(
-        default="balanced", description="how far a search looks and how much text it answers with"
-    )
-    recall_mode: Literal["preset", "any", "auto", "execution", "planning", "brainstorming"] = Field(
-        default="preset", description="what is asked for: `auto` reads it off the question, as `nexus` does"
-    )
-    trust_marks: bool = Field(
-        default=True, description="say how far a memory can be trusted, and what it conflicts with"
+    refine: bool = Field(default=True, description="let the provider's model read sessions too, if there is a provider")
+    refine_tokens: int = Field(
+        default=12_000, ge=1, description="tokens of new turns after which it reads without waiting for a pause"
     )
 
-    archive_faded: bool = Field(default=True, description="archive once a day what has faded")
-    archive_policy: Literal["weighted", "composite", "exp30", "exp001"] = Field(
-        default="weighted", description="by which formula it fades"
+    redact_secrets: Annotated[Literal["redact", "mask", "block"], Guarded(safer=_stricter)] = Field(
+        default="redact", description="what happens to keys and passwords"
     )
-    archive_below: float = Field(default=0.3, ge=0, le=1, description="what is left of a memory when it goes")
-    archive_patience: float = Field(
-        default=1, ge=0, description="half-lives of its kind that it stays unused in any case; 0: the formula alone"
+    redact_payment: Annotated[Strategy, Guarded(safer=_stricter)] = Field(
+        default="redact", description="what happens to numbers of cards and bank accounts"
     )
-    half_lives: dict[str, float] = Field(default={}, description="days, by kind, in place of ours; 0: it never fades")
+    redact_email: Annotated[Strategy, Guarded(safer=_stricter)] = Field(
+        default="off", description="what happens to e-mail addresses"
+    )
+    redact_phone: Annotated[Strategy, Guarded(safer=_stricter)] = Field(
+        default="off", description="what happens to telephone numbers"
+    )
+    redact_ip: Annotated[Strategy, Guarded(safer=_stricter)] = Field(
+        default="off", description="what happens to public IP addresses"
+    )
+    poisoning: Annotated[bool, Guarded(safer=_on)] = Field(
+        default=True, description="check new statements for text that was written to steer the model"
+    )
 
-    consolidation: bool = Field(default=True, description="once a week sum up memories that say much of the same")
+    start_tokens: int = Field(default=600, ge=0, le=2300, description="tokens given at the start of a session, at most")
+    start_memories: int = Field(default=8, ge=0, le=50, description="memories given at the start of a session, at most")
+    handover: bool = Field(default=True, description="show a session what the last one on its branch left")
+    surface_prompts: bool = Field(default=True, description="give memories that fit a prompt")
+    surface_files: bool = Field(default=True, description="give memories about a file that is read or changed")
+    surface_errors: bool = Field(
+        default=True, description="after a tool failed, give what worked before, or memories about its error"
+    )
+    surface_kinds_off: tuple[str, ...] = Field(
+        default=(), description="kinds of memories that are given only when they are searched for"
+    )
+    session_surfaces: int = Field(default=3, ge=0, description="memories given in one session after its start, at most")
+    receipts: bool = Field(default=True, description="show in one line what a session was given and what was stored")
+
+    links: bool = Field(default=True, description="find links between memories, and use and show them")
+
+    embedder: Annotated[Literal["local", "openai", "ollama", "none"], Guarded(safer=_stays_here)] = Field(
+        default="local", description="what computes embeddings"
+    )
+    embedder_model: str = Field(default="", description="model of a remote embedder; empty: our default for it")
+    embedder_base_url: Annotated[str, Guarded()] = Field(
+        default="", description="address of a server with OpenAI's or Ollama's API for embeddings"
+    )
+    embedder_key: SecretStr = Field(default=SecretStr(""), description="key of the remote embedder")
+    embedder_prompts: Annotated[bool, Guarded(safer=_off)] = Field(
+        default=False,
+        description="send it what you type, redacted, so that hooks can search by meaning",
+    )
+    reword: Annotated[bool, Guarded(safer=_off)] = Field(
+        default=False, description="ask the provider's model for further words for a search that you wait for"
+    )
+
+    archive_faded: bool = Field(default=True, description="archive unused memories once a day")
+    archive_policy: Annotated[str, Guarded()] = Field(
+        default="weighted", description="the formula by which memories fade"
+    )
+    half_lives: Annotated[dict[str, float], Guarded()] = Field(
+        default={}, description="half-lives in days, by kind, instead of the defaults; 0: never fades"
+    )
+    consolidation: bool = Field(default=True, description="sum up similar memories once a week")
     rendered: bool = Field(
-        default=True, description="keep a copy of each project to read, and to start with without the daemon"
+        default=True,
+        description="keep a readable copy of each project; a session can start from it without the daemon",
     )
 
-    provider: str = Field(default="none", description="the model that is asked: anthropic, openai, ...")
-    provider_fallback: tuple[str, ...] = Field(
-        default=(), description="providers that are asked when it can't be, in this order"
+    provider: Annotated[str, Guarded(safer=_is_none)] = Field(
+        default="none", description="the model that helps: anthropic, openai, ollama or claude_code"
     )
-    anthropic_model: str = Field(default="", description="Anthropic's model; empty: the one we chose")
-    anthropic_url: str = Field(default="", description="another place of Anthropic's API")
-    anthropic_key: SecretStr = Field(default=SecretStr(""), description="key of Anthropic's API")
-    openai_model: str = Field(default="", description="OpenAI's model, or that of a server that speaks as it does")
-    openai_url: str = Field(default="", description="a server that speaks as OpenAI does: vLLM, LM Studio, ...")
-    openai_key: SecretStr = Field(default=SecretStr(""), description="key of OpenAI's API or of such a server")
-    ollama_model: str = Field(default="", description="Ollama's model")
-    ollama_url: str = Field(default="", description="another place of Ollama than this machine")
-    ollama_key: SecretStr = Field(default=SecretStr(""), description="key, where Ollama asks for one")
-    claude_code_model: str = Field(default="", description="the model that Claude Code is asked for")
-    claude_code_command: str = Field(default="", description="its command, where `claude` isn't found")
-    claude_code_config_dir: str = Field(default="", description="its CLAUDE_CONFIG_DIR, where that isn't the usual")
-    git_command: str = Field(default="", description="the path of Git, where it isn't found or another one is meant")
-    provider_options: dict[str, dict[str, Any]] = Field(
-        default={}, description="further options, a table for each provider"
+    provider_fallback: Annotated[tuple[str, ...], Guarded(safer=_off)] = Field(
+        default=(), description="providers that are asked, in this order, when the first can't be"
     )
-    provider_attempts: int = Field(default=4, ge=1, le=20, description="tries of a call before its job waits")
-    requests_per_minute: int = Field(default=60, ge=1, description="calls of one provider in any minute")
-    tokens_per_minute: int = Field(default=100_000, ge=1, description="tokens of one provider in any minute")
-    breaker_seconds: float = Field(default=60, gt=0, description="how long it rests")
-    claude_code_tokens_per_day: int = Field(
-        default=150_000, ge=0, description="tokens of a day that Claude Code is asked for: a subscription has limits"
+    provider_options: Annotated[dict[str, dict[str, Any]], Guarded()] = Field(
+        default={}, description="further options, one table for each provider"
     )
-    cost_per_day: float = Field(default=10, ge=0, description="dollars of a day, from which on work waits")
-    cost_per_session: float = Field(default=5, ge=0, description="dollars of a session, as above")
-    cost_assumed: float = Field(
-        default=20, ge=0, description="dollars a million tokens that an unknown price counts as against the caps"
+    git_command: Annotated[str, Guarded()] = Field(
+        default="", description="path of Git, where it isn't found or you want another one"
+    )
+    claude_code_tokens_per_day: Annotated[int, Guarded(safer=_lower)] = Field(
+        default=150_000, ge=0, description="tokens a day that Claude Code may be asked for; 0: none"
+    )
+    cost_per_day: Annotated[float, Guarded(safer=_lower)] = Field(
+        default=10, ge=0, description="dollars a day, after which work waits"
+    )
+    cost_per_session: Annotated[float, Guarded(safer=_lower)] = Field(
+        default=5, ge=0, description="dollars a session, after which its work waits"
+    )
+    cost_assumed: Annotated[float, Guarded(safer=_higher)] = Field(
+        default=20, ge=0, description="dollars a million tokens, where the price of a model is unknown"
     )
 
-    native_batch_seconds: float = Field(default=60, gt=0, description="pause before asking how far a batch is")
-
-    maintenance: bool = Field(default=True, description="nightly, weekly and monthly upkeep")
-    maintenance_quiet_seconds: float = Field(
-        default=120, ge=0, description="silence of prompts and commands that it waits for"
+    idle_exit_minutes: float = Field(default=30, gt=0, description="minutes without work after which the daemon exits")
+    silent_minutes: float = Field(
+        default=30, gt=0, description="minutes of silence after which a session counts as over"
     )
-    maintenance_share: float = Field(
-        default=0.25, gt=0, le=1, description="share of one processor's time that it may take"
-    )
-
-    job_attempts: int = Field(default=5, ge=1, description="tries before a job is buried")
-    idle_exit_minutes: float = Field(default=30, gt=0, description="quiet time after which the daemon leaves")
-    silent_minutes: float = Field(default=30, gt=0, description="silence after which a session is closed")
     spool_max_mb: int = Field(
-        default=256, ge=1, description="size the spool may reach; the oldest entries beyond it are dropped"
+        default=256, ge=1, description="size of the spool; beyond it the oldest entries are dropped"
     )
 
     @field_validator("start_tokens", mode="before")
@@ -204,17 +227,24 @@ class Settings(Tuning, BaseSettings):
     @field_validator("half_lives")
     @classmethod
     def _of_kinds(cls, value: dict[str, float]) -> dict[str, float]:
-        """A typo in a kind must not pass unseen, and time goes forward."""
+        """Refuse a typo in a kind, and a negative or infinite half-life."""
         _refuse_unknown(value)
         for kind, days in value.items():
             if not 0 <= days < float("inf"):
                 raise ValueError(f"{kind} can't have a half-life of {days} days")
         return value
 
+    @field_validator("archive_policy")
+    @classmethod
+    def _known_policy(cls, value: str) -> str:
+        if value not in POLICIES:
+            raise ValueError(f"there is no policy {value!r}; policies are: {', '.join(POLICIES)}")
+        return value
+
     @field_validator("surface_kinds_off")
     @classmethod
     def _kinds(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        """A typo in a kind must not pass unseen: it would go on being given."""
+        """Refuse a typo in a kind: memories of that kind would still be given."""
         _refuse_unknown(value)
         return value
 
@@ -227,13 +257,51 @@ class Settings(Tuning, BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Environment before what is passed in (config.toml over plugin options); no .env of the user's project.
+        """Read variables before the arguments (config.toml over plugin options), and no .env of the user's project.
 
-        With keys it is the other way round: what lies in an environment comes last.
+        For keys it is the reverse: those of an environment come last.
         """
         del dotenv_settings, file_secret_settings
         of_session = _WithoutKeys(settings_cls, _OfSession(settings_cls))
         return of_session, _WithoutKeys(settings_cls, env_settings), init_settings, env_settings
+
+    def of_provider(self, name: str) -> dict[str, str]:
+        """A provider's own settings by their short names (``model``, ``url``, ``key``, ...), the key in plain text."""
+        values = {own: getattr(self, f"{name}_{own}") for own in provider_row(name).settings}
+        return {own: value.get_secret_value() if own == "key" else value for own, value in values.items()}
+
+
+def _provider_fields() -> dict[str, Any]:
+    """The fields that the table of providers adds, for ``create_model``."""
+    return {
+        f"{row.name}_{own}": (SecretStr, Field(default=SecretStr(""), description=text))
+        if own == "key"
+        else (str, Field(default="", description=text))
+        for row in provider_rows().values()
+        for own, text in row.settings.items()
+    }
+
+
+if TYPE_CHECKING:
+
+    class Settings(_Common):
+        """What a person can change, with its default. An unknown name is an error, so that a typo is noticed."""
+
+else:
+    Settings = create_model("Settings", __base__=_Common, __module__=__name__, **_provider_fields())
+
+
+def _guards() -> dict[str, Guarded]:
+    marked = {
+        name: next((mark for mark in known.metadata if isinstance(mark, Guarded)), None)
+        for name, known in Settings.model_fields.items()
+    }
+    of_providers = {name: Guarded() for row in provider_rows().values() for name in row.guarded}
+    return {name: mark for name, mark in marked.items() if mark} | of_providers
+
+
+GUARDS = _guards()
+"""The settings that need a person's word, and which changes of them don't."""
 
 
 def _refuse_unknown(kinds: Iterable[str]) -> None:
@@ -245,20 +313,21 @@ def _refuse_unknown(kinds: Iterable[str]) -> None:
 LONGEST_CONFIG = 1 << 20
 """Bytes of a config.toml that are read: that of every setting has some 10 KB."""
 
-KEYS = frozenset(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)
+KEYS = frozenset(name for name, known in Settings.model_fields.items() if known.annotation is SecretStr)
 """Settings that are secret: masked wherever they are shown, and never taken from a file that others may read."""
 
 
 RETIRED_WHY = {
     "spool_max_days": "the age of an entry never deletes it, only spool_max_mb does",
+    "claude_code_config_dir": "write config_dir into the table [provider_options.claude_code]",
     **dict.fromkeys(Tuning.__annotations__, "it is fixed now"),
 }
-"""Settings of earlier versions, and why they are gone: a config.toml that still has one goes on working."""
+"""Settings of earlier versions, and why they were removed. A config.toml that has one still works."""
 RETIRED = frozenset(RETIRED_WHY)
 
 
 class _WithoutKeys(PydanticBaseSettingsSource):
-    """Another source's values, but for the keys."""
+    """Another source's values without the keys."""
 
     def __init__(self, settings_cls: type[BaseSettings], source: PydanticBaseSettingsSource) -> None:
         super().__init__(settings_cls)
@@ -294,9 +363,9 @@ def _with_variables(variables: Mapping[str, str]) -> Iterator[None]:
 def load_settings(home: Path | None, options: Mapping[str, str] | None = None) -> Settings:
     """Read the settings of one state folder.
 
-    ``options`` are the plugin's, as Claude Code passes them to hooks; config.toml outranks them, and
-    SUBCONSCIOUS_* variables outrank both, first those of the session, which stand among the options by their full
-    names. Raises SettingsError with the key and the file that hold a bad value.
+    ``options`` are the plugin's, as Claude Code passes them to hooks, and the session's variables under their full
+    names. The order of priority is: the session's variables, the process's variables, config.toml, the options. Raises
+    SettingsError with the name and the file of a bad value.
     """
     variables = {name: value for name, value in (options or {}).items() if name.startswith(PREFIX)}
     with _with_variables(variables):
@@ -324,7 +393,7 @@ def _load_settings(home: Path | None, options: Mapping[str, str]) -> Settings:
 def require_written(home: Path) -> None:
     """Raise SettingsError for a config.toml of zero bytes.
 
-    That is what a crash leaves of a file that was being written; with the defaults, what was switched off would be on.
+    A crash while the file is written leaves it empty; the defaults would switch on what the user had switched off.
     """
     config = home / "config.toml"
     if config.exists() and config.stat().st_size == 0:
@@ -338,7 +407,7 @@ def keys_in_config(home: Path, otherwise: frozenset[str] = frozenset()) -> froze
         return frozenset()
     try:
         values = tomllib.loads(read_regular(config, LONGEST_CONFIG).decode("utf-8"))
-        # What is wrong with the file is told when its settings are loaded.
+        # An error in the file is reported when its settings are loaded.
         return frozenset() if is_open(config) else frozenset(name for name in KEYS if values.get(name))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         return otherwise
@@ -350,7 +419,7 @@ def is_open(config: Path) -> bool:
 
 
 def _without_open_keys(config: Path, values: dict[str, Any]) -> dict[str, Any]:
-    """A key that others may read is not used: whoever put it there must hear of it, and not from a bill."""
+    """Drop keys that other users can read, with a warning, so that the owner notices before a stranger uses them."""
     exposed = sorted(KEYS & set(values))
     if not exposed or not is_open(config):
         return values

@@ -1,11 +1,11 @@
-"""Numbers that shape the product and that no user has a reason to change.
+"""Values that shape the product and that no user has a reason to change.
 
-They are read like settings (``settings.rrf_k``), and can't be set: a config.toml that names one is told so.
+They are read like settings (``settings.rrf_k``) and can't be set: for a config.toml that names one, the log has a line.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 
 class Tuning:
@@ -129,7 +129,7 @@ class Tuning:
     """The same for brainstorming."""
 
     recall_first: ClassVar[float] = 0.65
-    """Relevance from which what is pinned, approved or summed up leads."""
+    """Relevance from which pinned, approved and summary memories come first."""
 
     ranking_decay: ClassVar[float] = 0.01
     """A day's decay in the ranking."""
@@ -159,7 +159,7 @@ class Tuning:
     """Score from which a memory is project knowledge."""
 
     observe_from: ClassVar[float] = 4
-    """Score from which it is in what is rendered."""
+    """Score from which a memory is in the rendered files."""
 
     rendered_memories: ClassVar[int] = 200
     """Memories in one rendered file at most."""
@@ -168,7 +168,7 @@ class Tuning:
     """Sessions in which trouble recurs to be a pattern."""
 
     provider_patience_seconds: ClassVar[float] = 20
-    """The longest pause between tries; who is told to wait longer waits as a job."""
+    """The longest pause between tries; longer retry-after delays become jobs."""
 
     breaker_failures: ClassVar[int] = 5
     """Failures in a row that rest a provider."""
@@ -198,7 +198,7 @@ class Tuning:
     """Pause between two sweeps of the spool."""
 
     known_summaries: ClassVar[int] = 20
-    """Memories it is told of, so as not to repeat them."""
+    """Known memories that a model is shown, so that it does not repeat them."""
 
     surface_relevance: ClassVar[float] = 0.6
     """Relevance from which one is given unasked."""
@@ -237,7 +237,7 @@ class Tuning:
     """Time one call may take."""
 
     provider_recheck_minutes: ClassVar[float] = 60
-    """Pause after a refused key (E050)."""
+    """Pause after a refused key."""
 
     rate_window_seconds: ClassVar[float] = 60
     """The minute of the two above."""
@@ -256,3 +256,93 @@ class Tuning:
 
     job_timeout_seconds: ClassVar[float] = 120
     """Time one job may take."""
+
+    calibration: ClassVar[bool] = True
+    """Correct stated confidence by what the user decided."""
+
+    review_threshold: ClassVar[float] = 0.7
+    """Confidence from which a statement is queued for review; below, it is discarded."""
+
+    session_captures: ClassVar[int] = 15
+    """Captures that one session may add, the strongest first."""
+
+    model_scores: ClassVar[Literal["keep", "five"]] = "keep"
+    """How a model scores what it finds: one score, or five whose weighted sum counts."""
+
+    chunk_tokens: ClassVar[int] = 50_000
+    """Tokens of a transcript that a model reads at once."""
+
+    refine_pause_seconds: ClassVar[float] = 30
+    """Pause after the provider could not be asked; doubles with every failure."""
+
+    session_tokens: ClassVar[int] = 300
+    """Tokens given in one session after its start, over all its memories."""
+
+    surface_due: ClassVar[bool] = True
+    """Give a memory when the date that it names has come."""
+
+    feedback: ClassVar[bool] = True
+    """Rank by whether answers used the memories that they were given."""
+
+    mark_outdated: ClassVar[bool] = True
+    """Mark a memory whose files have changed since."""
+
+    mark_branches: ClassVar[bool] = True
+    """Mark a memory from a branch that is not merged."""
+
+    trust_marks: ClassVar[bool] = True
+    """Show how far a memory can be trusted, and what it conflicts with."""
+
+    link_limit: ClassVar[int] = 20
+    """Links that are found for one memory at most."""
+
+    fusion: ClassVar[Literal["relative", "rrf", "nexus"]] = "relative"
+    """How the results of several engines are combined."""
+
+    reword_seconds: ClassVar[float] = 3
+    """Time that a search waits for a model's words."""
+
+    tier: ClassVar[Literal["minimal", "compact", "standard", "full"]] = "standard"
+    """How much of each memory a recall shows, unless it asks for another tier."""
+
+    recall_budget: ClassVar[Literal["lean", "balanced", "deep"]] = "balanced"
+    """How far a search looks and how much text it returns, unless it asks for another budget."""
+
+    recall_mode: ClassVar[Literal["preset", "any", "auto", "execution", "planning", "brainstorming"]] = "preset"
+    """From which relevance on results are shown; `auto` derives it from the question."""
+
+    archive_below: ClassVar[float] = 0.3
+    """Value below which an unused memory is archived."""
+
+    archive_patience: ClassVar[float] = 1
+    """Half-lives of its kind that a memory stays unused in any case; 0: the formula alone."""
+
+    provider_attempts: ClassVar[int] = 4
+    """Tries of a call before its job waits."""
+
+    requests_per_minute: ClassVar[int] = 60
+    """Calls of one provider in any minute."""
+
+    tokens_per_minute: ClassVar[int] = 100_000
+    """Tokens of one provider in any minute."""
+
+    breaker_seconds: ClassVar[float] = 60
+    """How long a provider that failed repeatedly is not asked."""
+
+    dedupe: ClassVar[bool] = True
+    """Merge a repeated statement into its memory."""
+
+    native_batch_seconds: ClassVar[float] = 60
+    """Pause between two looks at the state of a batch."""
+
+    maintenance: ClassVar[bool] = True
+    """Nightly, weekly and monthly upkeep."""
+
+    maintenance_quiet_seconds: ClassVar[float] = 120
+    """Time without prompts and commands that upkeep waits for."""
+
+    maintenance_share: ClassVar[float] = 0.25
+    """Share of one processor's time that upkeep may take."""
+
+    job_attempts: ClassVar[int] = 5
+    """Tries before a job is set aside as failed."""

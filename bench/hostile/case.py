@@ -17,6 +17,7 @@ from pathlib import Path
 import bench.hostile
 from bench.crash import kill_processes_of
 from bench.sessions import Speaker
+from bench.tuned_daemon import tuned_command, write_config
 from subconscious import client
 from subconscious.home import Home
 
@@ -53,9 +54,7 @@ class Stage:
 
     def configure(self, **values: object) -> None:
         """Write config.toml; no embedder unless the case asks for one."""
-        lines = {"embedder": '"none"', "link_limit": 0, **{name: str(value).lower() for name, value in values.items()}}
-        text = "".join(f"{name} = {value}\n" for name, value in lines.items())
-        (self.home.root / "config.toml").write_text(text)
+        write_config(self.home, {"embedder": '"none"', "link_limit": 0, **values})
 
     def start(self) -> None:
         """Start the daemon of this stage and wait until it answers."""
@@ -114,6 +113,7 @@ def stage() -> Iterator[Stage]:
     made = Stage(folder, Home(folder / "home"))
     made.home.make()
     made.configure()
+    client.daemon_command = tuned_command
     try:
         yield made
     finally:

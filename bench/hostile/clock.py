@@ -143,7 +143,7 @@ def stop(stage: Stage) -> None:
 @case("clock", "one night with a clock ten years ahead archives nothing and expires nothing", quick=False)
 def ten_years_ahead(stage: Stage) -> None:
     faketime()
-    stage.configure(maintenance_quiet_seconds=0.1, maintenance_share=1, dedupe="false")
+    stage.configure(maintenance_quiet_seconds=0.1, maintenance_share=1, dedupe=False)
     stage.start()
     for session in range(4):
         speaker = stage.speaker()

@@ -110,7 +110,7 @@ def variables_of_a_session(stage: Stage) -> None:
         stage,
         "first",
         SUBCONSCIOUS_OPENAI_KEY=secret,
-        SUBCONSCIOUS_JOB_ATTEMPTS="7",
+        SUBCONSCIOUS_REVIEW_EXPIRY_DAYS="77",
         SUBCONSCIOUS_OPENAI_URL="http://127.0.0.1:9/v1",
         PYTHONPATH=str(stage.folder),
         LD_PRELOAD=str(stage.folder / "none.so"),
@@ -118,13 +118,13 @@ def variables_of_a_session(stage: Stage) -> None:
     )
     taught(stage, session)
     settings = client.call(stage.home, "status")["settings"]
-    taken = settings["job_attempts"]
-    hold(taken != 7 and not settings["openai_url"], f"the daemon took {taken} attempts")
+    taken = settings["review_expiry_days"]
+    hold(taken != 77 and not settings["openai_url"], f"the daemon took {taken} days")
     kept = b"".join(file.read_bytes() for file in stage.home.root.rglob("*") if file.is_file())
     hold(secret.encode() not in kept, "the key was written to the state folder")
     if sys.platform == "linux":
         environment = Path(f"/proc/{client.call(stage.home, 'status')['pid']}/environ").read_bytes()
-        for word in (secret, "JOB_ATTEMPTS", "LD_PRELOAD", "NODE_OPTIONS", str(stage.folder / "none.so")):
+        for word in (secret, "EXPIRY_DAYS", "LD_PRELOAD", "NODE_OPTIONS", str(stage.folder / "none.so")):
             hold(word.encode() not in environment, f"the daemon's environment has {word}")
 
 

@@ -1,4 +1,4 @@
-"""What the model may say to a tool. Bounded: what the daemon would refuse is refused with the same words here."""
+"""The arguments of the tools for the model, with their limits. Errors have the same words as those of the daemon."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 TierName = Literal["minimal", "compact", "standard", "full"]
-"""How much is told of each memory."""
+"""How much of each memory is returned."""
 
 WORDY = 10_000
 MOST_IDS = 10
@@ -19,13 +19,13 @@ Depth = Annotated[int, Field(ge=1, le=3)]
 
 
 class Arguments(BaseModel):
-    """The arguments of one tool; others are refused, so that a mistake does not pass unseen."""
+    """The arguments of one tool. Unknown ones are refused, so that a mistake is noticed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @classmethod
     def schema_of(cls) -> dict[str, Any]:
-        """The JSON schema that the model reads, without what only costs tokens."""
+        """Return the JSON schema that the model reads, without the parts that only cost tokens."""
         whole = cls.model_json_schema()
         fields = {name: _terse(field) for name, field in whole.get("properties", {}).items()}
         required = {"required": whole["required"]} if "required" in whole else {}
@@ -33,7 +33,7 @@ class Arguments(BaseModel):
 
 
 def _terse(field: dict[str, Any]) -> dict[str, Any]:
-    """A field's type, choices and description: bounds are told by the refusal of what exceeds them."""
+    """A field's type, choices and description, without its limits: the error for a value beyond them names them."""
     kept = {key: field[key] for key in ("type", "enum", "description") if key in field}
     return kept | ({"items": {"type": field["items"]["type"]}} if "items" in field else {})
 
@@ -43,14 +43,14 @@ class Nothing(Arguments):
 
 
 class Paged(Arguments):
-    """A part of a longer answer: from ``offset``, which is the ``next`` of the part before."""
+    """A part of a longer answer: from ``offset``, which is the ``next`` of the previous part."""
 
     limit: int = Field(default=10, ge=1, le=50)
     offset: int = Field(default=0, ge=0, le=1000, description="`next` of the page before")
 
 
 class Manner(Arguments):
-    """How sure and how thorough; what is left out is a setting."""
+    """How sure and how thorough the answer should be; an argument that is left out follows the settings."""
 
     mode: Literal["any", "auto", "execution", "planning", "brainstorming"] = Field(
         default="auto", description="how sure and how many"
@@ -58,12 +58,12 @@ class Manner(Arguments):
     budget: Literal["lean", "balanced", "deep"] = "balanced"
 
     def manner(self) -> dict[str, str]:
-        """What the daemon is asked for: what was said alone."""
+        """Return the arguments that were given, as the daemon takes them."""
         return {name: getattr(self, name) for name in ("mode", "budget") if name in self.model_fields_set}
 
 
 class Task(Manner):
-    """What somebody is about to do."""
+    """A task that is about to be done."""
 
     task: Words
     tokens: int = Field(default=2000, ge=200, le=4000)
@@ -71,7 +71,7 @@ class Task(Manner):
 
 
 class Narrowed(Paged):
-    """What narrows a search or a list."""
+    """The filters of a search or a list."""
 
     kind: str = Field(default="", max_length=40, description="decision, preference, lesson, dead_end, ...")
     file: str = Field(default="", max_length=WORDY)
@@ -81,7 +81,7 @@ class Narrowed(Paged):
     tier: TierName = "minimal"
 
     def filters(self) -> dict[str, str | list[str] | None]:
-        """What narrows, as the daemon is asked for it."""
+        """Return the filters as arguments of a request to the daemon."""
         said = {name: getattr(self, name) or None for name in ("kind", "file", "branch", "since")}
         return said | {"tags": [self.tag] if self.tag else None}
 
@@ -126,7 +126,7 @@ class Linked(Arguments):
 
 
 class Walk(Arguments):
-    """A memory, and how far to go from it."""
+    """A memory, and how far to follow its links."""
 
     id: Id
     depth: Depth = 3
@@ -152,7 +152,7 @@ class SessionId(Arguments):
 
 
 class Statement(Arguments):
-    """What is to be remembered."""
+    """A statement to remember."""
 
     text: Words
     kind: str = Field(default="", max_length=40)

@@ -1,7 +1,7 @@
-"""The one way out: whatever a tool answers is made harmless and framed as quoted data.
+"""Every answer of a tool passes through here: its texts are neutralised and framed as quoted data.
 
-A client may give the model the structured answer, the text, or both, so each of them stands in the frame; and since
-the frame is the one that is cut out of transcripts, what was told is never learned as new.
+A client may give the model the structured answer, the text, or both, so both are framed. It is the frame that is cut
+out of transcripts, so an answer is never learned as a new statement.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ OPENS, CLOSES = "note", "end"
 
 
 def framed(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer, harmless, between the frame's two ends."""
+    """Return the answer with its texts neutralised, between the opening and the closing of the frame."""
     return {OPENS: OPENING.rstrip(), **harmless(answer), CLOSES: CLOSING}
 
 
 def harmless(value: Any) -> Any:
-    """The value with every text in it made harmless."""
+    """Return the value with every text in it neutralised."""
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, Mapping):
@@ -30,7 +30,7 @@ def harmless(value: Any) -> Any:
 
 
 def as_text(structured: Mapping[str, Any]) -> str:
-    """A framed answer for clients that show text."""
+    """Return a framed answer as text, for clients that show text."""
     inner = {name: value for name, value in structured.items() if name not in (OPENS, CLOSES)}
     return "\n".join((structured[OPENS], *_lines(inner), structured[CLOSES]))
 

@@ -82,7 +82,7 @@ class Instructions:
         return known[1]
 
     def _files(self, config: Path, folder: str) -> Iterator[tuple[Path, bool]]:
-        """The files that a session may be told of, each with whether it is loaded at the start."""
+        """The files that a session may read, and for each whether it is loaded at the start."""
         place = Path(os.path.realpath(folder))
         for path in _instruction_files(config, place):
             yield from ((one, True) for one in self._with_imports(path, (place, config), DEEPEST))

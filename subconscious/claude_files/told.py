@@ -1,4 +1,4 @@
-"""Whether a session is told something already: compares a memory's sentences with those of other texts. Pure."""
+"""Whether a session knows a statement already: compares a memory's sentences with those of other texts. Pure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OPENING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One sentence of a file. ``loaded``: every session is told it when it begins, not only when it looks."""
+    """One sentence of a file. ``loaded``: every session reads it at its start, not only on request."""
 
     text: str
     source: str

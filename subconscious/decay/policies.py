@@ -1,4 +1,4 @@
-"""The policies: which factors, combined how. To add one, add a row; the property tests run over all of them."""
+"""The policies: their factors, and how these are combined. To add one, add a row; the property tests cover it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from subconscious.decay.facts import DAY, IMPORTANCE, Facts, Terms, days_since
 Combiner = Callable[[Mapping[str, float], Terms], float]
 
 STATES = (("hot", 0.80), ("warm", 0.25), ("cold", 0.05), ("dormant", 0.0))
-"""From which value on a memory is what. What is active and lies below all of them is dormant."""
+"""The states by minimum value. An active memory below all of them is dormant."""
 
 LONGEST = 20 * 365
 """Days beyond which nobody asks when a memory will fade."""
@@ -89,7 +89,7 @@ def assess(policy: Policy, facts: Facts, now: float, terms: Terms) -> Verdict:
 
 
 def _fixed(facts: Facts, terms: Terms) -> Verdict | None:
-    """What no policy decides: what never decays, and what a person has given up."""
+    """The cases that no policy decides: memories that never decay, and deprecated ones."""
     if facts.pinned:
         return Verdict(1.0, {}, "pinned")
     if facts.importance in ("constitutional", "deprecated"):
@@ -100,7 +100,7 @@ def _fixed(facts: Facts, terms: Terms) -> Verdict | None:
 
 
 def patience(facts: Facts, terms: Terms) -> float:
-    """Days that a memory stays whatever its value: its kind's half-life, or none once it is superseded."""
+    """Days that a memory stays with any value: its kind's half-life, or none once it is superseded."""
     half_life = terms.half_life(facts.kind)
     if half_life is None or facts.superseded:
         return 0.0
@@ -108,14 +108,14 @@ def patience(facts: Facts, terms: Terms) -> float:
 
 
 def due(policy: Policy, facts: Facts, now: float, terms: Terms) -> bool:
-    """Whether a memory is to be archived: little is left of it, and it was left alone for long enough."""
+    """Whether a memory is due to be archived: its value is low, and it was unused for long enough."""
     if assess(policy, facts, now, terms).value >= terms.below:
         return False
     return days_since(facts.alive_at, now) >= patience(facts, terms)
 
 
 def days_until_due(policy: Policy, facts: Facts, now: float, terms: Terms) -> int | None:
-    """In how many days a memory that nobody touches any more is to be archived; None: never, as far as one can see."""
+    """Return in how many days an unused memory becomes due; None: not within the horizon."""
     if not due(policy, facts, now + LONGEST * DAY, terms):
         return None
     low, high = -1, LONGEST  # never due at low, always at high: what is due stays so while nobody touches it

@@ -46,7 +46,7 @@ def _why(found: Automatic, settings: Settings) -> tuple[str, str]:
         return why, "subconscious status --settings # lower auto_threshold, then: subconscious accept-settings"
     if found.lowered:
         why = f"calibration: your decisions have lowered {found.lowered} statements that were sure enough as stated"
-        return why, "subconscious stats --calibration # calibration = false switches it off"
+        return why, "subconscious stats --calibration # shows the curve; with a lower auto_threshold more is stored"
     if found.suspect:
         return f"the poisoning check flagged {found.suspect} statements of yours", "subconscious review --limit 20"
     if found.sure:

@@ -1,4 +1,4 @@
-"""What a check is given, and what it answers."""
+"""The input and the results of a check."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIX = "subconscious doctor --fix"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One check's answer; a fault names the command that mends it."""
+    """The result of one check; a fault names the command that repairs it."""
 
     name: str
     ok: bool
@@ -29,7 +29,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Patient:
-    """What is examined."""
+    """The state folder to examine."""
 
     home: Home
     environ: Mapping[str, str]
@@ -41,12 +41,12 @@ Check = Callable[[Patient], Iterator[Finding]]
 
 
 def fine(name: str, detail: str) -> Finding:
-    """What is as it should be."""
+    """A result without a fault."""
     return Finding(name, ok=True, detail=detail)
 
 
 def fault(name: str, detail: str, remedy: str) -> Finding:
-    """What is not, and the command that mends it."""
+    """A fault, and the command that repairs it."""
     return Finding(name, ok=False, detail=detail, remedy=remedy)
 
 
@@ -56,7 +56,7 @@ def sh(path: Path | str) -> str:
 
 
 def settings_of(home: Home) -> Settings:
-    """The settings; where they can't be read, which is told already, those that they begin with."""
+    """The settings; the defaults if they are unreadable, which another check reports."""
     try:
         return load_settings(home.root)
     except SettingsError:

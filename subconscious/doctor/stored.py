@@ -1,4 +1,4 @@
-"""What is stored, and what waits to be."""
+"""Checks of the store and of the queue."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _leftovers(patient: Patient, health: Health) -> Iterator[Finding]:
 
 
 def _drifted(patient: Patient, health: Health) -> Iterator[Finding]:
-    """Whether what is derived agrees with what it is derived from; a database of before is looked at once migrated."""
+    """Check that derived data matches its source; an older database is checked after its migration."""
     if health.schema < migrations()[-1].version:
         return
     try:
@@ -115,7 +115,7 @@ def upkeep(patient: Patient) -> Iterator[Finding]:
             # What a clock ahead of now has postponed is no matter any more: the next run finds less to do.
             waiting = [one for one in postponed.waiting(connection) if one.since <= patient.now]
     except (sqlite3.Error, OSError):
-        return  # that the database can't be read is told already
+        return  # an unreadable database is reported already
     for one in waiting:
         deed = UPKEEP.get(one.name, one.name).format(affected=one.affected, total=one.total)
         detail = f"{deed}; a wrong clock would do that, so it waits until three more sessions have begun"
@@ -123,14 +123,14 @@ def upkeep(patient: Patient) -> Iterator[Finding]:
 
 
 def lost(patient: Patient) -> Iterator[Finding]:
-    """Entries that were dropped, or a disk that was full, until a session was told."""
+    """Report dropped entries and a full disk until a session has reported them."""
     if not patient.home.database.exists():
         return
     try:
         with reading(patient.home.database) as connection:
             found = losses.untold_in(connection)
     except (sqlite3.Error, OSError):
-        return  # that the database can't be read is told already
+        return  # an unreadable database is reported already
     for loss in found:
         remedy = f"df -h {sh(patient.home.root)}" if loss.action == losses.FULL else f"{DRAIN} # or raise spool_max_mb"
         yield fault("lost", f"{loss.told}; told once more when the next session starts", remedy)
@@ -144,7 +144,7 @@ def claude_notes(patient: Patient) -> Iterator[Finding]:
         with reading(patient.home.database) as connection:
             found = notes.report(connection)
     except (sqlite3.Error, OSError):
-        return  # that the database can't be read is told already, and one of before has no such table
+        return  # an unreadable database is reported already, and an older one has no such table
     if not settings_of(patient.home).claude_notes:
         yield fine("notes", "Claude Code's own are not read: claude_notes is off")
     elif found:

@@ -28,10 +28,10 @@ MAX_TOKENS = 256
 """What the model was trained for; the rest of a longer text isn't read."""
 
 TEXT_TOKENS, BEFORE_TOKENS = 80, 48
-"""What is read of a sentence that is judged, and of what came before it."""
+"""Tokens of a judged sentence, and of the text before it, that are read."""
 
 MIDDLE = "layer_norm_6"
-"""What the third of the six layers gives: the judge of typed sentences goes on from there."""
+"""The output of the third of the six layers, from which the judge of typed sentences continues."""
 
 REMEDY = (
     "remove the folder env/ of the state folder, so that the environment is made anew, "
@@ -48,7 +48,7 @@ class LocalEmbedder:
     remote = False
 
     def __init__(self, access: Access | None = None, weights: Path | None = None) -> None:
-        del access  # it needs nobody's leave
+        del access  # it needs no permission
         self._weights = weights
         self._loading = Lock()
         self._closed = False
@@ -70,7 +70,7 @@ class LocalEmbedder:
         self._ready()
 
     def unload(self) -> None:
-        """Free the model's memory; what is being embedded is finished first, and the next call loads it again."""
+        """Free the model's memory after the current batch; the next call loads it again."""
         self._session = None
         forget()
 
@@ -126,7 +126,7 @@ class LocalEmbedder:
         return found
 
     def close(self) -> None:
-        """Let the model go for good."""
+        """Release the model for good."""
         self._closed = True
         self._session = None
 
@@ -143,7 +143,7 @@ def _load(weights: Path | None) -> Any:
     except EmbedderError:
         raise
     except Exception as error:
-        # A missing package, a broken library, a full disk, the runtime's own types: recall goes on by words.
+        # A missing package, a broken library, a full disk, the runtime's own types: recall continues with words only.
         raise EmbedderError(f"the embedding model can't be loaded: {error}", REMEDY) from error
 
 
@@ -163,7 +163,7 @@ def _verified(weights: Path) -> bytes:
 
 def open_session(model: Path) -> Any:
     """Load an ONNX model, to be run on one core."""
-    # The runtime reports to its makers unless told not to before it is loaded; "1" is its documented way to say so.
+    # The runtime sends telemetry unless this is set before it is loaded; "1" is the documented value.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 

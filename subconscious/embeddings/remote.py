@@ -22,7 +22,7 @@ PROBE = "The quick brown fox jumps over the lazy dog."
 """What is embedded to see whether key and model are accepted, and how long the model's vectors are."""
 
 BLANK = "-"
-"""Stands for a text without a word: the makers refuse an empty one."""
+"""Replaces an empty text, which the servers refuse."""
 
 LEAST = 256
 """Characters to which a text is cut at the most: a model that refuses fewer refuses something else."""

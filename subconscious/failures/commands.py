@@ -10,7 +10,7 @@ from dataclasses import dataclass
 LONGEST = 2000
 """Characters of a command that is looked at: longer ones are scripts."""
 MOST_WORDS = 8
-"""Words of a command that can be told in a sentence."""
+"""Words of a command that a sentence can contain."""
 MOST_PLAIN = 3
 """Words behind the program that may name subcommands, tasks or scripts; further ones are arguments."""
 
@@ -24,14 +24,14 @@ _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]*\w")
 _FILE = re.compile(r".*(?:/|\.[A-Za-z]\w{0,5}\Z).*|[.~]{1,2}", re.DOTALL)
 _OPERATORS = frozenset({"&&", "||", "|", ";", "&", "|&", ";;"})
 _FILTERS = frozenset("awk cat cut grep head jq less more rg sed sort tail tee tr uniq wc".split())
-"""Programs that only show a part of what stands before them in a pipe."""
+"""Programs that only filter the output of the command before them in a pipe."""
 _ASIDE = frozenset("cd echo export printf pushd popd pwd set sleep true".split())
 """Commands beside the one that matters."""
 _TRANSPARENT = frozenset("command env nice nohup stdbuf time timeout".split())
 
 TEXT, PATH, NUMBER, URL, WORD = "<text>", "<path>", "<number>", "<url>", "<word>"
 _TEXT_MARK = "__a_text__"
-"""Stands for a here-document while a line is taken apart: the placeholders' brackets would be redirections."""
+"""Replaces a here-document while a line is split: the brackets of placeholders would be redirections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +50,17 @@ class Command:
 
     @property
     def text(self) -> str:
-        """The command as it is told."""
+        """The command as a sentence shows it."""
         return " ".join(self.shape)
 
     @property
     def program(self) -> str:
-        """What it runs."""
+        """The program."""
         return self.shape[0]
 
 
 def only(command: str) -> Command | None:
-    """The one command of a line, or None where there are several, or none that can be told."""
+    """Return the only command of a line; None if there are several, or none that can be shown."""
     found = parse(command)
     return found[0] if len(found) == 1 else None
 
@@ -75,7 +75,7 @@ def quotable(command: str) -> str:
 
 
 def parse(command: str) -> tuple[Command, ...]:
-    """The commands of a line whose success the line's success shows; empty for scripts and what is too long."""
+    """Return the commands that succeeded if the line did; empty for scripts and lines that are too long."""
     line = _MESSAGE.sub(_TEXT_MARK, command.strip()).replace("\\\n", " ")
     if len(line) > LONGEST or "\n" in line or "<<" in line or "$(" in line or "`" in line:
         return ()
@@ -170,7 +170,7 @@ def _shape(words: Sequence[str], *, with_paths: bool = False) -> tuple[str, ...]
 
 
 def _told(word: str) -> str:
-    """A word as it is told: itself where it names an option or a subcommand, else what sort of thing it is."""
+    """Return a word as a sentence shows it: itself for an option or a subcommand, else a placeholder for its type."""
     if word == _TEXT_MARK:
         return TEXT
     if word == "--" or _FLAG.fullmatch(word):
@@ -188,7 +188,7 @@ def _told(word: str) -> str:
 
 
 def placeholder(word: str) -> str:
-    """The placeholder that a word is told as, "" where it stands for itself."""
+    """Return the placeholder of a word, "" where the word is shown itself."""
     told = _told(word)
     return told if told != word and told.startswith("<") else ""
 

@@ -7,7 +7,7 @@ import re
 from subconscious.failures.commands import PATH, TEXT, URL, Command, placeholder
 
 LONGEST_SLOT = 120
-"""Characters of a command or a path that stands in a sentence."""
+"""Characters of a command or a path in a sentence."""
 
 FETCHING = frozenset(
     """apt apt-get aria2c brew bunx choco conda corepack curl deno dnf docker easy_install ftp gem gsutil helm http
@@ -91,7 +91,7 @@ def hazard(way_out: Command, failed: Command | None = None) -> str:
 
 
 def _hidden(way_out: Command, failed: Command | None) -> str:
-    """Say why what stands behind a placeholder needs a person: nobody who is told the command sees it."""
+    """Return why the value of a placeholder needs a person, because the shown command hides it."""
     known = failed.words if failed is not None else ()
     new = [sort for word in way_out.words[1:] if word not in known and (sort := placeholder(word))]
     if TEXT in new or URL in new:
@@ -114,7 +114,7 @@ def _skips_what_failed(way_out: Command, failed: Command) -> bool:
 
 
 def doubtful(*slots: str) -> str:
-    """Say why words that would be told need a person: an address, something like a sentence, odd characters; or ""."""
+    """Return why shown words need a person: an address, text like a sentence, odd characters; or ""."""
     for slot in slots:
         if len(slot) > LONGEST_SLOT:
             return "a name in it is very long"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator
 
 MOST_LINES = 60
-"""Lines at either end of an output that are looked at: what failed stands there."""
+"""Lines at each end of an output that are read: the failure is reported there."""
 LONGEST_LINE = 300
 MOST_SIGNATURES = 8
 FEWEST_WORDS = 2
@@ -40,7 +40,7 @@ USAGE = re.compile(
 )
 """Errors that tell of the call and not of the work: what was called is not there, or not so."""
 USAGE_LINES = 4
-"""Lines from either end in which an error of the call stands; in the middle of a long output it is somebody else's."""
+"""Lines from each end that may contain the error of the call; errors in the middle of a long output are others'."""
 
 
 def signatures(output: str) -> tuple[str, ...]:

@@ -10,14 +10,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
+from zlib import crc32
 
 from subconscious.links.reading import Reading, Sentence, stems, worth
 from subconscious.text import vocabulary
 from subconscious.text.claims import gives_another_value
 from subconscious.text.same_statement import differences, same_statement
 
-VERSION = 3
-"""Raised with every change of rules or weights: memories are searched again."""
+RULES = 3
+"""Raise it with every change of this code or of the weights, so that memories are searched again. A changed row of CUES
+does that by itself: see VERSION."""
 
 LONGEST = 40
 """Words up to which a text states one thing; what long documents mention in passing is no relation."""
@@ -138,6 +140,9 @@ CUES = (
         least=0.5,
     ),
 )
+
+VERSION = f"{RULES}-{crc32(repr(CUES).encode()):08x}"
+"""Of the rules with which memories were searched: another version searches them again."""
 
 _FUNCTION = frozenset(
     "in out on off up down with without over under above below before after get set yes no end".split()

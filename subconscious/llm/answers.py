@@ -62,7 +62,7 @@ class Answers:
         except sqlite3.OperationalError:
             raise  # a full disk, say: the answer is there to be read again
         except Exception as error:
-            # Whatever broke on this answer would break on the next one too: the request ends here.
+            # Any error with this answer would recur with the next one, so the request ends here.
             log.exception("the answer to %s %s can't be used", request.purpose, request.key)
             await self._bury(request, f"its answer can't be used: {type(error).__name__}: {error}", outcome)
             return
@@ -86,7 +86,7 @@ class Answers:
         except sqlite3.OperationalError:
             raise
         except Exception:
-            # Whatever the one who asked makes of it, the request must not be asked for ever.
+            # Any error of the caller must end the request, or it would be repeated for ever.
             log.exception("nobody could be told that %s %s is given up", request.purpose, request.key)
             await self._bury_with(request, reason, outcome, _nothing)
         purpose.after()

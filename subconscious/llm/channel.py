@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from time import monotonic, time
 from typing import Any
 
-from pydantic import BaseModel, SecretStr
+from pydantic import BaseModel
 
 from subconscious.errors import (
     BadRequestError,
@@ -23,19 +23,14 @@ from subconscious.errors import (
 from subconscious.llm.breaker import Breaker
 from subconscious.llm.limiter import Limiter, Turn, Window
 from subconscious.llm.spending import Purse, Sold, Spending
-from subconscious.providers import Access, Provider, Reply, Request, Usage, needs_key
+from subconscious.provider_table import provider_row
+from subconscious.providers import Access, Provider, Reply, Request, Usage
 from subconscious.providers.prices import default_model
 from subconscious.providers.structured import answer
 from subconscious.settings import Settings
 from subconscious.store.spend import Call, Outcome
 
 Opener = Callable[[str, Access], Provider]
-
-AT_ONCE = 16
-"""Calls of one provider that are under way at once; its connections are about twice as many."""
-
-CHILDREN_AT_ONCE = {"claude_code": 1}
-"""Where a call is a process: who waits for his turn there would use up the call's time."""
 
 CHECK_SECONDS = 5.0
 """Time that a check of key and model may take."""
@@ -77,7 +72,7 @@ class Channel:
         self.limiter = Limiter(
             Window(settings.requests_per_minute, settings.tokens_per_minute, settings.rate_window_seconds)
         )
-        self.at_once = asyncio.Semaphore(CHILDREN_AT_ONCE.get(name, AT_ONCE))
+        self.at_once = asyncio.Semaphore(provider_row(name).at_once)
         self.breaker = Breaker(settings.breaker_failures, settings.breaker_seconds)
         self._settings = settings
         self._opener = opener
@@ -98,7 +93,7 @@ class Channel:
     @property
     def has_key(self) -> bool:
         """Whether it has a key, or needs none."""
-        return bool(self.access.key) or not needs_key(self.name, self.access.base_url)
+        return bool(self.access.key) or not provider_row(self.name).needs_key(self.access.base_url)
 
     @property
     def refused(self) -> KeyRefusedError | None:
@@ -272,7 +267,7 @@ class Metered:
             await asyncio.shield(receipt.cancelled())
             raise
         except Exception as error:
-            # Of every failure, an SDK's own too, the breaker hears and the record is closed; then it goes on its way.
+            # Any failure, also an SDK's own, has to reach the breaker and close the record before it is raised again.
             if isinstance(error, ProviderError) and not isinstance(error, UnavailableError):
                 breaker.succeeded()
             else:
@@ -356,19 +351,15 @@ def may_be_charged(error: Exception) -> bool:
 
 def access(name: str, settings: Settings) -> Access:
     """What the settings say of a provider."""
-    key = getattr(settings, f"{name}_key", SecretStr(""))
+    own = settings.of_provider(name)
+    options = {option: value for option, value in own.items() if value and option not in ("model", "key", "url")}
     return Access(
-        model=getattr(settings, f"{name}_model", "") or default_model(name),
-        key=key.get_secret_value(),
-        base_url=getattr(settings, f"{name}_url", ""),
+        model=own.get("model") or default_model(name),
+        key=own.get("key", ""),
+        base_url=own.get("url", ""),
         timeout=settings.provider_timeout_seconds,
-        options=_options(name, settings),
+        options=options | settings.provider_options.get(name, {}),
     )
-
-
-def _options(name: str, settings: Settings) -> dict[str, Any]:
-    own = {option: getattr(settings, f"{name}_{option}", "") for option in ("command", "config_dir")}
-    return {option: value for option, value in own.items() if value} | settings.provider_options.get(name, {})
 
 
 def _pause(error: RateLimitedError | UnavailableError, attempt: int) -> float:

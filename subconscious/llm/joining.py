@@ -88,7 +88,7 @@ class Joiner:
             for number, value in found.items():
                 _settle(waiting[number - 1][1], value)
             await asyncio.gather(*(self._alone(request, answer, purse) for request, answer in alone))
-        except Exception as error:  # noqa: BLE001 - whatever it was, those who wait must hear of it
+        except Exception as error:  # noqa: BLE001 - the waiting callers must get any error
             for _, answer in waiting:
                 _settle(answer, error)
         finally:

@@ -1,4 +1,4 @@
-"""What only shows beside what is known: whose words they are, what the store holds, what was refused before."""
+"""Checks that need context: the origin of the words, the stored memories, earlier rejections."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def beside(
 
 
 def _mismatch(candidate: Candidate) -> Finding | None:
-    """A file that tells what the user wants is not the user."""
+    """A file that claims a wish of the user is not the user."""
     claim = _CLAIM.search(candidate.content) if candidate.origin is Origin.TOOL else None
     if claim is None:
         return None
@@ -94,10 +94,10 @@ def _refused(candidate: Candidate, lessons: Iterable[Lesson]) -> Finding | None:
 
 
 def _repeats(content: str, mine: frozenset[int], lesson: Lesson) -> bool:
-    """Whether a text says again what was refused: in the same runs of words, or in others that say the same.
+    """Whether a text repeats a rejected statement: with the same runs of words, or with the same meaning.
 
-    The statement that turns a refused one round is not refused; what is turned twice ("enable", "never disable") is
-    as it was. Another number, name or place is no way past a lesson: whoever attacks changes these first.
+    The negation of a rejected statement is not refused; a double negation ("enable", "never disable") is. Another
+    number, name or place makes no difference, because an attacker changes these first.
     """
     if len(differences(content, lesson.content) & _TURNED) == 1:
         return False
@@ -109,7 +109,7 @@ _TURNED = frozenset(("negation", "opposite"))
 
 
 def prints(text: str) -> list[int]:
-    """Hashes of the words that stand together in a text, its disguises off; of a short one, of all its words."""
+    """Return hashes of the runs of words in a text without its disguises; of a short text, of all its words."""
     words = [word.casefold() for word in _WORD.findall(views(text)[0].text)]
     runs = [words[at : at + TOGETHER] for at in range(max(1, len(words) - TOGETHER + 1))] if words else []
     return sorted({zlib.crc32(" ".join(run).encode("utf-8", "replace")) for run in runs})[:MOST_PRINTS]

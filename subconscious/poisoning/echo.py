@@ -1,7 +1,6 @@
-"""Whether an assistant's words are a tool's: what a file said stays the file's when it is said again.
+"""Finds words of the assistant that repeat a tool: the origin of repeated text is the tool.
 
-Only what is said again in nearly the same words can be seen. What is told in other words can't; the gate and the
-patterns are there for that.
+Only repetitions in nearly the same words are found. For other wordings there are the gate and the patterns.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ _THING = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+|:\s+")
 _EXTENSION = re.compile(r"\.\w{1,8}\Z")
 _LABEL = re.compile(r"[^:?\n]{3,150}(?::|\?) ")
-"""What stands before a statement: the request that it answers, or a heading."""
+"""Text before a statement: the request that it answers, or a heading."""
 
 _PROGRAMS = (
     "apt|apt-get|bash|brew|bun|bundle|bunx|cargo|chmod|chown|composer|curl|deno|docker|docker-compose|export|gem|gh|git|"
@@ -71,12 +70,12 @@ _BARE = (
     r"|set|x)\b[\w ./:=@-]{0,80})"
 )
 _COMMAND = re.compile(f"{_QUOTED}|{_BARE}")
-"""What a shell could run: a quoted command with arguments, or one that is told without quotes."""
+"""Text that a shell could run: a command with arguments, with or without quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A candidate with the origin that its words have, and what its transcript says about where they came from.
+    """A candidate with the origin of its words, and the evidence for it in the transcript.
 
     ``copied`` is the longest run of prose words that a tool had said before, ``retold`` the largest share of one of its
     sentences that a tool had said in one place. ``grounded``: a tool named something that it names. ``foreign`` are its
@@ -108,7 +107,7 @@ def traced(candidates: Iterable[Candidate], confirmed: Collection[str] = ()) -> 
 def trace(
     candidates: Iterable[Candidate], confirmed: Collection[str] = (), spoken: Collection[str] = ()
 ) -> list[Traced]:
-    """Return the candidates with where their words come from; a transcript is read once.
+    """Return the candidates with the origin of their words; a transcript is read once.
 
     ``spoken`` are the turns of the assistant itself: what it says after a tool has answered counts as that tool's, but
     may be worded by the assistant all the same.
@@ -175,7 +174,7 @@ def _is_typed(candidate: Candidate, said: _First) -> bool:
 
 
 def _copied(text: str, said: _First, place: int) -> int:
-    """Return how many words of prose, names apart, stand in a row in a text that a tool had said before."""
+    """Return the longest run of prose words, names apart, in an earlier output of a tool."""
     words, longest = words_of(text[:LONGEST]), 0
     begin = end = 0
     for at, run in enumerate(_runs(text)):
@@ -250,7 +249,7 @@ def _texts(candidate: Candidate) -> tuple[str, str]:
 
 
 def _sentences_of(candidate: Candidate) -> Iterator[frozenset[str]]:
-    """Give the prose words of each sentence that has enough of them to be recognised."""
+    """Yield the prose words of each sentence that has enough of them to be recognised."""
     for sentence in _SENTENCE.split(candidate.content):
         roots = frozenset(root(word.lower()) for word in content_words(sentence) if not is_name(word))
         if len(roots) >= FEWEST:
@@ -258,10 +257,10 @@ def _sentences_of(candidate: Candidate) -> Iterator[frozenset[str]]:
 
 
 def _claims_of(candidate: Candidate) -> Iterator[frozenset[str]]:
-    """Give what a content claims: the words of its sentences, and of a path the name of its file.
+    """Yield what a content claims: the words of each sentence, with the file name in place of a path.
 
-    A heading or a fragment is no claim of its own, since its few words stand together in any long text: it is joined
-    with the sentence behind it.
+    A heading or a fragment is no claim of its own, because its few words occur together in any long text: it is joined
+    with the next sentence.
     """
     claims: list[frozenset[str]] = []
     short: frozenset[str] = frozenset()
@@ -281,7 +280,7 @@ def _roots(sentence: str) -> frozenset[str]:
 
 
 def _things(candidate: Candidate) -> Iterator[Words]:
-    """Give the source files and symbols that a candidate's content names."""
+    """Return the source files and symbols that a candidate's content names."""
     for match in _THING.finditer(candidate.content):
         words = tuple(words_of(match[0])[:LONGEST_NAME])
         if sum(map(len, words)) >= SHORTEST_THING:
@@ -289,7 +288,7 @@ def _things(candidate: Candidate) -> Iterator[Words]:
 
 
 def _commands(candidate: Candidate) -> Iterator[Words]:
-    """Give what a candidate names that a shell could run."""
+    """Return the commands that a candidate names."""
     for match in _COMMAND.finditer(candidate.content):
         if words := tuple(words_of(match["quoted"] or match["bare"])[:LONGEST_COMMAND]):
             yield words

@@ -20,7 +20,7 @@ def screen(candidate: Candidate, judge: Callable[[Candidate], Verdict] = check) 
     try:
         return judge(candidate)
     except Exception as error:
-        # Whatever it is that breaks the check, the text that did it must not pass by that.
+        # Any error in the check: a text that causes one must not pass because of it.
         log.exception("a candidate can't be checked")
         why = f"the poisoning check failed ({type(error).__name__})"
         return Verdict(Level.MEDIUM, (Finding(FAILED, Threat.INSTRUCTION, Level.MEDIUM, why),))

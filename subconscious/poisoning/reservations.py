@@ -1,13 +1,13 @@
-"""Why a statement that no person made may not be given before it is confirmed.
+"""Reasons not to give a statement of the assistant to sessions before it is confirmed.
 
-An assistant tells what it found, and some of what it found was planted. Its own words for a planted sentence can't be
-told from an honest finding by style, so the topics that an attacker needs are refused whole: commands, addresses,
-credentials, permissions, checks, policies. What is left describes how the code at hand behaves.
+Some findings of an assistant were planted. Style does not distinguish its own words for a planted sentence from an honest
+finding, so all topics that an attacker needs are refused: commands, addresses, credentials, permissions, checks,
+policies. The remaining statements describe how the code in the project behaves.
 
-Evidence by structure narrows what is refused. A statement is attested if it names something that stands in code which
-its session read or wrote, comments apart, and if no page, document, message or comment of the session claims what it
-claims. What planted it would have to be the code itself. An attested statement may use words that are innocent about
-code ("off", "host", "upload"); the rest of each topic stays refused.
+Evidence narrows the topics. A statement is attested if it names something in code that its session read or wrote,
+comments apart, and if no page, document, message or comment of the session claims the same. Then only the code itself
+could have planted it. An attested statement may use words that are innocent about code ("off", "host", "upload"); the
+rest of each topic stays refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from subconscious.poisoning.echo import Traced
 from subconscious.text.words import content_words, is_name
 
 KINDS = frozenset(("decision", "learning"))
-"""Kinds that state how something is. The others say what a person wants, or what is being done."""
+"""Kinds that state facts. The others are about what a person wants, or about work in progress."""
 
 REVIEWED_KINDS = KINDS | {"dead_end", "research"}
 """Kinds of what a model found that state how something is; the same checks of their words apply."""
@@ -30,7 +30,7 @@ COPIED = 5
 """Words of prose in a row that show that a tool worded it."""
 
 RETOLD = 0.6
-"""Share of a sentence's words that a tool had said in one place, from which it is that tool's sentence told again."""
+"""Share of a sentence's words in one place of a tool's output, from which it counts as a repetition of it."""
 
 ENGLISH = 8
 """Words of prose to one that holds English sentences together, at most."""
@@ -288,7 +288,7 @@ ATTESTED_TOPICS = (
     ),
     TOPICS[8],
 )
-"""What is left of each topic for an attested statement: what an attacker can't do without."""
+"""The part of each topic that is refused in attested statements, too: words that an attacker can't avoid."""
 
 _ADVICE = re.compile(
     r"\b(?:should|must|shall|ought|needs?|wants?|has to|have to|had to|ensure|make sure|be sure|remember"
@@ -358,7 +358,7 @@ _SPEAKER = re.compile(r"\b(?:I|I'm|I've|I'll|I'd|me|my|let me)\b")
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What is refused of a statement, by how well it is attested."""
+    """The refused topics, by whether a statement is attested."""
 
     topics: tuple[Topic, ...]
     advice: re.Pattern[str]
@@ -420,7 +420,7 @@ def _by_source(candidate: Candidate, verdict: Verdict, kinds: frozenset[str]) ->
 
 
 def reserved(text: str) -> str:
-    """Say why the assistant's words about a topic are given to no session unasked, or ""."""
+    """Return why the assistant's words about a topic are not given by hooks, or ""."""
     return _topic_of(text, TOPICS)
 
 
@@ -429,10 +429,10 @@ def _topic_of(text: str, topics: Sequence[Topic]) -> str:
 
 
 def of_own_words(candidate: Candidate, verdict: Verdict, *, quoted: bool) -> str:
-    """Return why what a person typed may not be given before they confirm it, or "".
+    """Return why a typed statement may not be given before the person confirms it, or "".
 
-    It may have been pasted: the topics that an attacker needs wait for the person, and so do guesses. What is
-    ``quoted`` of somebody else is held to what the assistant's findings are held to.
+    It may have been pasted, so the topics that an attacker needs wait for the person, and so do guesses. ``quoted``: the
+    text quotes somebody else, and has to meet the rules for the assistant's findings.
     """
     if quoted:
         as_finding = replace(candidate, kind="learning", origin=Origin.TOOL)
@@ -444,7 +444,7 @@ def of_own_words(candidate: Candidate, verdict: Verdict, *, quoted: bool) -> str
 
 
 def _by_topic(candidate: Candidate, screen: Screen) -> str:
-    """Refuse a topic wherever it stands: a harmless wording of dangerous evidence is not harmless."""
+    """Refuse a topic in the evidence, too: a harmless wording of dangerous evidence is not harmless."""
     texts = (candidate.content, candidate.evidence.quote, candidate.rationale, candidate.summary)
     said = (_PATH.sub("it", text[:LETTERS]) if screen.paths else text for text in texts)
     found = next(filter(None, (_topic_of(text, screen.topics) for text in said)), "")
@@ -452,7 +452,7 @@ def _by_topic(candidate: Candidate, screen: Screen) -> str:
 
 
 def sentences(stated: str) -> Iterator[str]:
-    """Give the sentences that would be given, names in backticks left out: code has no mood."""
+    """Return the sentences of a statement without names in backticks, which have no mood."""
     for sentence in _SENTENCE.split(_CODE.sub("it", stated)):
         if len(content_words(sentence)) > 1:
             yield sentence

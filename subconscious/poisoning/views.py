@@ -16,7 +16,7 @@ from functools import cache
 from urllib.parse import unquote
 
 LONGEST = 20_000
-"""Characters of a text that are read; of a longer one its two ends, where what is planted must stand to be read."""
+"""Characters of a text that are read; of a longer one its two ends, where a planted text is likely to be read."""
 
 MOST_DECODED = 8_000
 DEEPEST = 2
@@ -37,7 +37,7 @@ class View:
     within: tuple[int, int] | None = None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where in the given text stands what this view has from ``start`` to ``end``."""
+        """Return the span of the original text that corresponds to ``start`` and ``end`` of this view."""
         if self.within is not None:
             return self.within
         if self.places is None:
@@ -50,7 +50,7 @@ class View:
 
 
 def views(text: str) -> list[View]:
-    """Give the text with its disguises off, then whatever else it may be hiding."""
+    """Yield the text without its disguises, then the payloads that it may hide."""
     plain = _plain(_ends(text))
     found = [plain]
     found += [view for look in (_joined, _leet, _turned, _rotated) if (view := look(plain)) is not None]
@@ -235,7 +235,7 @@ def _escapes(payload: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Coding:
-    """A way to write a text so that it is not read: what it is called, how it looks, what undoes it."""
+    """A disguise: its name, its pattern, and the function that reverses it."""
 
     name: str
     hint: str
@@ -260,7 +260,7 @@ CODINGS = (
 
 
 def _decoded(view: View, depth: int) -> list[View]:
-    """Payloads read out of a view, and what was hidden in those."""
+    """Return the payloads of a view, and those that are hidden in them."""
     found: list[View] = []
     for span, text, name in _payloads(view.text):
         within = view.span(*span)

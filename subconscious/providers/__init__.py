@@ -1,7 +1,8 @@
 """Models of language, each behind one protocol.
 
-To add a provider, write a class that keeps ``Provider`` and add its row to PROVIDERS; the contract tests run over the
-table. An SDK is imported when its provider is opened, never before: without a provider none is ever loaded.
+To add a provider, write a class that implements ``Provider`` and add its table to ``models.toml``; docs/extending.md
+has an example, and the contract tests run over the table. An SDK is imported when its provider is opened, so without a
+provider none is ever loaded.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pydantic import BaseModel
 from subconscious import extras
 from subconscious.errors import ProviderError, UnavailableError
 from subconscious.model import Usage
+from subconscious.provider_table import provider_rows
 
 __all__ = [
     "NONE",
@@ -30,7 +32,6 @@ __all__ = [
     "Reply",
     "Request",
     "Usage",
-    "needs_key",
     "open_provider",
 ]
 
@@ -138,19 +139,8 @@ Answer = tuple[BaseModel, Reply]
 Ask = Callable[[Request], Awaitable[BaseModel]]
 """How rooms that need a model are given one: validated, limited, paid for elsewhere. Raises ProviderError."""
 
-PROVIDERS: dict[str, str] = {
-    "anthropic": "subconscious.providers.anthropic:AnthropicProvider",
-    "claude_code": "subconscious.providers.claude_code:ClaudeCodeProvider",
-    "ollama": "subconscious.providers.ollama:OllamaProvider",
-    "openai": "subconscious.providers.openai:OpenAIProvider",
-    "scripted": "subconscious.providers.scripted:ScriptedProvider",
-}
+PROVIDERS: dict[str, str] = {name: f"{__name__}.{row.adapter}" for name, row in provider_rows().items()}
 """Name of the setting -> "module:Class"; the class is called with an Access."""
-
-
-def needs_key(name: str, base_url: str) -> bool:
-    """Whether a provider can't be asked without a key; a server of one's own may do without."""
-    return name == "anthropic" or (name == "openai" and not base_url)
 
 
 def open_provider(name: str, access: Access) -> Provider:

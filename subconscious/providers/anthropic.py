@@ -12,7 +12,7 @@ from subconscious.errors import BadAnswerError, BadRequestError, ProviderError
 from subconscious.providers import Access, BatchState, Reply, Request, Usage
 from subconscious.providers.prices import default_model, model_row
 from subconscious.providers.sdk import Calls, Ways, open_http
-from subconscious.providers.structured import Dialect, instruction, schema_of
+from subconscious.providers.structured import instruction, schema_of
 from subconscious.providers.wire import charged, clean, failure, garbled, need_key, need_url
 
 NAME = "anthropic"
@@ -20,6 +20,11 @@ SELLER = "Anthropic"
 BASE_URL = "https://api.anthropic.com"
 VERSION = "2023-06-01"
 TOOL = "answer"
+UNSUPPORTED = frozenset(
+    {"minLength", "maxLength", "minItems", "maxItems", "uniqueItems"}
+    | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+)
+"""Keywords of JSON schema that the API refuses."""
 
 STATUS_OF = {
     "authentication_error": 401,
@@ -127,7 +132,7 @@ class AnthropicProvider:
     def _shape(self, request: Request, way: str) -> dict[str, Any]:
         if way == "words":
             return {}
-        schema = schema_of(request.schema, Dialect.ANTHROPIC)
+        schema = schema_of(request.schema, UNSUPPORTED)
         if way == "format":
             return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
         tool = {"name": TOOL, "description": "Give the answer.", "input_schema": schema}

@@ -1,7 +1,7 @@
 """Claude Code itself, for those who have a subscription and no key: one ``claude -p`` a question.
 
 The child sees none of the user's hooks, plugins, tools and notes, so that nothing of ours fires again, and no key that
-lies in the environment: it asks as whoever is logged in there (docs/providers.md).
+is in the environment: it uses the account that is logged in there (docs/providers.md).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _LIMIT = re.compile(
     r"\blimit (?:is |was )?reached\b|\b(?:hit|reached|exceeded) your (?:[\w-]+ ){0,3}limit", re.IGNORECASE
 )
 _RESET = re.compile(r"\blimit reached\|(\d{10})\b", re.IGNORECASE)
-"""How older clients say when, in seconds since the epoch; newer ones only tell a person."""
+"""How older clients report the time, in seconds since the epoch; newer ones write it only for people."""
 
 INSTALL = "install Claude Code, or name its command in claude_code_command"
 LOG_IN = "run `claude` in a terminal and log in with /login"
@@ -145,7 +145,7 @@ class ClaudeCodeProvider:
         return Path(name)
 
     async def _run(self, arguments: tuple[str, ...], text: bytes, more: Mapping[str, str]) -> bytes:
-        """Run one child to its end and give what it wrote."""
+        """Run one child to its end and return its output."""
         async with self._turn:
             if self._closed:
                 raise ProviderError(f"the provider {SELLER} is closed")
@@ -157,7 +157,7 @@ class ClaudeCodeProvider:
             except TimeoutError:
                 raise out_of_time(SELLER, self._seconds) from None
             finally:
-                # Also after a cancellation: whatever the child has started goes with it.
+                # Also after a cancellation: processes that the child has started end with it.
                 await _end(child)
                 self._children.discard(child)
 
@@ -206,7 +206,7 @@ async def _spoken(child: asyncio.subprocess.Process, text: bytes) -> bytes:
 
 
 async def _write(child: asyncio.subprocess.Process, text: bytes) -> None:
-    """Hand the question over; a child that doesn't want it says so in what it writes."""
+    """Write the question to the child; if the child refuses it, its output says why."""
     if child.stdin is None:
         return
     with contextlib.suppress(ConnectionError):
@@ -248,7 +248,7 @@ def _result(messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _near_until(messages: Sequence[dict[str, Any]]) -> float:
-    """When a limit is over that the client calls near; 0 where none is. What is left of it is the person's."""
+    """Return when a limit that is near is reset; 0 for none. The rest of the limit is left to the person."""
     told = [one["rate_limit_info"] for one in messages if isinstance(one.get("rate_limit_info"), dict)]
     if not told or told[-1].get("status") not in ("allowed_warning", "rejected"):
         return 0.0

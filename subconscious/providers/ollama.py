@@ -103,7 +103,7 @@ class OllamaProvider:
     async def _call(self, call: Awaitable[T]) -> T:
         try:
             return await within(self._seconds, call, SELLER)
-        except Exception as error:  # noqa: BLE001 - whatever the SDK makes of what came has a meaning of ours
+        except Exception as error:  # noqa: BLE001 - any error of the SDK is translated into one of ours
             raise self._meaning(error) from None
 
     def _meaning(self, error: Exception) -> ProviderError:

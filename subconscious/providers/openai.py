@@ -12,7 +12,7 @@ from subconscious.errors import BadAnswerError, BadRequestError, KeyRefusedError
 from subconscious.providers import Access, BatchState, Reply, Request, Usage
 from subconscious.providers.prices import default_model, model_row
 from subconscious.providers.sdk import Calls, Ways, open_http
-from subconscious.providers.structured import Dialect, instruction, schema_of
+from subconscious.providers.structured import instruction, schema_of
 from subconscious.providers.wire import charged, clean, failure, garbled, need_key, need_url, tokens
 
 NAME = "openai"
@@ -20,6 +20,9 @@ SELLER = "OpenAI"
 BASE_URL = "https://api.openai.com/v1"
 ENDPOINT: Final = "/v1/chat/completions"
 WINDOW: Final = "24h"
+UNSUPPORTED = frozenset({"minLength", "maxLength", "uniqueItems"})
+"""Keywords of JSON schema that OpenAI's API refuses."""
+
 NO_KEY = "none"
 """What servers of one's own are sent, that want no key: the SDK can't do without."""
 
@@ -170,7 +173,7 @@ class OpenAIProvider:
             return {}
         if way == "object":
             return {"response_format": {"type": "json_object"}}
-        schema = schema_of(request.schema, Dialect.PLAIN if self._own else Dialect.OPENAI)
+        schema = schema_of(request.schema, frozenset() if self._own else UNSUPPORTED)
         named = {"name": request.schema.__name__[:64], "strict": True, "schema": schema}
         return {"response_format": {"type": "json_schema", "json_schema": named}}
 

@@ -1,33 +1,26 @@
-"""What the models cost and which is the default: ``models.toml``, read once."""
+"""What the models cost and which is the default, from the table of providers."""
 
 from __future__ import annotations
 
 import re
-import tomllib
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from subconscious.model import Usage
+from subconscious.provider_table import provider_row
 
 MILLION = 1_000_000
 DATED = re.compile(r"[-@](?:\d{8}|\d{4}-\d\d-\d\d)$")
 """How the name of a dated version ends: it costs what the model costs that it is a version of."""
 
 
-@cache
-def _table() -> dict[str, dict[str, Any]]:
-    return tomllib.loads(files("subconscious.providers").joinpath("models.toml").read_text(encoding="utf-8"))
-
-
 def default_model(provider: str) -> str:
     """The model that is asked where no setting names one; "" for a provider that has none."""
-    return str(_table().get(provider, {}).get("default", ""))
+    return provider_row(provider).default
 
 
 def model_row(provider: str, model: str) -> dict[str, Any]:
     """What is known of a model; nothing of most."""
-    models: dict[str, dict[str, Any]] = _table().get(provider, {}).get("models", {})
+    models = provider_row(provider).models
     return models.get(model) or models.get(DATED.sub("", model)) or {}
 
 
@@ -38,11 +31,11 @@ def price(provider: str, model: str, usage: Usage, batch: bool = False, base_url
     """
     if usage.cost is not None:
         return usage.cost
-    sold = _table().get(provider, {})
-    if sold.get("local"):
+    seller = provider_row(provider)
+    if seller.local:
         return None if "cloud" in model.rpartition(":")[2] else 0.0
     row = {} if base_url else model_row(provider, model)
-    return _cost(row, usage) * (sold["batch"] if batch else 1) if row else None
+    return _cost(row, usage) * (seller.batch if batch else 1) if row else None
 
 
 def _cost(row: dict[str, Any], usage: Usage) -> float:

@@ -1,7 +1,7 @@
 """The provider that answers from a script: what tests and benches ask instead of a model. No network, no waiting.
 
-It keeps the whole contract, native batches too, and remembers what it was asked. It judges nothing: what was asked is
-in ``history`` and ``batches`` for whoever wants to.
+It keeps the whole contract, with native batches, and records the requests in ``history`` and ``batches``, so that a
+test can examine them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ScriptedProvider:
         self.name: str = access.options.get("name", "scripted")
         self.model = access.model
         self.history: list[Request] = []
-        """What was asked one by one, oldest first."""
+        """The single requests, oldest first."""
         self.batches: dict[str, dict[str, Request]] = {}
         """What this object was handed as batches, by their ids."""
         self.closed = False
@@ -68,7 +68,7 @@ class ScriptedProvider:
         self._steps.extend(steps)
 
     async def ask(self, request: Request) -> Reply:
-        """Give what the script says next. Raises the error that it says, or BadRequestError when it has ended."""
+        """Return the next answer of the script. Raises the script's error, or BadRequestError at its end."""
         if self.closed:
             raise ProviderError("the provider is closed")
         self.history.append(request)
@@ -91,7 +91,7 @@ class ScriptedProvider:
         return batch_id
 
     async def poll(self, batch_id: str) -> BatchState:
-        """Say how far it is: running for as many polls as were told."""
+        """Return the state: running for the chosen number of polls."""
         batch = self._shelf.get(batch_id)
         if batch is None:
             return BatchState.LOST
@@ -101,7 +101,7 @@ class ScriptedProvider:
         return BatchState.RUNNING
 
     async def results(self, batch_id: str) -> AsyncIterator[tuple[str, Reply | ProviderError]]:
-        """Give what was answered; nothing where the batch isn't known."""
+        """Yield the answers; none for an unknown batch."""
         batch = self._shelf.get(batch_id) or {"items": {}}
         for key, item in batch["items"].items():
             yield key, _read_item(item)
@@ -111,7 +111,7 @@ class ScriptedProvider:
         self._shelf.put(batch_id, self._batch(batch_id) | {"running": 0})
 
     def expire(self, batch_id: str, answered: Iterable[str] = ()) -> None:
-        """Let a batch run out of time when only these keys were answered."""
+        """Let a batch expire after only these keys were answered."""
         batch = self._batch(batch_id)
         kept = {key: batch["items"][key] for key in answered}
         self._shelf.put(batch_id, {"running": 0, "state": BatchState.EXPIRED, "items": kept})

@@ -53,7 +53,7 @@ class Calls:
         """Wait for one call. Raises ProviderError."""
         try:
             return await within(self._seconds, call, self._seller)
-        except Exception as error:  # noqa: BLE001 - whatever an SDK makes of what came has a meaning of ours
+        except Exception as error:  # noqa: BLE001 - any error of an SDK is translated into one of ours
             raise self._meaning(error) from None
 
     async def each(self, opening: Awaitable[AsyncIterator[T]]) -> AsyncIterator[T]:
@@ -77,7 +77,7 @@ class Calls:
             return unreachable(self._seller, self._base_url)
         if isinstance(error, RuntimeError) and self._http.is_closed:
             return ProviderError(f"the provider {self._seller} is closed")
-        # Whatever else the SDK makes of an answer: no JSON, or JSON of another shape.
+        # Any other error of the SDK about an answer: no JSON, or JSON of another shape.
         return garbled(self._seller)
 
 

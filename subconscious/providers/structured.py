@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from enum import Enum
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
@@ -27,19 +26,6 @@ TRIES = 32
 FENCE = re.compile(r"(?>```[A-Za-z]*\s*?\n)(.*?)```", re.DOTALL)
 
 
-class Dialect(Enum):
-    """What an API takes as a schema: the keywords it refuses are told in the description instead."""
-
-    PLAIN = frozenset[str]()
-    """Whole JSON schema (Ollama, llama.cpp, vLLM): bounds matter there, for they end what a small model repeats."""
-
-    OPENAI = frozenset({"minLength", "maxLength", "uniqueItems"})
-    ANTHROPIC = frozenset(
-        {"minLength", "maxLength", "minItems", "maxItems", "uniqueItems"}
-        | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
-    )
-
-
 WORDS = {
     "minLength": "at least {} characters",
     "maxLength": "at most {} characters",
@@ -55,19 +41,22 @@ WORDS = {
 DROPPED = {"title", "default", "discriminator", "$defs"}
 
 
-def schema_of(model: type[BaseModel], dialect: Dialect = Dialect.PLAIN) -> dict[str, Any]:
-    """Give the JSON schema of a model: closed objects, every field required, no references.
+def schema_of(model: type[BaseModel], unsupported: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """Return the JSON schema of a model: closed objects, every field required, no references.
+
+    Keywords that an API doesn't support are put into the description. Local servers support all of them, and a small
+    model needs the bounds to stop repeating itself.
 
     Raises TypeError for a model that contains itself: no API takes those.
     """
     whole = model.model_json_schema()
-    found: dict[str, Any] = _close(whole, whole.get("$defs", {}), dialect, ())
+    found: dict[str, Any] = _close(whole, whole.get("$defs", {}), unsupported, ())
     return found
 
 
-def _close(node: Any, defined: Mapping[str, Any], dialect: Dialect, within: tuple[str, ...]) -> Any:
+def _close(node: Any, defined: Mapping[str, Any], unsupported: frozenset[str], within: tuple[str, ...]) -> Any:
     if isinstance(node, list):
-        return [_close(each, defined, dialect, within) for each in node]
+        return [_close(each, defined, unsupported, within) for each in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
@@ -75,28 +64,32 @@ def _close(node: Any, defined: Mapping[str, Any], dialect: Dialect, within: tupl
         if name in within:
             raise TypeError(f"{name} contains itself: no model can be asked for that")
         beside = {key: value for key, value in node.items() if key != "$ref"}
-        return _close({**defined[name], **beside}, defined, dialect, (*within, name))
-    return _object(_spoken(node, dialect), defined, dialect, within)
+        return _close({**defined[name], **beside}, defined, unsupported, (*within, name))
+    return _object(_spoken(node, unsupported), defined, unsupported, within)
 
 
-def _object(node: dict[str, Any], defined: Mapping[str, Any], dialect: Dialect, within: tuple[str, ...]) -> Any:
+def _object(
+    node: dict[str, Any], defined: Mapping[str, Any], unsupported: frozenset[str], within: tuple[str, ...]
+) -> Any:
     kept = {key: value for key, value in node.items() if key not in DROPPED}
     fields = kept.pop("properties", None)
     made = {
-        {"oneOf": "anyOf"}.get(key, key): value if key in {"enum", "const"} else _close(value, defined, dialect, within)
+        {"oneOf": "anyOf"}.get(key, key): value
+        if key in {"enum", "const"}
+        else _close(value, defined, unsupported, within)
         for key, value in kept.items()
     }
     if fields is not None:
-        made["properties"] = {name: _close(field, defined, dialect, within) for name, field in fields.items()}
+        made["properties"] = {name: _close(field, defined, unsupported, within) for name, field in fields.items()}
         made["required"] = list(fields)
     if made.get("type") == "object":
         made.setdefault("additionalProperties", False)
     return made
 
 
-def _spoken(node: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
-    """Say in the description what the API doesn't take as a keyword."""
-    refused = [key for key in node if key in dialect.value and not isinstance(node[key], dict)]
+def _spoken(node: dict[str, Any], unsupported: frozenset[str]) -> dict[str, Any]:
+    """Move unsupported keywords into the description."""
+    refused = [key for key in node if key in unsupported and not isinstance(node[key], dict)]
     if not refused:
         return node
     said = ", ".join(WORDS[key].format(node[key]) for key in refused)
@@ -111,7 +104,7 @@ def instruction(model: type[BaseModel]) -> str:
 
 
 class UnreadableError(ValueError):
-    """An answer that can't be read; ``told`` tells the model why, ``kinds`` anybody, without a word of the answer."""
+    """An unreadable answer. ``told`` is the reason for the model, ``kinds`` the one for logs, without its text."""
 
     def __init__(self, told: str, kinds: str) -> None:
         super().__init__(kinds)
@@ -186,7 +179,7 @@ def _loaded(text: str) -> Any:
 
 
 class Asker(Protocol):
-    """Whatever can be asked once: a provider, or what stands before it and counts."""
+    """Anything with ``ask``: a provider, or a wrapper that records its calls."""
 
     async def ask(self, request: Request) -> Reply:
         """Ask once."""
@@ -194,7 +187,7 @@ class Asker(Protocol):
 
 
 async def answer(provider: Asker, request: Request) -> Answer:
-    """Ask, and once more where the answer can't be read, showing the model what it wrote and what is wrong with it.
+    """Ask; if the answer is unreadable, ask once more, with the answer and the error.
 
     The reply's usage is that of both calls. Raises ProviderError, with what was charged in its ``usage``;
     BadAnswerError when the second answer is no better.
@@ -230,7 +223,7 @@ def repair_of(request: Request, said: str, wrong: UnreadableError) -> Request:
 
 
 def unusable(request: Request, wrong: UnreadableError) -> BadAnswerError:
-    """The error of an answer that no repair mended; it repeats none of it."""
+    """The error of an answer that stayed unreadable, without its text."""
     return BadAnswerError(
         f"the model's answer for {request.purpose} can't be used: {wrong.kinds}",
         "choose a model that keeps to a schema",

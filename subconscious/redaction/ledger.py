@@ -30,7 +30,7 @@ class Entry:
 
 @contextmanager
 def reading(place: str) -> Iterator[None]:
-    """Say where what is read within stands, also to threads that are started within."""
+    """Set the place of texts that are redacted within the block, also in threads that are started there."""
     token = _place.set(place)
     try:
         yield

@@ -39,7 +39,7 @@ def _is_telephone(match: re.Match[str], value: str) -> bool:
 
 
 def _is_public(match: re.Match[str], value: str) -> bool:
-    """Whether an address is of a machine on the network; those of every home and every manual are nobody's."""
+    """Whether an address is a public one; private ones and those of manuals identify nobody."""
     del match
     try:
         return ipaddress.ip_address(value).is_global

@@ -159,7 +159,7 @@ def _assigned_key(match: re.Match[str], value: str) -> bool:
 
 
 def _bare_token(match: re.Match[str], value: str) -> bool:
-    """A long random value that stands alone, in letters of both cases and digits."""
+    """A long random value alone, of letters in both cases and digits."""
     name = _NAME_BEFORE.search(match.string, max(0, match.start() - 60), match.start())
     return not (name and _PUBLIC_NAME.search(name[1])) and is_random(value) and _is_unnamed(value)
 
@@ -193,7 +193,7 @@ def _given_to_command(match: re.Match[str], value: str) -> bool:
 
 
 def _given(match: re.Match[str], value: str) -> bool:
-    """What stands where only a password can stand."""
+    """Values in places where only a password can be."""
     del match
     return is_password(value) and value.lower() not in {"pass", "user", "pwd"}
 

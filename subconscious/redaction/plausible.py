@@ -1,4 +1,4 @@
-"""Whether what stands where a secret may stand is one: no placeholder, no name, no path, no expression."""
+"""Whether a value in the place of a secret is one: no placeholder, no name, no path, no expression."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FILLED_IN = re.compile(
     r"x{3}|\*{3}|\.{3}|•|…|[<>]|^[${%@]|[$#]\{|\{\{|\}$|%$|redacted|example|placeholder|change[-_]?(?:me|this|it)|\byour",
     re.IGNORECASE,
 )
-"""What stands for a value that somebody or something will fill in."""
+"""Placeholders for values."""
 
 _ADORNED = re.compile(
     r"[A-Za-z]\d+[A-Za-z!@#^&*+=/~?$%-]|[A-Za-z]{3,}\d{4,}$|[A-Za-z0-9][!@#^&*+~?$]+\d*$|^\d+[A-Za-z]{2,}\d"
@@ -55,7 +55,7 @@ def looks_secret(value: str) -> bool:
 
 
 def is_password(value: str) -> bool:
-    """Whether what stands where only a password can stand is one: anything but a placeholder."""
+    """Whether a value in the place of a password is one: anything except a placeholder."""
     return len(value) >= 4 and not _PLACEHOLDER.search(value)
 
 

@@ -14,17 +14,17 @@ from .policy import Policy
 from .rule import LONG_RUN, Rule, Span
 
 VERSION = "2+gitleaks-8.30.1"
-"""Changes with the rules: what was stored under others is looked through again."""
+"""Changes with the rules: data that was stored under other rules is checked again."""
 
 ROUNDS = 8
-"""What is taken out may bring together what was apart: the text is looked through until nothing more is found."""
+"""A replacement can join the parts of another secret, so the text is searched until nothing more is found."""
 
 SHOWN = 4
 """Last signs that a masked value keeps, of those at least three times as long."""
 
 _RUN = re.compile(r"[A-Za-z0-9_+/=-]*+")
 _BREAKS = {ord(sign): None for sign in " \t\r\n\"'`\\+|>"}
-"""What may stand between the parts of a token that was divided."""
+"""Characters that may separate the parts of a divided token."""
 
 _MARK = re.compile(r"\[(?:redacted|masked|blocked): [^\]\n]{1,60}\]")
 
@@ -39,26 +39,26 @@ class Find:
     hash: str
     length: int
     distinct: bool = False
-    """Whether it can be told from ordinary words, so that it may be recognised in other texts."""
+    """Whether it differs from ordinary words, so that it can be recognised in other texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """A text without its secrets, and what was found in it."""
+    """A text without its secrets, and the findings."""
 
     text: str
     finds: tuple[Find, ...] = ()
 
     @property
     def count(self) -> int:
-        """How many were taken out; what is only warned of stays."""
+        """How many were replaced, without those that are only warned about."""
         return sum(find.strategy != policy.WARN for find in self.finds)
 
 
 def redact(text: str, held: Policy | None = None) -> Redacted:
-    """Replace each secret by ``[redacted: kind]``; what stands around it stays readable.
+    """Replace each secret by ``[redacted: kind]``; the text around it stays readable.
 
-    Doing so twice finds nothing more: it is repeated here until nothing is left to find.
+    The search is repeated until it finds nothing, so redacting twice has no further effect.
     """
     held = held or policy.in_use()
     finds: list[Find] = []
@@ -157,7 +157,7 @@ def _has_digits(token: str) -> bool:
 
 
 def _repeated(text: str, found: list[_Sorted], held: Policy) -> list[_Sorted]:
-    """What was found, and every other place of the same secrets."""
+    """Return the findings, and every other occurrence of the same secrets."""
     values = [(text[place.start : place.end], place.kind) for place in found if place.sort == policy.SECRETS]
     again = [(policy.SECRETS, span) for span in known.repetitions(text, values)] if values else []
     if not again:
@@ -190,14 +190,14 @@ def _merged(text: str, found: Iterable[tuple[str, Span]], held: Policy) -> list[
 
 
 def _end(text: str, place: _Sorted) -> int:
-    """Where what was found ends in truth: a rule's longest length does not cut a token in two."""
+    """Return the real end of a finding: a rule's maximum length does not cut a token in two."""
     runs_on = place.end < len(text) and text[place.end - 1].isalnum() and text[place.end].isalnum()
     run = _RUN.match(text, place.end) if runs_on else None
     return run.end() if run else place.end
 
 
 def _open_to(text: str, places_: list[_Sorted], held: Policy) -> Iterator[_Sorted]:
-    """Those that touch no mark of ours and that no person has allowed."""
+    """Return findings that overlap no mark of ours and that no person allowed."""
     if not places_:
         return
     marked = bytearray(len(text))

@@ -24,7 +24,7 @@ _BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 
 
 class Span(NamedTuple):
-    """Where something stands in a text, and what sort it is."""
+    """The span of a finding in a text, and its kind."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""Secrets that are known by their own shape, wherever they stand."""
+"""Secrets that are recognised by their own form, in any place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .plausible import is_random
 from .rule import LONGEST_MATCH, Rule
 
 _START = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"
-"""A token begins where no word goes on, or behind an escaped line end."""
+"""A token begins at the start of a word, or behind an escaped line end."""
 
 Judge = Callable[[re.Match[str], str], bool]
 
@@ -21,7 +21,7 @@ IDS = re.compile(
     r"commit|blob|tree|cache|tmp|temp|test|mock|pk|pack|idx|tag|branch|release|version|patch|layer|image|digest)[_-]",
     re.IGNORECASE,
 )
-"""Beginnings of what is random and public: ids of a service, digests, names of built files."""
+"""Prefixes of random but public values: ids of a service, digests, names of built files."""
 
 _DIGEST = re.compile(r"-(?:[0-9a-f]{40}|[0-9a-f]{64})$")
 """A name with a commit id or a digest at its end, as build tools, packs and caches name their files."""
@@ -36,7 +36,7 @@ PREFIXES = (
 
 _AWS_ID = re.compile(r"(?:AKIA|ASIA)[A-Z2-7]{16}|\[redacted: AWS key\]|aws_?secret", re.IGNORECASE)
 _AWS_REACH = 400
-"""Characters around an AWS key id within which its secret key stands."""
+"""Characters around an AWS key id that may contain its secret key."""
 
 
 def _is_beside_aws_id(match: re.Match[str], key: str) -> bool:
@@ -47,7 +47,7 @@ def _is_beside_aws_id(match: re.Match[str], key: str) -> bool:
 def _quick(kind: str, hints: str, first: str, rest: str, judge: Judge | None = None) -> Rule:
     """A token that begins with a character of a class.
 
-    Its hints occur in most texts: the engine skips to that class many times faster than it tries what stands before it.
+    Its hints occur in most texts: the engine skips to that class many times faster than it tries the text before it.
     """
     return Rule(
         kind, tuple(hints.split()), rf"({first}(?:(?<![A-Za-z0-9_].)|(?<=\\[nrt].)){rest})", judge, needs_run=True
@@ -59,7 +59,7 @@ def _token(kind: str, hints: str, pattern: str, longest: int = LONGEST_MATCH) ->
 
 
 def _drawn(match: re.Match[str], token: str) -> bool:
-    """A word, a mark, and what was drawn at random: how most services write their tokens today."""
+    """A word, a separator and random characters: the form of most services' tokens today."""
     return not IDS.match(token) and not _DIGEST.search(token) and is_random(match["drawn"])
 
 
@@ -163,4 +163,4 @@ RULES = (
 )
 
 PREFIXED = tuple(rule for rule in RULES if rule.kind not in {"token", "password hash", "wallet key", "AWS secret key"})
-"""Rules whose tokens can be told from words that were put together."""
+"""Rules whose tokens differ from compound words."""

@@ -22,10 +22,10 @@ AS_WELL = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """How many hits, how relevant each must be, and from which relevance on promoted knowledge leads.
+    """The number of hits, their minimum relevance, and the relevance from which promoted knowledge comes first.
 
-    ``alone``: where it answers, nothing else is shown. ``summed``: what sums up other hits stands in for them. ``mode``
-    says what was chosen, ``tokens`` how long an answer is.
+    ``alone``: if promoted knowledge answers, nothing else is shown. ``summed``: a summary replaces its sources.
+    ``mode`` is the chosen mode, ``tokens`` the length of an answer.
     """
 
     hits: int = 1000
@@ -61,7 +61,7 @@ def distinct(
 
 
 def selected(ranked: Sequence[Hit], wanted: Selection, known: Collection[int] = ()) -> list[Hit]:
-    """What is wanted of the ranked hits. What is promoted leads where it answers, else it has no precedence.
+    """Select from the ranked hits. Promoted knowledge comes first if it answers the query.
 
     ``known`` are the ids of those that have become project knowledge.
     """
@@ -72,9 +72,9 @@ def selected(ranked: Sequence[Hit], wanted: Selection, known: Collection[int] = 
 
 
 def stand_ins(hits: Sequence[Hit], sums: Mapping[int, Collection[int]], first: float) -> dict[int, int]:
-    """Which hits another one sums up, and which one: where that answers, or fits about as well.
+    """Map hits to the summary that replaces them: if the summary answers, or matches about as well.
 
-    ``sums`` are the sources of what sums up several memories. What is pinned stands for itself.
+    ``sums`` are the sources of summaries. Pinned memories are not replaced.
     """
     relevance = {hit.memory.id: hit.relevance for hit in hits}
     own = {hit.memory.id for hit in hits if hit.memory.pinned}
@@ -87,13 +87,13 @@ def stand_ins(hits: Sequence[Hit], sums: Mapping[int, Collection[int]], first: f
 
 
 def in_place(hits: Sequence[Hit], instead: Mapping[int, int]) -> list[Hit]:
-    """The same hits; what stands in for some of them stands once, and where the first of them stood."""
+    """The same hits, with each summary once, at the position of its first source."""
     found = {hit.memory.id: hit for hit in hits}
     return list({number: found[number] for number in (instead.get(one, one) for one in found)}.values())
 
 
 def successors_first(hits: Sequence[Hit]) -> list[Hit]:
-    """The same hits, but what has taken another's place stands before it, however well the words of either fit."""
+    """The same hits, with each memory before the one that it supersedes, at any relevance."""
     found = {hit.memory.id: hit for hit in hits}
     placed: dict[int, Hit] = {}
     for hit in hits:
@@ -114,5 +114,5 @@ def _successors(hit: Hit) -> Collection[int]:
 
 
 def promoted(memory: Memory) -> bool:
-    """Whether somebody or something stands in for a memory: a person who approved or pinned it, or a summing up."""
+    """Whether a memory is backed: a person approved or pinned it, or it is a summary."""
     return memory.pinned or memory.verified or memory.kind == SYSTEM

@@ -1,7 +1,7 @@
-"""How much of a memory is told: sentences of its own, chosen by what was asked, whole. Pure.
+"""Shortens a memory to whole sentences of its own, chosen by the query. Pure.
 
-Nothing is reworded, and nothing is cut within a word, a number or a code span: what is told is what was said, only
-less of it. A text that fits is told as it stands; so telling it again changes nothing.
+Nothing is reworded, and nothing is cut within a word, a number or a code span. A text that fits is returned unchanged,
+so shortening twice has no further effect.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Tier = Literal["minimal", "compact", "standard", "full"]
 TIERS: tuple[Tier, ...] = get_args(Tier)
 CHARACTERS_A_TOKEN = 4
 GAP = " \u2026 "
-"""Stands where sentences were left out."""
+"""Marks omitted sentences."""
 MOST_SENTENCES = 400
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[^\sa-z])|\n+")
@@ -26,7 +26,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[^\sa-z])|\n+")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is told of a memory; ``cut`` says that there is more."""
+    """The shortened text of a memory; ``cut`` says that there is more."""
 
     text: str
     cut: bool = False
@@ -47,7 +47,7 @@ class Tiers:
 
 
 def tell(memory: Memory, asked: str, room: int | None, section: str = "") -> Told:
-    """Tell a memory within ``room`` characters: its summary, the sentences nearest to what was asked, its files."""
+    """Return a memory within ``room`` characters: its summary, the sentences nearest to the query, its files."""
     wanted = _section(memory, section) if section else None
     whole = f"{wanted.name}: {wanted.body}" if wanted is not None else memory.content
     if room is None or len(whole) <= room:
@@ -93,7 +93,7 @@ def shortened(text: str, asked: str, room: int, summary: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A sentence, the section that it stands in, and whether that is the one that was asked for."""
+    """A sentence, its section, and whether that is the requested one."""
 
     text: str
     section: str
@@ -134,7 +134,7 @@ def _rendered(lines: Sequence[_Line], chosen: set[int], begun: str) -> str:
 
 
 def _says(text: str, summary: str) -> bool:
-    """Whether a summary is only the beginning of what it sums up."""
+    """Whether a summary is only the beginning of the text."""
     bare = " ".join(text.split()).casefold()
     return bare.startswith(" ".join(summary.split()).casefold().rstrip(".\u2026 "))
 

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from subconscious.kinds import KINDS
 from subconscious.model import Memory
 from subconscious.search.dates import Span, spoken
 from subconscious.search.words import terms
@@ -23,19 +24,7 @@ _QUOTED = re.compile(r"(?<!\S)(-?)[\"\u201c\u201d]([^\"\u201c\u201d]{1,200})[\"\
 # Three letters at least: `rm -rf` leaves out nothing.
 _WITHOUT = re.compile(r"(?<!\S)-(?=[^\W\d])([\w./:]{3,100})(?![\w-])")
 
-_KIND_WORDS = {
-    "decision": "decisions|decided|decide|(?:which|what) decision",
-    "preference": "preferences|prefers?|preferred",
-    "lesson": "lessons",
-    "learning": "learnings",
-    "blocker": "blockers|blocked by",
-    "dead_end": "dead[- ]ends?",
-    "pattern": "(?:which|what|our) patterns?",
-    "progress": "how far",
-    "research": "(?:what|our|the) research",
-    "retrospective": "retrospectives?",
-}
-_KINDS = {kind: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for kind, words in _KIND_WORDS.items()}
+_KINDS = {name: re.compile(rf"\b(?:{kind.asked})\b", re.IGNORECASE) for name, kind in KINDS.items() if kind.asked}
 
 
 @dataclass(frozen=True, slots=True)

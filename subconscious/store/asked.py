@@ -1,7 +1,7 @@
-"""Questions that can wait, and the batches they went out in.
+"""Requests that can wait, and the batches that they were sent in.
 
-A request is `waiting`, then `sent` in a batch, then `done` or `buried`. Whoever brings an answer claims the request in
-the transaction that uses it: a second time there is nothing left to claim.
+A request is `waiting`, then `sent` in a batch, then `done` or `buried`. The transaction that uses an answer claims the
+request, so that no answer is used twice.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is to be asked, and on whose account."""
+    """A request, and the session and project that pay for it."""
 
     purpose: str
     key: str
@@ -82,7 +82,7 @@ async def put(tx: aiosqlite.Connection, question: Question) -> bool:
 
 
 async def waiting(database: Database, purposes: Sequence[str], now: float, limit: int) -> list[Asked]:
-    """What is due to be asked, the oldest first. A time far ahead was written by a clock that was wrong."""
+    """Return the requests that are due, the oldest first. A time far in the future comes from a wrong clock."""
     rows = await database.rows(
         f"SELECT * FROM llm_requests WHERE state = 'waiting' AND purpose IN ({marks(purposes)})"  # noqa: S608
         " AND run_after NOT BETWEEN ? AND ? ORDER BY id LIMIT ?",
@@ -126,7 +126,7 @@ async def claim(tx: aiosqlite.Connection, request_id: int, now: float) -> bool:
 async def again(
     tx: aiosqlite.Connection, request_id: int, run_after: float, reason: str, *, alone: bool, counts: bool
 ) -> None:
-    """Let a request wait again; ``counts`` says that this try is one of those it has."""
+    """Return a request to the queue; ``counts``: this try counts as an attempt."""
     await tx.execute(
         "UPDATE llm_requests SET state = 'waiting', batch_id = NULL, run_after = ?, reason = ?,"
         " alone = max(alone, ?), attempts = attempts + ? WHERE id = ? AND state IN ('waiting', 'sent')",
@@ -135,7 +135,7 @@ async def again(
 
 
 async def hurry(tx: aiosqlite.Connection, session_id: str = "") -> None:
-    """Make waiting work due now, of one session or of all: what it waited for may have changed."""
+    """Make waiting requests due now, of one session or of all, because their conditions may have changed."""
     await tx.execute(
         "UPDATE llm_requests SET run_after = 0 WHERE state = 'waiting' AND run_after > 0 AND ?1 IN ('', session_id)",
         (session_id,),
@@ -143,7 +143,7 @@ async def hurry(tx: aiosqlite.Connection, session_id: str = "") -> None:
 
 
 async def bury(tx: aiosqlite.Connection, request_id: int, reason: str, now: float) -> None:
-    """Give a request up; the reason stays for a person to read."""
+    """Mark a request as failed for good, with the reason."""
     await tx.execute(
         f"UPDATE llm_requests SET state = 'buried', finished_at = ?, reason = ?, {EMPTIED}"  # noqa: S608 - constant
         " WHERE id = ? AND state IN ('waiting', 'sent')",
@@ -174,7 +174,7 @@ async def withdraw(tx: aiosqlite.Connection, session_id: str, reason: str) -> No
 
 
 async def put_back(tx: aiosqlite.Connection, session_id: str, reason: str) -> None:
-    """Let the questions that were withdrawn for this reason wait again."""
+    """Return the requests that were withdrawn for this reason to the queue."""
     rows = await tx.execute_fetchall(
         "SELECT id FROM llm_requests WHERE session_id = ? AND state = 'buried' AND reason = ? AND text <> ''",
         (session_id, reason),

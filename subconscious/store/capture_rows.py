@@ -48,7 +48,7 @@ OPENED = (
     f"CASE WHEN quarantined THEN '{QUARANTINED}' WHEN status = 'review' AND memory_id IS NOT NULL THEN '{UNCONFIRMED}'"
     " ELSE status END"
 )
-"""SQL: the status as it is told."""
+"""SQL: the status as it is returned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def judged(verdict: Verdict) -> dict[str, Any]:
 
 
 def opened(row: Any) -> dict[str, Any]:
-    """A row as it is told: with its own status where it is in quarantine, its findings opened."""
+    """Return a row for an answer: with the status "quarantined" where it applies, and its findings parsed."""
     capture = plain(row) | {"verdict": json.loads(row["verdict"]), "quarantined": bool(row["quarantined"])}
     if capture["quarantined"]:
         capture |= {"status": QUARANTINED, "decision": Decision.QUARANTINE.value}

@@ -242,7 +242,7 @@ async def suspected_of(database: Database, memory_ids: Sequence[int]) -> list[di
 
 
 async def of_whole_session(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, Any]]:
-    """All captures that a session brought, in whatever state."""
+    """Return all captures of a session, with any status."""
     rows = await tx.execute_fetchall("SELECT * FROM implicit_captures WHERE session_id = ? ORDER BY id", (session_id,))
     return [opened(row) for row in rows]
 

@@ -89,7 +89,7 @@ async def move(tx: aiosqlite.Connection, memory_id: int, path: str) -> None:
 
 
 async def unbound(database: Database, project_id: str) -> list[int]:
-    """Copies of notes in use that no file stands behind any more: an undo may have brought one back."""
+    """Return active copies of notes without a file: an undo may have restored one."""
     found = await database.rows(
         # The planner prefers the index of all memories of a project, which grows with them. The extractor is a
         # constant, because an index of some rows can't serve a value that is bound later.

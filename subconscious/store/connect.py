@@ -1,14 +1,13 @@
 """Open the database: one writing connection, three reading ones, WAL between them.
 
-A connection answers one question after the other, so who is waited for by a hook has a reading one of their own: what
-upkeep asks of thousands of memories must not stand before it. It is read without a thread: a prompt or a search asks
-some 35 short questions, and to hand each to another thread and back takes several times as long as the answer, most of
-all while a third one computes. The few questions whose answer takes longer the more is remembered (of the full text, of
-what has faded, of all vectors of a project, of a rare kind or all of a time) have a connection with a thread for those
-in a hurry: where they were read, nobody else would be heard meanwhile.
+A connection runs one query after the other, so interactive requests have a reading connection of their own: they must
+not wait for upkeep's queries over thousands of memories. That connection has no thread: a prompt or a search makes some
+35 short queries, and passing each to a thread and back takes several times as long as the query, most of all while
+another thread computes. The few queries that grow with the store (full text, faded memories, all vectors of a project,
+a rare kind or a whole period) have an interactive connection with a thread, because they would block the event loop.
 
-Only the daemon writes (it holds the lock of the state folder); the terminal's doctor reads. SQLite's own writer lock
-is therefore never waited for across processes, and a transaction here is serialised by an asyncio lock.
+Only the daemon writes (it holds the lock of the state folder); the terminal's doctor reads. So no process ever waits
+for SQLite's writer lock, and an asyncio lock serialises the transactions.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ ACT: ContextVar[str] = ContextVar("act", default="")
 """What the running transaction's events are known by as one act."""
 
 HURRIED: ContextVar[bool] = ContextVar("hurried", default=False)
-"""Whether a hook waits for what is read now."""
+"""Whether a hook waits for the current query."""
 
 AWAITED: ContextVar[bool] = ContextVar("awaited", default=False)
-"""Whether somebody who searches waits for it: what is short is read as for a hook, what is long with everybody else."""
+"""Whether a search waits for it: short queries run as for a hook, long ones on the shared connection."""
 
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
-    # What is promised is survival of the death of a process, not of the power supply; NORMAL syncs at checkpoints.
+    # The promise is to survive the death of a process, not loss of power; NORMAL syncs at checkpoints.
     "PRAGMA synchronous = NORMAL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA busy_timeout = 5000",
@@ -54,7 +53,7 @@ SHRINK = "PRAGMA shrink_memory"
 
 
 class Database:
-    """A writing connection to one file, a reading one, and two for those who are in a hurry."""
+    """A writing connection to one file, a reading one, and two for interactive requests."""
 
     def __init__(
         self,
@@ -167,6 +166,6 @@ def _open_front(connector: Connector) -> sqlite3.Connection:
         for pragma in PRAGMAS:
             connection.execute(pragma)
     except BaseException:
-        connection.close()  # whatever went wrong: a connection that nobody holds would keep its file
+        connection.close()  # after any error: an abandoned connection would keep its file open
         raise
     return connection

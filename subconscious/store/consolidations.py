@@ -1,4 +1,4 @@
-"""What was summed up, and what may be: on which memories a capture, or what it became, rests."""
+"""Summaries and their sources: the memories that a summary capture, or its memory, derives from."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def made_since(database: Database, since: float) -> int:
 
 
 async def known(database: Database, turn_id: str) -> bool:
-    """Whether these very sources were summed up before, or are about to be, whatever became of it."""
+    """Whether exactly these sources were summed up before, or are proposed, with any result."""
     rows = await database.rows(
         "SELECT 1 FROM implicit_captures WHERE turn_id = ?1"
         " UNION ALL SELECT 1 FROM llm_requests"
@@ -99,7 +99,7 @@ async def rest_on(tx: aiosqlite.Connection, capture_id: int, sources: Iterable[M
 
 
 async def link(tx: aiosqlite.Connection, capture_id: int, memory_id: int, actor: str) -> None:
-    """Link the memory that such a capture has become with what it sums up; of any other capture there is nothing."""
+    """Link the memory of a summary capture with its sources; other captures have none."""
     rows = await tx.execute_fetchall(
         "SELECT c.memory_id, i.evidence, i.confidence FROM consolidations AS c JOIN implicit_captures AS i"
         " ON i.id = c.capture_id WHERE c.capture_id = ? AND c.memory_id <> ? ORDER BY c.memory_id",
@@ -162,9 +162,9 @@ async def built_on(tx: aiosqlite.Connection, ids: Sequence[int]) -> tuple[list[i
 
 
 async def fall(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str, act: str = "") -> list[int]:
-    """What these memories held up goes with them: a summing up must not go on saying what was taken back.
+    """Archive and return the summaries of removed memories, which would otherwise repeat them.
 
-    Not called for what has faded: it was true, and the summing up is what stays of it. Returns what was archived.
+    Not called for faded memories: they were true, and the summary is what remains of them.
     """
     if not ids:
         return []

@@ -96,7 +96,7 @@ async def page(database: Database, before: int, limit: int, but: Sequence[str] =
 
 
 async def of_session(database: Database, session_id: str) -> list[dict[str, Any]]:
-    """What a session brought about, and what happened to what is told of it, oldest first."""
+    """Return the events that a session caused and those about its story, oldest first."""
     rows = await database.rows(
         "SELECT * FROM events WHERE subject NOT IN ('typed', 'prompt')"
         " AND (session_id = ?1 OR (subject = 'session' AND subject_id = ?1)) ORDER BY id",
@@ -114,7 +114,7 @@ async def held(tx: aiosqlite.Connection, event_id: int) -> dict[str, Any]:
 
 
 async def of_act(tx: aiosqlite.Connection, event: dict[str, Any]) -> list[dict[str, Any]]:
-    """The events that belong together with one, oldest first; itself, where it stands alone."""
+    """Return the events of the same act as one, oldest first; only itself, if it has no act."""
     if not event["act"]:
         return [event]
     rows = await tx.execute_fetchall("SELECT * FROM events WHERE act = ? AND act <> '' ORDER BY id", (event["act"],))

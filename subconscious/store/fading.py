@@ -1,4 +1,4 @@
-"""What decay looks at, read from where it stands; and the little that only ``memory_decay`` knows."""
+"""Reads the input of the decay formulas, part of which is only in ``memory_decay``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from subconscious.store.full_text import USER_WIDE
 from subconscious.store.rows import marks
 
 GATHERED = 0.5
-"""What it does to a memory's stability that another sums it up."""
+"""The factor of a memory's stability when a summary covers it."""
 
 MOST_TOUCHED = 2000
 """Memories that one turn can touch."""
@@ -134,12 +134,12 @@ def _is_about(row: sqlite3.Row, topics: Collection[str], paths: Sequence[str]) -
 
 
 async def set_importance(tx: aiosqlite.Connection, memory_id: int, importance: str, actor: str, act: str = "") -> None:
-    """Say how important a memory is."""
+    """Set the importance of a memory."""
     await _change(tx, memory_id, "importance", importance, actor, act)
 
 
 async def rehabilitate(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, act: str = "") -> None:
-    """What is brought back is no longer deprecated: the next run would take it away again."""
+    """Clear "deprecated" of restored memories: the next run would archive them again."""
     rows = await tx.execute_fetchall(
         "SELECT memory_id FROM memory_decay WHERE importance = 'deprecated'"  # noqa: S608
         f" AND memory_id IN ({marks(ids)})",
@@ -150,7 +150,7 @@ async def rehabilitate(tx: aiosqlite.Connection, ids: Sequence[int], actor: str,
 
 
 async def reset(tx: aiosqlite.Connection, memory_id: int, at: float, actor: str, act: str = "") -> None:
-    """Let a memory be as fresh as new."""
+    """Reset a memory's decay."""
     await _change(tx, memory_id, "reset_at", at, actor, act)
 
 
@@ -201,7 +201,7 @@ FROM memories AS m WHERE m.archived_at >= ?1 AND (?2 IS NULL OR m.project_id = ?
 
 
 async def had_faded(tx: aiosqlite.Connection, memory_id: int) -> bool:
-    """Whether the last to take a memory out of use was time, and nobody's word."""
+    """Whether a memory was archived because it faded, and not by a person."""
     rows = await tx.execute_fetchall(
         "SELECT reason LIKE ? FROM events WHERE subject = 'memory' AND subject_id = ? AND action = 'archive'"
         " ORDER BY id DESC LIMIT 1",
@@ -217,7 +217,7 @@ async def gone_since(database: Database, project_id: str, since: float) -> int:
 
 
 async def gone(database: Database, project_id: str | None, since: float, limit: int) -> list[dict[str, Any]]:
-    """What has faded, the latest first: id, kind, summary, when, and why."""
+    """Return the memories that faded, the latest first: id, kind, summary, time and reason."""
     rows = await database.rows(
         "SELECT m.id, m.kind, m.summary, m.archived_at, (SELECT e.reason FROM events AS e"  # noqa: S608
         " WHERE e.subject = 'memory' AND e.subject_id = CAST(m.id AS TEXT) AND e.action = 'archive'"

@@ -153,7 +153,7 @@ async def worked_at(database: Database, project_id: str, command_key: str) -> fl
 
 
 async def outdated(tx: aiosqlite.Connection, project_id: str, sorts: Collection[str]) -> list[int]:
-    """The memories of troubles whose command has worked since, as it stands."""
+    """Return the memories of failures whose unchanged command has worked since."""
     rows = await tx.execute_fetchall(
         # Of a command with placeholders another one of its shape may have worked.
         "SELECT memory_id FROM failures LEFT JOIN recovered_commands AS later USING (project_id, command_key)"  # noqa: S608

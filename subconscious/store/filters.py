@@ -1,4 +1,4 @@
-"""Which memories are meant: one value, and the SQL that it stands for. Search, lists and recall share it."""
+"""A filter of memories: one value, and its SQL. Search, lists and recall share it."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from subconscious.store.rows import content_hash, memory_from
 
 
 async def told(tx: aiosqlite.Connection, project_id: str, extractor: str, habit: str) -> list[Memory]:
-    """Return the memories that tell or told of a habit, those in force first."""
+    """Return the memories of a habit, active ones first."""
     rows = await tx.execute_fetchall(
         "SELECT * FROM memories WHERE project_id = ? AND extractor = ? AND tags = ?"
         " ORDER BY archived_at IS NOT NULL, id",

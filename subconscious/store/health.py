@@ -1,6 +1,6 @@
 """What of the store has drifted apart: rows without their index, indexes without their rows.
 
-Only what is derived is ever repaired; a memory's own row is nobody's to guess. To add a check, add a row to ``CHECKS``.
+Only derived data is repaired; a memory's own row can't be guessed. To add a check, add a row to ``CHECKS``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from subconscious.store.rows import marks
 
 PORTION = 200
 FORGOTTEN = 7 * 86_400.0
-"""Seconds after a session's end from which its unread prompts are nobody's."""
+"""Seconds after a session's end from which its unread prompts are leftovers."""
 
 Mend = Callable[[aiosqlite.Connection, Sequence[Any]], Awaitable[None]]
 

@@ -19,7 +19,7 @@ from subconscious.store.rows import insertion, marks
 ACTIVE = ("active",)
 SHOWN = ("active", "proposed")
 BEARING = ("CONTRADICTS", "SUPERSEDES")
-"""Types that say how a memory stands: they are marked wherever it surfaces."""
+"""Types that affect how a memory stands: they are shown wherever the memory is given."""
 ENDS = (("source_id", "target_id"), ("target_id", "source_id"))
 PORTION = 10
 """Memories that are asked about at once: of many, SQLite would rather walk through whole tables (100 ms for 100)."""
@@ -55,7 +55,7 @@ def canonical(link: Link) -> Link:
 async def add(
     tx: aiosqlite.Connection, link: Link, actor: str, act: str = "", session_id: str | None = None
 ) -> Link | None:
-    """Store a new link and return it with its id; None where the same is stored already, whatever its status."""
+    """Store a new link and return it with its id; None if the same link exists already, with any status."""
     values = asdict(canonical(link))
     del values["id"]
     done = await tx.execute(*insertion("memory_links", values, "ON CONFLICT DO NOTHING"))
@@ -101,7 +101,7 @@ async def between(tx: aiosqlite.Connection, one: int, other: int) -> list[Link]:
 
 
 async def same(tx: aiosqlite.Connection, link: Link) -> Link | None:
-    """The stored link that says the same, whatever its status."""
+    """Return the stored link with the same ends and type, with any status."""
     wanted = canonical(link)
     rows = await tx.execute_fetchall(
         "SELECT * FROM memory_links WHERE source_id = ? AND target_id = ? AND type = ?",
@@ -127,7 +127,7 @@ async def change(
 async def of(
     database: Database, ids: Sequence[int], statuses: Sequence[str] = ACTIVE, types: Sequence[str] = ()
 ) -> list[Link]:
-    """The links of these memories to and from whatever is active, from either end, the surest first."""
+    """Return the links of these memories with active ones, in both directions, by confidence."""
     found: dict[int, Link] = {}
     typed = f"AND +link.type IN ({marks(types)})" if types else ""
     for portion, end, other in _portions(ids):

@@ -1,4 +1,4 @@
-"""Merges: a memory that another one says again is archived, and what is known of it counts for that."""
+"""Merges: of two memories that say the same, one is archived and its links and counts go to the other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MERGED = (
     "(SELECT g.memory_id, g.into_id FROM memory_merges AS g JOIN memories AS gone ON gone.id = g.memory_id"
     " WHERE g.undone_at IS NULL AND gone.archived_at IS NOT NULL)"
 )
-"""SQL: what was merged and is out of use since, with what says it now."""
+"""SQL: merged memories that are still archived, with the memories that they were merged into."""
 
 MOST_FILES = 20
 LENT = ("recurrence", "confidence", "said_at", "files")
@@ -56,9 +56,9 @@ _LATER = """
 
 
 async def unsearched(database: Database, model: str, limit: int, after: int = 0) -> list[Memory]:
-    """Memories with a vector of this model that were not compared with the others as they are worded now, by their ids.
+    """Return memories with a vector of this model whose present text was not compared with the others, by id.
 
-    ``after`` is the id to go on behind.
+    ``after`` is the last id of the previous batch.
     """
     rows = await database.rows(
         "SELECT m.* FROM memories AS m NOT INDEXED CROSS JOIN embeddings AS e"
@@ -72,7 +72,7 @@ async def unsearched(database: Database, model: str, limit: int, after: int = 0)
 
 
 async def note(tx: aiosqlite.Connection, memory: Memory, model: str) -> None:
-    """A memory was compared with the others; no event, since nothing came of it but what has events of its own."""
+    """Record that a memory was compared with the others; no event, because its results have their own."""
     await tx.execute(
         "INSERT INTO merge_searches (memory_id, content_hash, model) SELECT id, ?, ? FROM memories WHERE id = ?"
         " ON CONFLICT (memory_id) DO UPDATE SET content_hash = excluded.content_hash, model = excluded.model",
@@ -106,13 +106,13 @@ async def opposed(tx: aiosqlite.Connection, one: int, other: int) -> bool:
 
 
 async def fold(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float) -> None:
-    """Archive what says the same as another memory, and let that one have what it had.
+    """Archive a memory that says the same as another one, and add its counts and links to that one.
 
-    Of a less trusted origin it lends the other neither recurrence nor confidence, freshness or use. Its
-    links are copied, so that it has its own when it comes back. The vectors are seen to by the caller.
+    A memory of a less trusted origin adds no recurrence, confidence, freshness or use. Its links are copied, so that it
+    still has its own when it is restored. The caller updates the vectors.
 
-    All of it is the daemon's deed, also where a person has said it again: that the other wording goes is only what
-    follows, and tells nothing of how well it was captured.
+    The actor is the daemon, also where a person repeated the statement: archiving the other text is a consequence, and
+    no judgement of how well it was captured.
     """
     reason = f"merged into memory {stays.id}, which says the same (cosine {cosine:.2f})"
     lends = _lends(gone.origin, stays.origin)
@@ -126,7 +126,7 @@ async def fold(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: fl
 
 
 async def _put_down(tx: aiosqlite.Connection, gone: Memory, stays: Memory, cosine: float) -> None:
-    """Note the merge; what was merged into what goes now is found by what stays."""
+    """Record the merge; memories that were merged into the archived one now belong to the remaining one."""
     before = await tx.execute_fetchall(f"SELECT id FROM {TABLE} WHERE into_id = ?", (gone.id,))  # noqa: S608
     for row in list(before):
         diff = await alter(tx, TABLE, row[0], {"into_id": stays.id})
@@ -170,10 +170,10 @@ async def _lend(tx: aiosqlite.Connection, gone: Memory, stays: Memory, shared: i
 
 
 async def _copy_links(tx: aiosqlite.Connection, gone: Memory, stays: Memory, *, lends: bool) -> None:
-    """Give what stays the links of what goes; those of a less trusted origin are only proposed to it.
+    """Copy the links of the archived memory to the remaining one; of a less trusted origin, only as proposals.
 
-    A copy belongs to the session that made the link, and goes with it. What stands between the two already, be it
-    refused, is left as it is.
+    A copy belongs to the session that made the link, and is withdrawn with it. An existing link between the two, also a
+    refused one, is not changed.
     """
     found = [link for link in await links.at_ends(tx, [gone.id]) if stays.id not in (link.source_id, link.target_id)]
     others = {end for link in found for end in (link.source_id, link.target_id)} - {gone.id}
@@ -194,15 +194,15 @@ async def into(database: Database, memory_id: int) -> int | None:
 
 
 async def earlier(database: Database, memory_id: int) -> list[int]:
-    """What was merged into a memory and is out of use since."""
+    """Return the archived memories that were merged into this one."""
     rows = await database.rows(f"SELECT memory_id FROM {MERGED} WHERE into_id = ? ORDER BY 1", (memory_id,))  # noqa: S608
     return [row[0] for row in rows]
 
 
 async def under(tx: aiosqlite.Connection, ids: Sequence[int], since: int = 0) -> list[Memory]:
-    """What was merged into these memories and would be in use without that: not taken back since, nor set apart.
+    """Return memories that are archived only because they were merged into these: not undone, not in quarantine.
 
-    ``since`` is an event: what was merged before it went for that reason, or stayed away for another one.
+    ``since`` is an event: earlier merges are left out.
     """
     rows = await tx.execute_fetchall(
         f"SELECT m.* FROM memories AS m WHERE {_STANDS} AND m.id IN"  # noqa: S608
@@ -213,10 +213,9 @@ async def under(tx: aiosqlite.Connection, ids: Sequence[int], since: int = 0) ->
 
 
 async def leave(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str, since: int = 0) -> list[int]:
-    """These memories go, for they should not have been: what was merged into them says it again.
+    """Restore and return the memories that were merged into these, which should never have been stored.
 
-    Not called where a person forgets one, or it fades: that is meant of what it says, in whatever words. Returns what
-    came back.
+    Not called where a person forgets a memory, or where it fades: both are about what it says, in any wording.
     """
     back = await under(tx, ids, since)
     await give_back(tx, back, actor, reason)
@@ -224,7 +223,7 @@ async def leave(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason
 
 
 async def give_back(tx: aiosqlite.Connection, back: Sequence[Memory], actor: str, reason: str) -> None:
-    """Let what was merged into something that goes say it again; the caller tells the index."""
+    """Restore the memories that were merged into a removed one; the caller updates the index."""
     from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
 
     for memory in back:
@@ -235,9 +234,9 @@ async def give_back(tx: aiosqlite.Connection, back: Sequence[Memory], actor: str
 
 
 async def join(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason: str) -> list[int]:
-    """Take what was given back out of use again, where what it was merged into says it once more; which of them went.
+    """Archive restored memories again when their merge target returns; return the archived ones.
 
-    Not what a person has pinned or rated since, as at night.
+    Memories that a person pinned or rated since are left, as in the nightly merge.
     """
     from subconscious.store import vectors  # as above
 
@@ -252,7 +251,7 @@ async def join(tx: aiosqlite.Connection, ids: Sequence[int], actor: str, reason:
     for number, memory in again.items():
         await memories.archive(tx, memory, actor, reason)
         before, after = await alter(tx, TABLE, number, {"undone_at": None})
-        if after:  # what was given back by an older version was not parted
+        if after:  # an older version restored it without ending the merge
             await events.record(tx, "join", "merge", number, actor=actor, reason=reason, before=before, after=after)
     gone = [memory.id for memory in again.values()]
     await vectors.activate(tx, gone, False)
@@ -282,5 +281,5 @@ async def lent(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[tuple[int, 
 
 
 def _lends(gone: Origin, stays: Origin) -> bool:
-    """Whether what goes counts for what stays: nobody lends anything who is trusted less."""
+    """Whether the archived memory adds to the other one: not if it is less trusted."""
     return gone.distrust <= stays.distrust

@@ -20,7 +20,7 @@ FAR = 40 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where to go on in a file: at ``anchor``, with the reader's ``state``; so many turns from there were ``seen``."""
+    """The position to continue a file from: ``anchor``, the reader's ``state``, and the turns ``seen`` from there."""
 
     anchor: int
     state: str
@@ -57,9 +57,9 @@ class Gathered:
 
 
 async def gather(tx: aiosqlite.Connection, new: Gathered, enough: int) -> None:
-    """Note that a transcript has grown; what is ``enough`` is due without waiting for more.
+    """Record that a transcript has grown; from ``enough`` tokens on it is due at once.
 
-    A span grows only where nothing lies between: what was said while no model was wanted stays unread.
+    A span grows only without a gap: turns from a time without a model stay unread.
     """
     grown = await tx.execute(
         "UPDATE model_readings SET until = :until, tokens = tokens + :tokens, session_id = :session,"
@@ -109,9 +109,9 @@ async def reaches(database: Database) -> dict[str, list[Reach]]:
 
 
 async def order(tx: aiosqlite.Connection, span: Span, last: Place) -> bool:
-    """Put on record that a span was handed over to be read for an import; False where another has done so.
+    """Record a span that an import queued for reading; False if another import has done so.
 
-    It goes on the span before it, if one ends there, and ends at ``last``.
+    It extends the previous span, if that ends there, and ends at ``last``.
     """
     values = {
         "path": span.path,
@@ -140,7 +140,7 @@ async def order(tx: aiosqlite.Connection, span: Span, last: Place) -> bool:
 
 
 async def call_due(tx: aiosqlite.Connection, session_id: str) -> None:
-    """A session pauses or is over: read what has gathered of it without waiting for more."""
+    """Make a session's unread span due, because the session pauses or is over."""
     await tx.execute("UPDATE model_readings SET due = 1 WHERE session_id = ? AND tokens > 0", (session_id,))
 
 
@@ -199,7 +199,7 @@ async def advance(tx: aiosqlite.Connection, span: Span, place: Place, left: int,
 
 
 async def wait(tx: aiosqlite.Connection, span_id: int, at: float, reason: str, *, failed: bool) -> None:
-    """Try a span again at ``at``; only what is the span's own fault counts as an attempt."""
+    """Retry a span at ``at``; only errors of the span itself count as an attempt."""
     await tx.execute(
         "UPDATE model_readings SET retry_at = ?, reason = ?, attempts = attempts + ? WHERE id = ?",
         (at, reason, int(failed), span_id),
@@ -212,7 +212,7 @@ async def close(tx: aiosqlite.Connection, span_id: int, reason: str) -> None:
 
 
 async def unlock(tx: aiosqlite.Connection, session_id: str = "") -> None:
-    """Let what waits be read now, of one session or of all: other settings or another key may hold."""
+    """Make waiting spans due now, of one session or of all: settings or a key may have changed."""
     await tx.execute("UPDATE model_readings SET retry_at = 0 WHERE due AND ?1 IN ('', session_id)", (session_id,))
 
 
@@ -223,7 +223,7 @@ async def unread_sessions(database: Database) -> list[str]:
 
 
 async def forget_unread(tx: aiosqlite.Connection, session_id: str) -> None:
-    """No model is wanted for a session any more: what was not read stays so, also when one is wanted again."""
+    """Withdraw a session's unread spans, because no model is wanted; they stay unread."""
     await tx.execute("DELETE FROM model_readings WHERE session_id = ? AND (due OR tokens > 0)", (session_id,))
 
 
@@ -245,7 +245,7 @@ async def withdraw(tx: aiosqlite.Connection, session_id: str) -> list[dict[str, 
 
 
 async def put_back(tx: aiosqlite.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Let what was withdrawn wait again, but for what is on record anew."""
+    """Restore withdrawn spans, except those that were recorded again."""
     for row in rows:
         done = await tx.execute(*insertion("model_readings", row, "ON CONFLICT DO NOTHING"))
         if done.rowcount:

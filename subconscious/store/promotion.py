@@ -1,4 +1,4 @@
-"""What promotion counts: in how many sessions a memory was said, and what was said against it."""
+"""The input of promotion: the number of sessions that stated a memory, and the objections to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from subconscious.store.merges import MERGED
 from subconscious.store.rows import marks, plain
 
 STANDING = frozenset({"captured", "approved"})
-"""Of what is captured, what stands."""
+"""Captures that count."""
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Said:
 
 
 async def said(database: Database, found: Sequence[Memory]) -> Mapping[int, Said]:
-    """In which sessions these memories were said, by as trusted an origin as theirs; what was rolled back is not."""
+    """Return the sessions that stated these memories with the same trust; without sessions that were rolled back."""
     known: defaultdict[int, Said] = defaultdict(Said)
     origins = {memory.id: memory.origin for memory in found}
     for row in await _captures(database, list(origins)):
@@ -71,9 +71,9 @@ async def _recurrences(database: Database, ids: Sequence[int]) -> list[Any]:
 
 
 async def troubles(database: Database, project_id: str, limit: int) -> list[dict[str, Any]]:
-    """What was captured of things that stand in the way, fail or were corrected, the latest: stored, or waiting.
+    """Return the latest captures about obstacles, failures and corrections: stored, or waiting.
 
-    Nothing that is set apart or flagged, and nothing of what was archived since.
+    Without those that are in quarantine, flagged, or archived since.
     """
     rows = await database.rows(
         "SELECT c.* FROM implicit_captures AS c LEFT JOIN memories AS m ON m.id = c.memory_id"  # noqa: S608

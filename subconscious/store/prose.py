@@ -44,7 +44,7 @@ FIXED = frozenset(
         *("run_id", "command_key", "way_out_key", "signatures", "trouble", "doubt"),
     }
 )
-"""Columns that hold a word of a fixed set, a name or a path."""
+"""Columns with a word of a fixed set, a name or a path."""
 
 INDEXED = frozenset({"summary", "content", "rationale", "tags", "files"})
 """Columns of a memory that its full text and its embedding are made from."""
@@ -52,7 +52,7 @@ INDEXED = frozenset({"summary", "content", "rationale", "tags", "files"})
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with people's words: what its rows are told apart by, and which columns hold words."""
+    """A table with people's words: the key of its rows, and the columns with words."""
 
     name: str
     keys: tuple[str, ...]

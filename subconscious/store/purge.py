@@ -1,4 +1,4 @@
-"""Purging: the one irreversible act. Rows go, and with them whatever else holds their words."""
+"""Purging, the only irreversible act: deletes rows, and all other data that contains their text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ RELATIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Doomed:
-    """What is to be purged. ``wordings`` are the texts that it was known by."""
+    """The rows to purge. ``wordings`` are their texts."""
 
     memories: tuple[int, ...]
     captures: tuple[int, ...]
@@ -46,7 +46,7 @@ class Doomed:
 
 
 async def of_memories(database: Database, ids: Sequence[int]) -> Doomed:
-    """These memories with what was merged into them, and the captures that became them or repeat them."""
+    """Return these memories with those merged into them, and the captures that became or repeat them."""
     ids = (*ids, *await _merged(database, ids))
     found = await database.rows(f"SELECT id FROM implicit_captures WHERE memory_id IN ({marks(ids)})", ids)  # noqa: S608
     return await _with_traces(database, tuple(ids), tuple(row[0] for row in found), ())
@@ -59,7 +59,7 @@ async def _merged(database: Database, ids: Sequence[int]) -> list[int]:
 
 
 async def of_sessions(database: Database, sessions: Sequence[str]) -> Doomed:
-    """All that these sessions brought, and what was told of them."""
+    """Return everything that these sessions stored, with their stories."""
     within = f"session_id IN ({marks(sessions)})"
     found = await database.rows(f"SELECT id FROM memories WHERE {within}", sessions)  # noqa: S608
     ids = tuple(row[0] for row in found)
@@ -192,7 +192,7 @@ async def _delete(tx: aiosqlite.Connection, table: str, keys: Iterable[Any]) -> 
         if table == "memories":
             for text in FULL_TEXT.values():
                 await tx.execute(f"DELETE FROM {text} WHERE rowid IN ({marks(portion)})", portion)  # noqa: S608
-        if table == "memory_links":  # their evidence stands in their history too
+        if table == "memory_links":  # their history contains their evidence, too
             known = f"subject = 'link' AND subject_id IN ({marks(portion)})"
             await tx.execute(f"DELETE FROM events WHERE {known}", [str(key) for key in portion])  # noqa: S608
         await tx.execute(f"DELETE FROM {table} WHERE id IN ({marks(portion)})", portion)  # noqa: S608
@@ -211,7 +211,7 @@ async def _children(tx: aiosqlite.Connection, table: str) -> list[tuple[str, str
 
 
 async def _delete_loose(tx: aiosqlite.Connection, doomed: Doomed) -> None:
-    """What names them without a reference: their history, what was handed over and not read, what was found in them."""
+    """Delete rows that name them without a reference: history, unread spans, findings."""
     subjects = (
         *(("memory", doomed.memories), ("decay", doomed.memories)),
         *(("capture", doomed.captures), ("session", doomed.whole)),
@@ -239,7 +239,7 @@ async def _delete_loose(tx: aiosqlite.Connection, doomed: Doomed) -> None:
 
 
 async def _forget_relations(tx: aiosqlite.Connection, ids: Sequence[int]) -> None:
-    """The history of what bound these memories to others, and of what was said of them: it may quote them."""
+    """Delete the history of their links and of feedback about them, which may quote them."""
     for subject, column in RELATIONS:
         await tx.execute(
             "DELETE FROM events WHERE subject = ? AND subject_id IN (SELECT subject_id FROM events WHERE subject = ?"  # noqa: S608
@@ -249,9 +249,9 @@ async def _forget_relations(tx: aiosqlite.Connection, ids: Sequence[int]) -> Non
 
 
 async def _unask(tx: aiosqlite.Connection, sessions: Sequence[str]) -> None:
-    """What a model has still to be asked about these sessions is not asked: it would find again what is purged.
+    """Cancel the questions to a model about these sessions: it would find the purged text again.
 
-    The questions stay, without their words, so that what was sent already meets no open question when it comes back.
+    The rows stay without their text, so that an answer that is on its way finds no open question.
     """
     within = f"session_id IN ({marks(sessions)})"
     await tx.execute(f"DELETE FROM model_readings WHERE {within}", sessions)  # noqa: S608
@@ -264,7 +264,7 @@ async def _unask(tx: aiosqlite.Connection, sessions: Sequence[str]) -> None:
 
 
 async def _unask_of_links(tx: aiosqlite.Connection, gone: set[int]) -> None:
-    """Nor is it asked about links of these memories, or to sum them up: what is about another one quotes them too."""
+    """Cancel questions about links and summaries of these memories, which quote them."""
     rows = await tx.execute_fetchall(
         "SELECT id, payload FROM llm_requests WHERE purpose IN ('links', 'consolidation') AND payload <> '{}'"
     )
@@ -278,9 +278,9 @@ async def _unask_of_links(tx: aiosqlite.Connection, gone: set[int]) -> None:
 
 
 async def _forget_sessions(tx: aiosqlite.Connection, doomed: Doomed) -> None:
-    """What was told of the sessions goes where it repeats what is purged; of whole sessions, all of it.
+    """Clear the stories that repeat purged text; for whole sessions, all of it.
 
-    How far their transcripts were read stays, so that they are not read again.
+    The reading positions stay, so that the transcripts are not read again.
     """
     shares = doomed.wordings.shares
     for session in doomed.sessions:
@@ -301,7 +301,7 @@ async def _forget_sessions(tx: aiosqlite.Connection, doomed: Doomed) -> None:
 
 
 async def _forget_what_was_told(tx: aiosqlite.Connection, session: str) -> None:
-    """What the history knows of a session's story goes too: it tells in other words what is purged."""
+    """Delete the history of a session's story: it contains the purged text in other words."""
     own = "subject = 'session' AND subject_id = ?"
     await tx.execute(f"DELETE FROM events WHERE {own} AND action IN ('retell', 'undo')", (session,))  # noqa: S608
     await tx.execute(
@@ -312,7 +312,7 @@ async def _forget_what_was_told(tx: aiosqlite.Connection, session: str) -> None:
 
 
 async def _erase_wordings(tx: aiosqlite.Connection, database: Database, wordings: Wordings) -> None:
-    """Put a mark in place of the whole wordings, wherever else they stand."""
+    """Replace the exact texts by a mark wherever else they occur."""
     for table in await prose.tables(database) if wordings.texts else ():
         after: tuple[Any, ...] = ()
         while batch := await prose.page(tx, table, after, PORTION):
@@ -334,9 +334,9 @@ KEPT = frozenset(
 
 
 async def empty(tx: aiosqlite.Connection) -> None:
-    """After everything was purged: delete what is left, projects, paths and sessions included.
+    """Delete all remaining rows after a purge of everything: projects, paths and sessions.
 
-    How far transcripts were read stays under a digest of their paths, so that they are not read again.
+    The reading positions stay under a digest of the paths, so that the transcripts are not read again.
     """
     rows = await tx.execute_fetchall("SELECT path, position FROM transcripts")
     for row in rows:
@@ -349,7 +349,7 @@ async def empty(tx: aiosqlite.Connection) -> None:
     await tx.execute("PRAGMA defer_foreign_keys = ON")
     for table in await _tables(tx):
         await tx.execute(f'DELETE FROM "{table}"')  # noqa: S608
-    # What was sent to a model may still be answered, and what was spent today still counts.
+    # Requests that were sent may still be answered, and the costs of today still count.
     await tx.execute(
         "UPDATE llm_requests SET key = 'purged ' || id, system = '', text = '', payload = '{}', reason = '',"
         " state = 'buried', session_id = '', project_id = ''"

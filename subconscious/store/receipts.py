@@ -1,4 +1,4 @@
-"""Memories that were stored from sessions and of which their users have not been told yet."""
+"""Memories that were stored from sessions and not reported to their users yet."""
 
 from __future__ import annotations
 

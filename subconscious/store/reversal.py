@@ -1,6 +1,6 @@
-"""Taking changes back: every event of an act, the latest first, each only where nothing stands on it.
+"""Undo: reverts every event of an act, the latest first, unless a later change depends on it.
 
-What is taken back is not deleted: it is one more change, with events of its own, and can be taken back in turn.
+An undo deletes no history: it is another change, with events of its own, and can be undone, too.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One event taken back: what was changed, to the columns ``after`` from those ``before`` (None: no row)."""
+    """One reverted event: the columns changed from ``before`` to ``after`` (None: no row)."""
 
     event: Event
     before: dict[str, Any] | None
@@ -50,14 +50,14 @@ class Step:
 
 
 def is_change(event: Event) -> bool:
-    """Whether an event changed something that can be told from its row."""
+    """Whether an event changed something that its row shows."""
     subject = SUBJECTS.get(event["subject"])
     told = event["before"] is not None or event["after"] is not None
     return subject is not None and told and event["action"] not in subject.notes | FINAL
 
 
 def key_of(event: Event) -> str:
-    """What the act of an event is known by: an event of before there were acts is one by itself."""
+    """The id of an event's act. An event from before there were acts is an act of its own."""
     return event["act"] or f"event {event['id']}"
 
 
@@ -161,7 +161,7 @@ def _column(name: str, value: Any) -> Any:
 
 
 async def _row(tx: aiosqlite.Connection, subject: Subject, event: Event) -> dict[str, Any] | None:
-    """What stands there now; of what only the history knows, the latest values."""
+    """The present values; where only the history has them, the latest ones."""
     if not subject.table:
         known = await events.latest(tx, event["subject"], event["subject_id"])
         return known["after"] if known else None
@@ -184,7 +184,7 @@ async def _compare(
 
 
 async def _stands(tx: aiosqlite.Connection, event: Event, names: set[str], otherwise: str) -> RequestError:
-    """Name the later change that stands on an event."""
+    """Return the later change that depends on an event."""
     what = f"{event['subject']} {event['subject_id']}"
     for later in await events.after(tx, event):
         if is_change(later) and names & {*(later["before"] or {}), *(later["after"] or {}), *_missing(later)}:
@@ -227,7 +227,7 @@ async def _withdraw(tx: aiosqlite.Connection, subject: Subject, event: Event, ro
 
 
 async def _restore(tx: aiosqlite.Connection, subject: Subject, event: Event, row: dict[str, Any]) -> Step:
-    """Give columns the values they had."""
+    """Restore the earlier values of columns."""
     values = {name: value for name, value in (_read(subject, event["before"]) or {}).items() if name in row}
     if not subject.table:
         return Step(event, row, row | values)
@@ -251,7 +251,7 @@ async def _fallen(tx: aiosqlite.Connection, done: Sequence[Step]) -> list[Step]:
 
 
 async def _given_back(tx: aiosqlite.Connection, done: Sequence[Step]) -> list[Step]:
-    """Bring back what was merged into memories that went, after the change that is taken back made them stand."""
+    """Restore memories that were merged into the removed ones after the reverted change."""
     back: list[int] = []
     for step in done:
         if step.event["subject"] == "memory" and (step.after or {}).get("archived_at") is not None:
@@ -262,13 +262,13 @@ async def _given_back(tx: aiosqlite.Connection, done: Sequence[Step]) -> list[St
 
 
 async def _follow(tx: aiosqlite.Connection, ids: Sequence[int]) -> list[Step]:
-    """What happened to these memories just now, though it is no event of what is taken back."""
+    """Return events of these memories in this transaction that are not part of the undo."""
     found = [await events.latest(tx, "memory", number) for number in ids]
     return [Step(event, event["before"], event["after"]) for event in found if event is not None]
 
 
 async def _settle(tx: aiosqlite.Connection, done: Sequence[Step]) -> None:
-    """Carry what became of memories through to what is derived from them."""
+    """Update the data that derives from changed memories."""
     from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
 
     changed = touched(done)
@@ -282,7 +282,7 @@ async def _settle(tx: aiosqlite.Connection, done: Sequence[Step]) -> None:
 
 
 async def _refuse_held(tx: aiosqlite.Connection, ids: Sequence[int]) -> None:
-    """What is in quarantine comes back by a release alone."""
+    """A memory in quarantine can only be restored by a release."""
     held = await captures.in_quarantine(tx, ids)
     rows = await tx.execute_fetchall(
         f"SELECT id FROM memories WHERE archived_at IS NULL AND id IN ({marks(held)})",  # noqa: S608

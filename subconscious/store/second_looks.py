@@ -1,4 +1,4 @@
-"""What a second look is still to come for, and what it said: durable, so that it is asked once and nothing is lost."""
+"""The queue and the results of second looks: stored, so that each is asked once and none is lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WAITING = (
     "SELECT session_id FROM second_looks WHERE looked_at IS NULL UNION SELECT id AS session_id FROM sessions"
     " WHERE story_due"
 )
-"""Sessions of which captures await their second look, or the story is to be told by a model; each once."""
+"""Return the sessions with captures that wait for a second look or with a requested story, each once."""
 
 _OVER = (
     "(SELECT status FROM sessions WHERE id = w.session_id) IS NOT 'open'"
@@ -44,7 +44,7 @@ class Awaited:
 async def expect(
     tx: aiosqlite.Connection, capture_id: int, decision: Decision, reservation: str | None, before: str
 ) -> None:
-    """Let a capture await its second look, in the transaction that stored it."""
+    """Queue a capture for a second look, in the transaction that stored it."""
     await tx.execute(
         "INSERT INTO second_looks (capture_id, session_id, decision, reservation, before)"
         " SELECT id, session_id, ?, ?, ? FROM implicit_captures WHERE id = ? AND session_id IS NOT NULL"
@@ -76,7 +76,7 @@ async def next_retry(database: Database) -> float | None:
 
 
 async def awaited(tx: aiosqlite.Connection, session_id: str) -> list[Awaited]:
-    """What awaits a second look of a session; what was decided on meanwhile does so no more."""
+    """Return a session's captures that wait for a second look, without those that were decided meanwhile."""
     rows = await tx.execute_fetchall(
         "SELECT c.*, l.decision AS gate, l.reservation AS kept, l.before FROM second_looks AS l"
         " JOIN implicit_captures AS c ON c.id = l.capture_id AND c.status = 'review' AND c.reservation = ?"
@@ -92,7 +92,7 @@ def _awaited(row: dict[str, Any]) -> Awaited:
 
 
 async def done(tx: aiosqlite.Connection, session_id: str, verdicts: dict[int, str]) -> None:
-    """Note what the second look said of a session's captures, and forget what was kept for it."""
+    """Record the results of a session's second look, and remove its captures from the queue."""
     now = time()
     await tx.executemany(
         "UPDATE second_looks SET verdict = ? WHERE capture_id = ?", [(why, one) for one, why in verdicts.items()]
@@ -106,7 +106,7 @@ async def done(tx: aiosqlite.Connection, session_id: str, verdicts: dict[int, st
 
 
 async def wait(tx: aiosqlite.Connection, session_id: str, at: float, reason: str, *, failed: bool) -> None:
-    """Ask again at ``at``; only what is the answer's own fault counts as an attempt."""
+    """Retry at ``at``; only errors in the answer count as an attempt."""
     await tx.execute(
         "INSERT INTO session_looks (session_id, attempts, retry_at, reason) VALUES (:id, :failed, :at, :reason)"
         " ON CONFLICT (session_id) DO UPDATE SET attempts = attempts + :failed, retry_at = :at, reason = :reason",
@@ -115,7 +115,7 @@ async def wait(tx: aiosqlite.Connection, session_id: str, at: float, reason: str
 
 
 async def unlock(tx: aiosqlite.Connection, session_id: str = "") -> None:
-    """Let what waits be asked now, of one session or of all: other settings or another key may hold."""
+    """Make waiting second looks due now, of one session or of all: settings or a key may have changed."""
     await tx.execute("UPDATE session_looks SET retry_at = 0 WHERE ?1 IN ('', session_id)", (session_id,))
 
 

@@ -108,19 +108,19 @@ async def note_past(tx: aiosqlite.Connection, past: Session) -> None:
 
 
 async def greeted_at(database: Database, session_id: str) -> float | None:
-    """When a session was given what it starts with; None if it was not."""
+    """Return when a session got its start context; None if it did not."""
     rows = await database.rows("SELECT greeted_at FROM sessions WHERE id = ?", (session_id,))
     return rows[0]["greeted_at"] if rows else None
 
 
 async def greeted_since(tx: aiosqlite.Connection, session_id: str, at: float) -> bool:
-    """Whether a session was given what it starts with at or after a time, as this transaction sees it."""
+    """Whether a session got its start context at or after a time, as this transaction sees it."""
     asked = "SELECT 1 FROM sessions WHERE id = ? AND greeted_at >= ?"
     return bool(list(await tx.execute_fetchall(asked, (session_id, at))))
 
 
 async def greet(tx: aiosqlite.Connection, session_id: str, at: float | None) -> None:
-    """Note when a session was given what it starts with; None when its context holds that no more."""
+    """Record when a session got its start context; None once its context no longer contains it."""
     await tx.execute("UPDATE sessions SET greeted_at = ? WHERE id = ?", (at, session_id))
 
 
@@ -147,18 +147,18 @@ async def progress(tx: aiosqlite.Connection, session_id: str, *, branch: str, pr
 
 
 async def sketch(database: Database, session_id: str) -> str:
-    """What is kept to tell a session from, as JSON; "" for one that is unknown."""
+    """Return the sketch that a session's story is made from, as JSON; "" for an unknown session."""
     rows = await database.rows("SELECT sketch FROM sessions WHERE id = ?", (session_id,))
     return str(rows[0]["sketch"]) if rows else ""
 
 
 async def want_story(tx: aiosqlite.Connection, session_id: str) -> None:
-    """Have a model tell the session's story when it is over; only of one that was told offline."""
+    """Request a model's story for a session that is over; only if it has an offline one."""
     await tx.execute("UPDATE sessions SET story_due = 1 WHERE id = ? AND handover <> ''", (session_id,))
 
 
 async def sketch_to_retell(database: Database, session_id: str) -> str:
-    """What a story is told from that a model is still to tell, as JSON; "" where none is wanted."""
+    """Return the sketch for a story that a model still has to write, as JSON; "" where none is wanted."""
     rows = await database.rows("SELECT sketch FROM sessions WHERE id = ? AND story_due", (session_id,))
     return str(rows[0]["sketch"]) if rows else ""
 
@@ -174,9 +174,9 @@ class Retold:
 
 
 async def retell_by_model(tx: aiosqlite.Connection, session_id: str, told: Retold, sketch: str, by: str) -> None:
-    """Keep a model's story, unless the session was purged, rolled back or went on since it was asked for.
+    """Store a model's story, unless the session was purged, rolled back or continued since the request.
 
-    Any of these changes the sketch or what is due, and the story was told from what was known before.
+    Each of these changes the sketch or the request, and the story was made from the earlier sketch.
     """
     rows = list(
         await tx.execute_fetchall(
@@ -198,7 +198,7 @@ async def retell_by_model(tx: aiosqlite.Connection, session_id: str, told: Retol
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a session was about, and the sketch it was told from (JSON)."""
+    """Return a session's story, and the sketch it was made from (JSON)."""
 
     title: str
     summary: str
@@ -209,9 +209,9 @@ class Told:
 
 
 async def summarise(tx: aiosqlite.Connection, session_id: str, told: Told) -> None:
-    """Keep what a session was about in place of what was known before.
+    """Replace a session's story.
 
-    No event tells of it: it is derived from the transcript, and made anew whenever the session goes on.
+    There is no event: the story is derived from the transcript, and made again when the session continues.
     """
     await tx.execute(
         "UPDATE sessions SET title = :title, summary = :summary, tags = :tags, left_open = :left_open,"
@@ -230,7 +230,7 @@ async def leaves(tx: aiosqlite.Connection, session_id: str) -> bool:
 
 
 async def untell(tx: aiosqlite.Connection, session_id: str) -> dict[str, str]:
-    """Take back what is told of a session; return it, for who wants it back."""
+    """Clear a session's story; return it, so that it can be restored."""
     rows = list(await tx.execute_fetchall("SELECT * FROM sessions WHERE id = ?", (session_id,)))
     told = {name: str(rows[0][name]) for name in TOLD} if rows else {}
     await tx.execute("UPDATE sessions SET story_due = 0 WHERE id = ?", (session_id,))
@@ -239,7 +239,7 @@ async def untell(tx: aiosqlite.Connection, session_id: str) -> dict[str, str]:
 
 
 async def retell(tx: aiosqlite.Connection, session_id: str, told: Mapping[str, str]) -> None:
-    """Tell of a session what was told before."""
+    """Restore a session's story."""
     before, after = await alter(tx, "sessions", session_id, told) if told else ({}, {})
     if after:
         await events.record(
@@ -273,7 +273,7 @@ async def expect(tx: aiosqlite.Connection, prompt: Prompt) -> None:
 
 
 async def written(tx: aiosqlite.Connection, session_id: str, prompt_ids: Sequence[str]) -> None:
-    """These stand in the transcript: their words need not be kept here any more."""
+    """Drop the text of prompts that are in the transcript."""
     await tx.executemany(
         "INSERT INTO prompts (session_id, prompt_id, written) VALUES (?, ?, 1)"
         " ON CONFLICT DO UPDATE SET written = 1, text = ''",
@@ -282,7 +282,7 @@ async def written(tx: aiosqlite.Connection, session_id: str, prompt_ids: Sequenc
 
 
 async def written_as(tx: aiosqlite.Connection, session_id: str, texts: Sequence[str]) -> None:
-    """These words stand in the transcript without a number: prompts that were queued while the model worked."""
+    """Drop prompts whose text is in the transcript without a number: they were queued while the model worked."""
     await tx.executemany(
         "UPDATE prompts SET written = 1, text = '' WHERE session_id = ? AND text = ?",
         [(session_id, text) for text in texts],
@@ -299,7 +299,7 @@ async def unwritten(database: Database, session_id: str) -> list[Prompt]:
 
 
 async def forget_prompts(tx: aiosqlite.Connection, session_id: str) -> None:
-    """The session is over, and what it never wrote was learned from."""
+    """Record that the session is over and that its unwritten prompts were processed."""
     await tx.execute("DELETE FROM prompts WHERE session_id = ?", (session_id,))
 
 
@@ -332,7 +332,7 @@ async def open_before(database: Database, at: float) -> list[Session]:
 
 
 async def begun_between(database: Database, begin: float, end: float) -> int:
-    """How many sessions began in a span of time; imported ones, which bear dates of long ago, don't count."""
+    """Return how many sessions began in a time span, without imported ones, whose dates are old."""
     rows = await database.rows(
         "SELECT count(*) FROM sessions WHERE started_at BETWEEN ? AND ? AND end_reason IS NOT ?", (begin, end, IMPORTED)
     )
@@ -355,7 +355,7 @@ async def counts(database: Database) -> dict[str, int]:
 
 
 async def position(database: Database, path: str, session_id: str) -> Position:
-    """Where to go on reading a transcript: its start, if it is new; behind what was purged, if that was all."""
+    """Return the position to continue a transcript from: its start if it is new, or behind a purged part."""
     rows = await database.rows("SELECT path, session_id, position, state FROM transcripts WHERE path = ?", (path,))
     if rows:
         return Position(**dict(rows[0]))
@@ -369,7 +369,7 @@ async def positions(database: Database) -> dict[str, Position]:
 
 
 async def advance(tx: aiosqlite.Connection, new: Position, at: float) -> None:
-    """Save how far a transcript was read, in the transaction of what was learned from it."""
+    """Save the reading position of a transcript, in the transaction that stores its memories."""
     await tx.execute(
         "INSERT INTO transcripts (path, session_id, position, state, read_at) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT (path) DO UPDATE SET position = excluded.position, state = excluded.state,"

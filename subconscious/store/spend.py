@@ -1,7 +1,7 @@
-"""What models were asked and what it cost: a row before each call, completed after it.
+"""Calls of models and their costs: a row before each call, completed after it.
 
 The row is both the reservation and the record. A process that dies in between leaves one without an outcome, which
-counts against the caps as what it might have cost at the most: spend is never forgotten, nor guessed to be nothing.
+counts against the caps with its highest possible cost: a cost is never forgotten, and never assumed to be zero.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from subconscious.store.connect import Database
 from subconscious.store.rows import insertion
 
 COUNTED = "sum(coalesce(cost, reserved))"
-"""What calls count against a cap: their cost, or what was reserved for them where it is not known."""
+"""The amount of calls that counts against a cap: their cost, or the reservation where it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that is about to be made: what it may cost at the most, in dollars (``reserved``) and in tokens."""
+    """A call before it is made: its highest possible cost in dollars (``reserved``) and in tokens."""
 
     at: float
     provider: str
@@ -38,7 +38,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a call. ``cost`` is None where nobody can tell it; ``reserved`` then counts."""
+    """The result of a call. ``cost`` is None if it is unknown; then ``reserved`` counts."""
 
     outcome: str
     model: str
@@ -57,7 +57,7 @@ async def begin(tx: aiosqlite.Connection, call: Call) -> int:
 
 
 async def complete(tx: aiosqlite.Connection, call_id: int, outcome: Outcome) -> None:
-    """Write down what became of a call."""
+    """Record the result of a call."""
     await tx.execute(
         "UPDATE llm_calls SET outcome = :outcome, model = :model, input_tokens = :input_tokens,"
         " output_tokens = :output_tokens, cached_tokens = :cached_tokens, cost = :cost, reserved = :reserved,"
@@ -67,7 +67,7 @@ async def complete(tx: aiosqlite.Connection, call_id: int, outcome: Outcome) -> 
 
 
 async def close(tx: aiosqlite.Connection, call_id: int, outcome: str) -> None:
-    """Nobody will ever tell what a call cost: what was reserved goes on counting."""
+    """Mark the cost of a call as unknown for good: the reservation keeps counting."""
     await tx.execute("UPDATE llm_calls SET outcome = ? WHERE id = ? AND outcome = 'asked'", (outcome, call_id))
 
 
@@ -98,7 +98,7 @@ async def since(tx: aiosqlite.Connection, begin: float, end: float = math.inf) -
 
 
 async def tokens_since(tx: aiosqlite.Connection, provider: str, begin: float, end: float) -> int:
-    """Tokens that a provider was asked for in a time; of calls that nobody told about, what they may have taken."""
+    """Return the tokens of a provider's calls in a period; calls without a report count with their maximum."""
     rows = await tx.execute_fetchall(
         "SELECT coalesce(sum(input_tokens + output_tokens), 0) FROM llm_calls"
         " WHERE provider = ? AND at >= ? AND at < ?",

@@ -55,7 +55,7 @@ async def take_back(tx: aiosqlite.Connection, session_id: str, after: int) -> No
 
 
 async def inherit(tx: aiosqlite.Connection, parent: str, fork: str) -> None:
-    """A fork goes on with its parent's context: what stands in that stands in the fork's."""
+    """Copy the ledger of a session to its fork, which continues with the same context."""
     await tx.execute(
         "INSERT INTO surfaces (session_id, project_id, event, at, memory_id, content_hash, position, reason, relevance,"
         " decay, engines, ledger) SELECT ?, project_id, 'fork', at, memory_id, content_hash, position, reason,"

@@ -1,4 +1,4 @@
-"""When memories are due by their own words; whether one was given stands with the surfaces."""
+"""Due dates of memories, from their own words; ``surfaces`` records which ones were given."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def unsearched(database: Database, version: int, limit: int) -> list[Memor
 async def keep(
     tx: aiosqlite.Connection, memory: Memory, version: int, found: Sequence[tuple[str, float | None]]
 ) -> None:
-    """Put what a memory's words say in place of what they said before; what was given stays on record."""
+    """Replace a memory's triggers after its text changed; surfaces stay on record."""
     await tx.execute(
         "DELETE FROM memory_triggers WHERE memory_id = ? AND id NOT IN"
         " (SELECT trigger_id FROM surfaces WHERE trigger_id IS NOT NULL)",
@@ -67,13 +67,13 @@ async def keep(
 
 
 FAR_AHEAD = 30 * 86_400.0
-"""Seconds by which a clock must have been ahead for what it brought to be told again: less is set right every day."""
+"""Seconds by which a clock must have been ahead for its memories to be given again; smaller corrections are common."""
 
 
 async def due(database: Database, project_id: str, since: float, until: float) -> list[Due]:
-    """Dates of a project's and the user's memories that have come and were told to no session yet, the latest first.
+    """Return due dates of a project's and the user's memories that were given to no session yet, the latest first.
 
-    What a clock that was far ahead had brought too early is told again when its time comes.
+    A memory that a wrong clock made due too early is given again at its time.
     """
     # CROSS JOIN keeps the order: there are few triggers and many memories, which SQLite can't know.
     rows = await database.rows(
@@ -88,7 +88,7 @@ async def due(database: Database, project_id: str, since: float, until: float) -
 
 
 async def milestones(database: Database, project_id: str) -> list[Due]:
-    """What has to come about before memories of a project are due, and has not been told of yet."""
+    """Return the milestones that memories of a project wait for, and that were not given yet."""
     rows = await database.rows(
         "SELECT memory_triggers.id, memory_id, words, due_at, said_at"
         " FROM memory_triggers CROSS JOIN memories ON memories.id = memory_id"

@@ -1,4 +1,4 @@
-"""Sessions that are over, some at a time: what was read of each, and whether it was ever told."""
+"""Sessions that are over, in batches: their reading positions, and whether they have a story."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def with_answers(sketch: Sketch, transcript: Transcript) -> Sketch:
 def _answers(
     reports: Sequence[Report], written: Collection[str], transcript: Transcript, known: set[str]
 ) -> Iterator[Answer]:
-    """What each report tells that no earlier one told; the transcript is read once for all of them."""
+    """Return the sentences of each report that no earlier one has; the transcript is read once for all of them."""
     said = [(report, sentence) for report in reports for sentence in _sentences(report, written, known)]
     found = traced([_candidate(sentence, report, transcript) for report, sentence in said], {REPORT})
     for report in reports:

@@ -123,7 +123,7 @@ class _Log:
         )
 
     def take(self, at: int, record: Record) -> None:
-        """Take the record that stands at ``at``."""
+        """Add the record at the position ``at``."""
         match string(record, "type"):
             case "assistant":
                 for block in message_blocks(record):

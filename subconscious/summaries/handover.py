@@ -2,9 +2,10 @@
 
 Everything is quoted from the session's record. The user's words and the deeds come from the transcript's structure. The
 report is the assistant's own wording, which may repeat in other words what a file or a page said. So only sentences
-about the session's own work are told: what the assistant did, how checks ended, and what names files or code that it
-wrote. Claims about anything else are left out, and so are rules, instructions, addresses, and commands that fetch,
-escalate or skip a check. Rules and facts reach a session as memories, past the checks that those have to pass.
+about the session's own work are included: what the assistant did, how checks ended, and sentences that name files or
+code that it wrote. Claims about anything else are left out, and so are rules, instructions, addresses, and commands
+that fetch, escalate or skip a check. Rules and facts reach a session as memories, past the checks that those have to
+pass.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ MOST_STATED = 5
 PART_LENGTH = 240
 REPORT_LENGTH = 900
 REPORT = "report"
-"""What stands for the turn of a report: compared with what tools said, not with what the assistant said after them."""
+"""The turn of a report: it is compared with the output of tools, not with later text of the assistant."""
 
 STATUS_LENGTH = 80
 """Characters up to which a sentence on how checks ended says nothing else."""
@@ -93,7 +94,7 @@ _DEED = re.compile(
     r"(?:(?-i:[A-Za-z][a-z]+ed)|built|cut|did|drew|found|gave|kept|left|made|put|ran|rebuilt|reran|rewrote|sent|set|split|took|wrote)\b",
     re.IGNORECASE,
 )
-"""How a sentence begins that tells what was done, perhaps behind the name of what it was done to.
+"""How a sentence about finished work begins, perhaps behind the name of its object.
 
 A name such as ``whenUnlocked`` is no verb.
 """
@@ -103,7 +104,7 @@ _WORK = re.compile(
     r"|.{0,80}\b(?:is|are|were|was) (?:now )?(?:committed|unstaged|staged|pushed)\b",
     re.IGNORECASE,
 )
-"""Sentences that explain a change, list what was made, or say how far it went."""
+"""Sentences that explain a change, list new things, or state the progress."""
 _CHECKS = re.compile(
     r"\W*(?:all |the |both |\d[\d,]* |full )*(?:\w+ )?"
     r"(?:tests?|checks?|lint(?:er|ing)?|builds?|type-?check\w*|commit|suite)\b"
@@ -117,11 +118,11 @@ _FINISHED = re.compile(
     r"(?:(?:now|successfully)\b\W*)?$|(?:committed|pushed)\b|commit succeeded\b)",
     re.IGNORECASE,
 )
-"""Sentences that say that something is done, and not what; or that it is committed, which the deeds tell."""
+"""Sentences that say that something is done without naming it, or that it is committed, which is listed anyway."""
 _FRAGMENT = re.compile(
     r"\s*\|.*|[^\w`\"'(\[]*(?:[a-z]+(?:[ ,;:]|$)).*|.*[:,]$|.*\b(?:and|or|with|the|of|to|a|in|for|from)$", re.DOTALL
 )
-"""What is no whole sentence: a row of a table, or words that go on from a line before, or in the next one."""
+"""Fragments: a row of a table, or text that continues the previous line or continues in the next one."""
 _HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*\n]{1,150}\*\*(?:\s*\([^)\n]{0,80}\))?:?\s*)", re.DOTALL)
 _IN_CODE = re.compile(r"`[^`]{0,200}`")
 _ENDS = re.compile(r"[.;!?](?= )")
@@ -140,7 +141,7 @@ class Handover:
     """The parts of a hand-over, "" where there is nothing to say.
 
     ``files`` are the names of those that the session changed. ``finished``: the work was merged. ``retold``: a model
-    worded it. ``answers`` are what its reports told, one by one: a prompt is given those that it is about.
+    worded it. ``answers`` are the sentences of its reports, one by one, for prompts about the same thing.
     """
 
     asked: str = ""
@@ -197,7 +198,7 @@ def _answer_from(row: object) -> Answer | None:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """Where a session's words stand: what its tools said up to ``end`` is not reported as the assistant's."""
+    """The place of a session's words: output of its tools up to ``end`` is not reported as the assistant's."""
 
     path: Path
     end: int
@@ -238,7 +239,7 @@ def _asked(sketch: Sketch) -> str:
 
 
 def permits(request: str) -> bool:
-    """Whether a request gives a permission: it held for that moment, and told again it would seem to hold on."""
+    """Whether a request gives a permission: it was meant for that moment, and repeating it would extend it."""
     return bool(_PERMITS.search(request))
 
 
@@ -280,7 +281,7 @@ def _reported(sketch: Sketch, transcript: Transcript | None) -> str:
 def _without_status(sentences: Sequence[str]) -> Sequence[str]:
     """The sentences without those that only say that checks passed, unless there are no others.
 
-    Nothing is left of a report that only says that the work is done: what was done is told beside it.
+    A report that only says that the work is done becomes empty: the work is listed beside it.
     """
     if all(_is_short(one, _FINISHED) for one in sentences):
         return ()
@@ -366,7 +367,7 @@ def _is_whole(sentence: str) -> bool:
 
 
 def is_own_work(sentence: str, written: Collection[str]) -> bool:
-    """Whether a sentence tells what the session did, how its checks ended, or of files and names that it wrote."""
+    """Whether a sentence states what the session did, how its checks ended, or names files and names that it wrote."""
     about = (
         _DEED.match(sentence)
         or _WORK.match(sentence)
@@ -383,7 +384,7 @@ def _is_poisoned(answer: str) -> bool:
 
 @lru_cache(maxsize=2000)
 def only_tells(sentence: str) -> bool:
-    """Whether a sentence only tells what happened. Cached: a session is told anew after each of its turns."""
+    """Whether a sentence only reports events. Cached: the hand-over is made again after each turn."""
     if (
         _GIVES_RULES.search(sentence)
         or _IMPERATIVE.match(sentence)

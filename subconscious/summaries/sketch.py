@@ -1,4 +1,4 @@
-"""What is kept of a session while it goes on: small, and enough to tell what it was about."""
+"""The sketch of a running session: small, and enough to write its story from."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _WORD = re.compile(r"[A-Za-z][\w-]{3,30}")
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """An answer that ended a turn: when it was given, where it stands, the request that it answers, and its text."""
+    """An answer that ended a turn: its time, its position, the request that it answers, and its text."""
 
     at: float
     place: int
@@ -56,7 +56,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is kept of an answer: when it was given, what had been asked, and the sentences that may be told again."""
+    """The stored part of an answer: its time, the request, and the sentences that may be given to sessions."""
 
     at: float
     asked: str
@@ -73,8 +73,8 @@ class Sketch:
     """A session so far.
 
     ``asks`` are the requests, in the user's words; ``answer`` the assistant's latest text. ``busy`` says that it was
-    using tools after that, ``answered`` that it said something since the last prompt. ``asked_at`` is where in the
-    transcript the first request stands. ``report`` is the latest long answer that ended a turn before the last prompt.
+    using tools after that, ``answered`` that it said something since the last prompt. ``asked_at`` is the position of
+    the first request in the transcript. ``report`` is the latest long answer that ended a turn before the last prompt.
     ``answers`` are what is kept of the reports so far, ``reports`` those that nobody has looked through yet; ``latest``
     is the report that ends the turn unless the assistant goes on with it.
     """
@@ -162,12 +162,12 @@ class Sketch:
 
     @property
     def latest_report(self) -> str:
-        """The latest answer that ended a turn and was long enough to say what was done; "" if none was."""
+        """Return the latest long answer that ended a turn; "" if there is none."""
         return self.answer if self.finished and len(self.answer) >= REPORT_LENGTH else self.report
 
     @property
     def new_reports(self) -> tuple[Report, ...]:
-        """The reports that nobody has looked through yet, with the one that ends the turn as it stands."""
+        """Return the reports that were not examined yet, including the one that ends the present turn."""
         return self.reports if self.latest is None else (*self.reports, self.latest)
 
     def to_json(self) -> str:
@@ -176,7 +176,7 @@ class Sketch:
 
     @classmethod
     def from_json(cls, text: str) -> Sketch:
-        """Read what ``to_json`` gave; anything else is an empty sketch: the session is told from here on."""
+        """Parse the result of ``to_json``; anything else gives an empty sketch, so that the story begins here."""
         try:
             return _SKETCH.validate_json(text or "{}")
         except ValidationError:

@@ -1,8 +1,8 @@
-"""The story of a session in a model's words: what the model is shown for it, and what of its answer is used.
+"""The story of a session in a model's words: the input of the model, and the parts of its answer that are used.
 
-The next session reads the story, and the model may have believed what a file or a page told it. So the user's part has
-to be in the user's words, the rest has to tell of the session's own work, as a report has (``summaries.handover``), and
-a story that is poisoned, holds a secret or repeats what a tool said is not used at all.
+The next session reads the story, and the model may have believed a file or a page. So the user's part has to be in the
+user's words, the rest has to be about the session's own work, like a report (``summaries.handover``), and a story that
+is poisoned, contains a secret or repeats a tool's output is not used at all.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _OF_TELLING = frozenset(
     """user users asked asks ask wanted wants want requested chose decided ruled preferred rejected instead rather
     session assistant also first then later after before without not never no only still new""".split()
 )
-"""Words that only tell who wanted what, and claim nothing."""
+"""Words that only attribute a wish, and claim nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def record_of(sketch: Sketch) -> dict[str, Any]:
 
 
 def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transcript, typed: Iterable[str]) -> Checked:
-    """Examine a story; what does not stand up is left as it was told offline. Slow: run it in a thread.
+    """Examine a story; parts that fail keep the offline version. Slow: run it in a thread.
 
     ``typed`` are further statements of the user.
     """
@@ -111,7 +111,7 @@ def examined(story: Story, offline: Handover, sketch: Sketch, transcript: Transc
 
 
 def _retold(offline: Handover, kept: Mapping[str, str]) -> Handover:
-    """Return the hand-over with the parts that stand up; what was done stands for the assistant's report."""
+    """Return the hand-over with the parts that pass; the part about the work replaces the assistant's report."""
     parts = {name: wording.shorten(text, LENGTHS[name]) for name, text in kept.items() if text}
     return replace(
         offline,
@@ -149,7 +149,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _kept(text: str, stands: Callable[[str], bool]) -> str:
-    """Return the sentences of a part that stand up."""
+    """Return the sentences of a part that pass."""
     return " ".join(sentence for sentence in _sentences(text) if stands(sentence))
 
 
@@ -163,7 +163,7 @@ class _Words:
 
     @classmethod
     def of(cls, sketch: Sketch, typed: Iterable[str], reported: str) -> _Words:
-        """Collect them; ``reported`` is what of the assistant's report was found fit to be told."""
+        """Collect them; ``reported`` are the accepted sentences of the assistant's report."""
         deeds = sketch.deeds
         users = _words(" ".join((*sketch.asks, sketch.last, sketch.plan, *sketch.decided, *typed, deeds.named)))
         written = (*(name for name, weight in sketch.files.items() if weight >= CHANGE), *deeds.symbols)
@@ -177,7 +177,7 @@ class _Words:
         return _words(sentence) <= self.users | _TELLING
 
     def of_work(self, sentence: str) -> bool:
-        """Whether a sentence only tells of the session's work."""
+        """Whether a sentence is only about the session's work."""
         said = _words(sentence) - _TELLING
         known = len(said & self.session) >= SESSION_WORDS * len(said) > 0
         return only_tells(sentence) and (known or self._is_deed(sentence))

@@ -1,4 +1,4 @@
-"""A sketch told: title, summary, tags, what was left open. Extracted, not invented: every part is quoted."""
+"""The story of a sketch: title, summary, tags, open tasks. Every part is quoted from the session."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Summary:
 
 
 def tell(sketch: Sketch) -> Summary:
-    """Tell a session from its sketch."""
+    """Make the story of a session from its sketch."""
     asks = requests_of(sketch)
     title = sketch.deeds.named or _title(asks, planned=bool(sketch.plan))
     return Summary(
@@ -77,7 +77,7 @@ def tell(sketch: Sketch) -> Summary:
 
 
 def requests_of(sketch: Sketch) -> list[str]:
-    """Return what was asked for, without what only keeps a session going; something, if there was anything."""
+    """Return the requests without routine ones; if there are only routine ones, return those."""
     named = [sketch.plan] if sketch.plan else []
     asked = [first_words(ask) for ask in sketch.asks if not _TRIVIAL.fullmatch(ask.strip())]
     opened = [sketch.deeds.opened] if sketch.deeds.opened and sketch.deeds.opened_at < sketch.asked_at else []
@@ -86,12 +86,12 @@ def requests_of(sketch: Sketch) -> list[str]:
 
 
 def is_routine(request: str) -> bool:
-    """Whether a request is made in every session: to commit, push, run the tests, go on."""
+    """Whether a request is routine: to commit, push, run the tests, continue."""
     return all(word in _ROUTINE for word in re.findall(r"[^\W\d_]+", request.casefold().replace(".md", "")))
 
 
 def first_words(ask: str) -> str:
-    """Return a request's first sentence that says something, without what is only polite, pasted or data."""
+    """Return a request's first sentence with content, without polite phrases, pasted text and data."""
     for sentence in sentences(ask):
         words = _DATA.split(wording.squeeze(sentence), maxsplit=1)[0].rstrip(_END)
         polite = _POLITE.match(words)
@@ -152,7 +152,7 @@ def _reported(sketch: Sketch) -> str:
 
 
 def _tags(sketch: Sketch) -> Iterator[str]:
-    """Give the branch, the files most worked on, the terms most used."""
+    """Return the branch, the most edited files, the most frequent terms."""
     found: dict[str, None] = {}
     if sketch.branch not in MAIN_BRANCHES:
         found[sketch.branch.rpartition("/")[2][:40].rstrip("-_")] = None
@@ -164,7 +164,7 @@ def _tags(sketch: Sketch) -> Iterator[str]:
 
 
 def left_open_in(sketch: Sketch) -> Iterator[str]:
-    """Say what waits: the prompt, a question, tasks, a failure. The assistant's words are marked as such."""
+    """Return the open points: the prompt, a question, tasks, a failure. The assistant's words are marked as such."""
     if sketch.stopped:
         yield "the user stopped the assistant at work on the last prompt"
     elif sketch.busy:

@@ -1,8 +1,8 @@
-"""What a statement claims: what it is about, the value it gives that, and what it limits itself to.
+"""What a statement claims: its subject, the value of the subject, and its conditions.
 
-One subject has one value at a time. So a later statement that gives the same subject another value replaces the
-earlier one, whether or not a word says so. There is no parser behind this, and a statement that is replaced wrongly is
-worse than one that stays: what can't be told from the words counts as something else.
+One subject has one value at a time. So a later statement with another value for the same subject replaces the earlier
+one, with or without a word of change. This is no parser, and a wrong replacement is worse than a missed one: in doubt,
+two statements have different subjects.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LONGEST = 60
 """Words of a statement that is compared; a longer one says more than one thing."""
 
 FEWEST = 3
-"""Words of a clause that says something by itself."""
+"""Words of a clause that is a statement of its own."""
 
 ENOUGH = 0.75
 """Share of the words of two statements that agree where one denies what the other says."""
@@ -34,8 +34,8 @@ ENOUGH = 0.75
 class Claim:
     """One statement, taken apart.
 
-    ``about`` are the words of its subject and of what it is limited to, ``value`` those of what it says of that,
-    ``without`` those of what it rejects. ``frame`` is the kind of its verb, "" where that gives nothing one value.
+    ``about`` are the words of its subject and its conditions, ``value`` those of the value, ``without`` those of
+    rejected values. ``frame`` is the kind of its verb, "" for verbs that don't assign a value.
     """
 
     about: frozenset[str]
@@ -81,7 +81,7 @@ _TOLD_CHANGE = re.compile(
     r"ahora|ya no|agora|já não)\b|\bthen\W",
     re.IGNORECASE,
 )
-"""Words that tell of a change: alone they replace nothing."""
+"""Words of change: without a value they replace nothing."""
 
 
 def _comparable(new: str, old: str) -> tuple[Claim, Claim] | None:
@@ -325,7 +325,7 @@ class _Reader:
         return True
 
     def _behind(self, low: str) -> set[str]:
-        """Where the words behind a preposition belong: days and places are values, whatever the verb."""
+        """Where the words behind a preposition belong: days and places are values, with any verb."""
         if self.frame == "is" and not self.value and low in _PLACING:
             self.frame = "place"
         if not self.frame and low in _GIVING:
@@ -374,7 +374,7 @@ def key_of(word: str) -> str:
 
 
 def _infinitive(word: str) -> str:
-    """The verb of what is done: "merge" of "merging"; any other word as it is."""
+    """The verb of a gerund: "merge" of "merging"; any other word unchanged."""
     root = word.removesuffix("ing")
     forms = (root, f"{root}e", root[:-1])
     return next((form for form in forms if form in vocabulary.IMPERATIVES), word) if root != word else word
@@ -433,7 +433,7 @@ _LIMITS = frozenset(
 )
 _PLACING = frozenset("at on in under".split())
 _GIVING = frozenset("at on to into from with under".split())
-"""Prepositions behind which stands what is done, where no verb says more: "deploy from main"."""
+"""Prepositions that are followed by the value, where no verb is more specific: "deploy from main"."""
 
 _PREPOSITIONS = frozenset("on at to into onto from as via through over under out up auf zu".split())
 _STOPS = frozenset(", ; ( ) and und y et e".split())

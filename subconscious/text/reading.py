@@ -1,9 +1,9 @@
-"""Whether two statements are one said twice, so that one may take the other's place.
+"""Normalises the words of statements, to find out whether two of them say the same.
 
-The local model sees bags of words: "use tabs, not spaces" and "use spaces, not tabs" have a cosine of 1, and one word
-for another in a sentence of ten still gives .95. So a cosine above .85 only says where to look. What decides are the
-words: each that carries meaning stands in both, in another form or by another name for the same at most, and in the
-same order once "is kept" is read as "keep".
+The local model sees bags of words: "use tabs, not spaces" and "use spaces, not tabs" have a cosine of 1, and another
+word in a sentence of ten still gives .95. So a cosine above .85 only makes candidates. The words decide: each word with
+a meaning occurs in both, in the same form, another form or as a synonym, and in the same order once "is kept" is read
+as "keep".
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _ALIKE = (
     "when whenever",
     "not never avoid no",
 )
-"""Words that stand for each other, the first one for all."""
+"""Synonyms; the first one represents them."""
 
 _DONE = {
     done: verb
@@ -61,7 +61,7 @@ _DONE = {
     ).split(",")
     for done, verb in [pair.split()]
 }
-"""Forms that verbs have after "is", where no ending tells."""
+"""Irregular participles after "is"."""
 
 _REWRITES = tuple(
     (re.compile(pattern, re.IGNORECASE), instead)
@@ -88,7 +88,7 @@ _NUMBERS = {word: str(value) for value, word in enumerate("two three four five s
 
 _SENTENCE = re.compile(r"(?<=[.!?;:])\s+|\n+")
 _TOKEN = re.compile(r"`[^`\n]+`|!?[^\s,;!()\[\]{}\"\u201c\u201d`]+")
-"""A mark of exclamation ends what is said; before a word or "=" it turns it round, as "not" does."""
+"""An exclamation mark ends a sentence; before a word or "=" it negates, like "not"."""
 
 _CODE = re.compile(r"[a-z][A-Z]")
 _AUXILIARY = frozenset("is are be being".split())
@@ -116,11 +116,11 @@ def read(text: str) -> tuple[str, ...]:
 
 
 Form = tuple[str, bool]
-"""A word, and whether it is what is done to what stands before it."""
+"""A word, and whether it is a participle that applies to the word before it."""
 
 
 def _actively(words: list[Form]) -> list[Form]:
-    """A sentence as it reads where somebody is told to do what it says is done."""
+    """A passive sentence as an instruction."""
     at = next((place for place, (_, passive) in enumerate(words) if passive), 0)
     before, verb = words[:at], words[at : at + 1]
     must = [word for word in before if word[0] == "must"]
@@ -148,7 +148,7 @@ def _is_name(written: str, *, first: bool) -> bool:
 
 
 def _form(token: str, word: str, before: str) -> Form:
-    """A plain word in the form that stands for all that mean it; whatever else is written, as it is written."""
+    """A plain word as its representative synonym; other tokens unchanged."""
     if not word.isalpha() or _CODE.search(token) or (token.isupper() and 1 < len(token) < 4):
         return (token if _CODE.search(token) else word), False
     passive = before in _AUXILIARY and (word in _DONE or (word.endswith("ed") and len(word) > 3))
@@ -159,7 +159,7 @@ def _form(token: str, word: str, before: str) -> Form:
 
 
 def _stem(word: str) -> str:
-    """A word without the ending of its number or person; with that of its time, for what was is not what is."""
+    """A word without the ending of number or person; the ending of tense stays, because past and present differ."""
     if word in vocabulary.UNCHANGED:
         return word
     if word.endswith("ies") and len(word) > 4:

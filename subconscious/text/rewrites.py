@@ -26,9 +26,9 @@ def _rewrites(*pairs: tuple[str, str]) -> tuple[tuple[tuple[str, ...], re.Patter
 
 
 def required(pattern: str) -> tuple[str, ...]:
-    """Literals of which one is in each text that a pattern matches, in lower case; none if that can't be told.
+    """Return literals of which each match of a pattern contains one, in lower case; none if that is unknown.
 
-    Most patterns match hardly ever: looking for a literal first is several times faster than trying each of them.
+    Most patterns rarely match: searching for a literal first is several times faster than trying each of them.
     """
     branches = _branches(pattern)
     if len(branches) > 1:
@@ -74,7 +74,7 @@ def _spans(pattern: str) -> Iterator[tuple[int, int]]:
 
 
 def _groups(pattern: str) -> Iterator[tuple[str, bool]]:
-    """The outermost groups: what is in each, and whether a match can do without it."""
+    """Return the outermost groups: the contents of each, and whether it is optional."""
     for begin, end in _spans(pattern):
         body = _HEAD.sub("", pattern[begin : end - 1])
         denied = pattern.startswith(("(?!", "(?<!"), begin)

@@ -1,4 +1,4 @@
-"""Tells whether a statement can be understood by a reader who has not seen the conversation that it comes from."""
+"""Decides whether a reader can understand a statement without its conversation."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ FEWEST_WORDS = 3
 """Words of a statement; with fewer it names something and says nothing of it."""
 
 RESOLVED = re.compile(r"\((?:asked|replying to|plan): |\bDecided: ")
-"""What is answered, replied to or planned stands beside the statement, in words of that turn."""
+"""Words that refer to another part of the turn: an answer, a reply, a plan."""
 
 _PLACES = r"projects?|repos?|repository|codebase|code base|workspace|monorepo|machine|team|company|org(?:ani[sz]ation)?"
-"""What "this" names even to a stranger: where a memory is kept tells which is meant."""
+"""Nouns behind "this" that a stranger understands, because the place of a memory determines them."""
 
 _PERIODS = r"week(?:end)?|sprint|month|quarter|year"
 """What "this" names by the date of the statement."""
@@ -25,7 +25,7 @@ _BEGINS_ELSEWHERE = re.compile(
 """A beginning that points at a sentence before it."""
 
 _CONTRAST = re.compile(r"[\W_]*(?:it|that|this)(?:'s|\u2019s| is) not [^,;:]{2,80}[,;:]\s+\w", re.IGNORECASE)
-"""Says what something is not, and then what it is: the contrast names it."""
+"""A contrast ("not X but Y") that names its subject."""
 
 _CONVERSATION = re.compile(
     r"\b(?:the )?(?:first|second|third|last|other|latter|previous)"
@@ -41,13 +41,13 @@ _CONVERSATION = re.compile(
     r"|\b(?:this|that) (?:one|way|change|branch|pr|session|conversation|chat)\b",
     re.IGNORECASE,
 )
-"""Words for parts of the conversation: what was said, proposed or changed in it."""
+"""Words for parts of the conversation: a proposal, a change, an earlier statement."""
 
 _CUT_SHORT = re.compile(r"(?::|,|;|…|\.\.\.|\b(?:and|or|but|because|the|a|an|to|of|with))\s*\Z", re.IGNORECASE)
 
 
 def unclear(text: str) -> str:
-    """Return why a statement means little without its conversation; it completes "it ..."; "" where it stands alone."""
+    """Return why a statement is unclear without its conversation, to complete "it ..."; "" if it is clear alone."""
     if _CUT_SHORT.search(text) or text.count("`") % 2:
         return "is cut short"
     if RESOLVED.search(text):

@@ -1,7 +1,7 @@
-"""A statement taken apart for comparison: its words with their roles, its numbers, and what limits it.
+"""Splits a statement for comparison: its words with their roles, its numbers, and its conditions and limits.
 
-There is no parser behind this: a word's role is the preposition or conjunction before it in its clause, and a negation
-covers the clause that it stands in.
+This is no parser: a word's role is the preposition or conjunction before it in its clause, and a negation covers its
+clause.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Passive:
-    """What is done (a key) to what stands before it, by whom, and from or to where."""
+    """Roles: the object before a verb, the agent, and the source or target."""
 
     verb: str
     patients: frozenset[str]
     agents: frozenset[str]
     ends: frozenset[str]
     by: bool
-    """Whether "by" tells who does it."""
+    """Whether "by" names the agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Statement:
     passives: tuple[Passive, ...]
     only: str
     copula: bool
-    """Whether a form of "be" tells what something is."""
+    """Whether a form of "be" is followed by a description."""
     of: frozenset[tuple[str, str]]
     """Keys on either side of an "of"."""
     by_key: Mapping[str, Sequence[Word]]
@@ -83,7 +83,7 @@ _THINGS = (
     *("string", "thing", "staging", "billing", "setting", "pricing", "meeting", "during", "marketing", "spring"),
     *("warning", "landing", "heading", "sibling", "ceiling", "morning", "evening", "training", "rating", "ranking"),
 )
-"""Endings of words in "ing" that name a thing wherever they stand."""
+"""Endings of words in "ing" that name a thing in any position."""
 
 _NEGATIONS = frozenset("not no never avoid none neither nor without".split())
 _CONTRAST = frozenset("_instead without".split())
@@ -105,13 +105,13 @@ _FRONTED = frozenset("because if unless until before after in on at for with wit
 _CONTINUED = (
     _ROLES | _DETERMINERS | _AUXILIARY | {"of", "and", "or", "but", "not", "both", "all", "only", "even", "_instead"}
 )
-"""Behind these a determiner goes on with the phrase: "of the", "and the", "all the"."""
+"""Behind these a determiner continues the phrase: "of the", "and the", "all the"."""
 _NO_COMMANDS = _ROLES | _DETERMINERS | _PRONOUNS | _AUXILIARY | vocabulary.FILLERS | {"only", "not", "when", "because"}
 _FINITE = frozenset("do does will _must _may _neednot".split())
-"""Beside these a participle describes what it stands before: "does not include generated files"."""
+"""Beside these a participle describes the next word: "does not include generated files"."""
 _BEFORE_VERB = frozenset("always please do just then and".split())
 _OBJECT_NEXT = frozenset("use avoid prefer add write need needs no".split())
-"""Behind these stands a thing, so that a participle describes it: "use structured logging"."""
+"""These are followed by a thing, so that a participle describes it: "use structured logging"."""
 
 _MARKS: dict[str, Mark] = {
     "_must": ("modality", "must"),
@@ -141,14 +141,14 @@ _JOINS: dict[str, tuple[Mark, ...]] = {
     **dict.fromkeys(("every", "all", "each"), (("all", ""),)),
 }
 _NEEDING = frozenset("need needs require requires required mandatory necessary needed".split())
-"""Words for what is a duty, as "must" is, unless a mark before them says that it is none."""
+"""Words for a duty, like "must", unless a negation precedes them."""
 _UNMARKED = frozenset("every all always each".split())
 """Words that limit a statement only behind "not"."""
 
 
 @dataclass(slots=True)
 class _Builder:
-    """What was read of a statement so far."""
+    """The parts of a statement that were read so far."""
 
     words: list[Word] = field(default_factory=list)
     numbers: set[str] = field(default_factory=set)
@@ -279,13 +279,13 @@ def _split(word: str) -> list[Token]:
 
 
 def _commands(lowered: list[str]) -> bool:
-    """Whether a clause opens with a verb that no list has: it stands before a determiner, "reference the ticket"."""
+    """Whether a clause begins with a verb that is in no list: a determiner follows it, "reference the ticket"."""
     verb = lowered[0] if len(lowered) > 2 and lowered[1] in _DETERMINERS else ""
     return verb.isalpha() and verb not in _NO_COMMANDS and not verb.endswith(("s", "ed", "ing", "ly"))
 
 
 class _Clause:
-    """Reads the tokens of one clause into what was read before."""
+    """Adds the tokens of one clause to the parts that were read before."""
 
     def __init__(self, tokens: list[Token], built: _Builder) -> None:
         self.tokens = tokens
@@ -307,13 +307,13 @@ class _Clause:
         self.owners: set[str] = set()
 
     def read(self, negated: bool) -> bool:
-        """Add the clause's words; return whether a negation goes on in the next clause."""
+        """Add the clause's words; return whether a negation continues in the next clause."""
         lowered = ["`" if code else word.casefold() for word, code in self.tokens]
         opens = next((word for word in lowered if word not in _BEFORE_VERB and not word.endswith("ly")), "")
         imperative = opens in vocabulary.IMPERATIVES or opens in ("not", "never", "avoid", "no") or _commands(lowered)
         self.built.imperative |= imperative
         self.built.bids |= imperative and not _DETERMINERS.isdisjoint(lowered[1:2])
-        # A list goes on as it began ("never log names, mails or keys"); an instruction or a condition begins anew.
+        # A list continues as it began ("never log names, mails or keys"); an instruction or a condition starts again.
         anew = imperative or "but" in lowered or (lowered != [] and lowered[0] in _SUBORDINATORS)
         self.negated = (negated and not anew) or self._denied(lowered)
         self.base = self.negated
@@ -421,7 +421,7 @@ class _Clause:
             self.role, self.then = "before", True
 
     def _append(self, word: Word) -> None:
-        """Add a word, with what it is said of by "only" or "of"."""
+        """Add a word, with the word that "only" or "of" connects it to."""
         if self.only:
             self.built.only, self.only = word.key, False
         self.filled = True
@@ -477,7 +477,7 @@ class _Clause:
         )
 
     def _patients(self) -> frozenset[str]:
-        """What stands before a passive verb, without what only belongs to it: "errors (of the API) are returned"."""
+        """The subject of a passive verb, without its complements: "errors (of the API) are returned"."""
         words = self.built.words[self.begin :]
         return frozenset(
             word.key for word in words if word.role in ("", *_SUBORDINATORS) and word.key not in self.owners
@@ -491,7 +491,7 @@ class _Clause:
 
     @property
     def auxiliary(self) -> bool:
-        """Whether a form of "be" stands shortly before, so that a participle is no past tense."""
+        """Whether a form of "be" precedes closely, so that a participle is no past tense."""
         return not _BE.isdisjoint(self.recent)
 
     def _add(self, key: str, stem: str, *, name: bool) -> None:
@@ -522,15 +522,15 @@ def _measure(number: str, unit: str) -> str:
 
 
 _AGENTS = frozenset("by in on at with".split())
-"""Behind these stands who does it: "blocked by the proxy", "blocked in the proxy"."""
+"""These are followed by the agent: "blocked by the proxy", "blocked in the proxy"."""
 
 _ENDS = frozenset("from to into onto".split())
-"""Behind these stands where something comes from or goes to."""
+"""These are followed by a source or a target."""
 
 
 @lru_cache(maxsize=1 << 14)
 def _stem(word: str, *, doing: bool) -> str:
-    """A word without its commonest endings; forms of one verb, and what is made of it by "ion", have one stem."""
+    """A word without its most common endings; forms of one verb, and its noun in "ion", have one stem."""
     if word in vocabulary.UNCHANGED:
         return word
     word = vocabulary.IRREGULAR.get(word, word)

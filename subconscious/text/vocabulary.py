@@ -1,7 +1,7 @@
 """Word lists for comparing statements: synonyms, opposites, and words that name a place, an environment or a scope.
 
-A word missing from the synonyms costs a merge; a wrong one replaces a memory. So a group holds only words that can
-stand for each other in any statement about software.
+A missing synonym costs a merge; a wrong one replaces a memory. So a group has only words that are interchangeable in
+any statement about software.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ SYNONYMS: tuple[str, ...] = tuple(
     inactive idle
     """.strip().splitlines()
 )
-"""Words that stand for each other, the first one for all. Each word is in one group only."""
+"""Synonyms; the first word of a group represents it. Each word is in one group only."""
 
 NEAR: tuple[frozenset[str], ...] = tuple(
     frozenset(group.split())
@@ -334,9 +334,9 @@ NEAR: tuple[frozenset[str], ...] = tuple(
     matter important
     """.strip().splitlines()
 )
-"""Words of which one may stand for the other where all others agree: each by itself, not for all of its group.
+"""Pairs of words that are interchangeable if all other words agree; this is not transitive.
 
-They are too unlike to be synonyms anywhere, but one of them in the place of the other makes no other statement.
+They are no synonyms in general, but exchanging one for the other does not change such a statement.
 """
 
 WEAK = frozenset(
@@ -376,7 +376,7 @@ OPPOSITES: tuple[frozenset[str], ...] = tuple(
     )
     for pair in line.split(",")
 )
-"""Words that turn a statement into another one when they stand for each other."""
+"""Opposites: exchanging one for the other makes a different statement."""
 
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday weekday weekend"
 _MONTHS = "january february march april june july august september october november december"
@@ -416,7 +416,7 @@ UNITS: dict[str, str] = {
     )
     for form in forms.split()
 }
-"""Units, each form by the one that stands for it."""
+"""Units: each form with its representative."""
 
 SECONDS = {"us": 1e-6, "ms": 1e-3, "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 """Units of time, in seconds."""
@@ -462,7 +462,7 @@ IRREGULAR = {
     for forms in line.split(",")
     for form in forms.split()[1:]
 }
-"""Forms whose ending does not tell the word."""
+"""Irregular forms and their words."""
 
 UNCHANGED = frozenset("https news dns aws css tls sms gps os ios us".split())
 """Words whose last letter is no ending."""
@@ -474,7 +474,7 @@ NO_ADVERBS = frozenset(
 """Words in "ly" that are not made of an adjective, or mean something else."""
 
 PARTICIPLES = frozenset("read set put run cut split hit let shut overridden built sent".split())
-"""Participles that look like their verb, or have no ending that tells."""
+"""Participles that look like their verb, or have no regular ending."""
 
 PAST = frozenset(
     "was were had did broke ran chose came went took wrote threw began fell brought said told knew lost gave"

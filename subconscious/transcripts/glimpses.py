@@ -1,7 +1,7 @@
-"""What may be told of a tool's use beside its name: where it looked, what failed, how tests ended, a short change.
+"""Short excerpts of a tool's use: where it looked, what failed, how tests ended, a short change.
 
-It only shows what was going on. Nobody may quote it, since much of it is the words of files and programs. Every text is
-cleaned whole before anything is cut from it: half a secret is not known for one any more.
+They give context and can't be quoted as evidence, because much of their text comes from files and programs. Every text
+is redacted as a whole before it is shortened: half a secret would not be recognised.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ LONGEST_OUTPUT = 64_000
 """Characters of an output that is looked at; the client cuts what its shell prints to half of that."""
 
 LONGEST_ERROR, LONGEST_SUMMARY, LONGEST_CHANGE = 300, 200, 300
-"""Characters that are told of an error, of how tests ended, of a change."""
+"""Characters of an error, of a test result, of a change."""
 
 MOST_USES = 6
-"""Uses of tools that are told of one turn."""
+"""Uses of tools in one turn that are included."""
 
 _LONGEST_LINE = 200
 _ERROR = re.compile(
@@ -37,7 +37,7 @@ Clean = Callable[[str], str]
 
 
 def of_results(results: Iterable[Record], names: list[str], clean: Clean) -> str:
-    """Tell of a tool's answers: the lines of an error, or how tests ended."""
+    """Return excerpts of a tool's results: the lines of an error, or how tests ended."""
     told = (_of_result(block, name, clean) for block, name in zip(results, names, strict=True))
     return "\n".join(filter(None, told))
 
@@ -61,7 +61,7 @@ def _joined(lines: Iterable[str], longest: int) -> str:
 
 
 def of_uses(uses: Iterable[Record], cwd: str, clean: Clean) -> str:
-    """Tell of what an assistant's turn does with tools: files, searches, short changes; commands are told elsewhere."""
+    """Return excerpts of an assistant's tool calls: files, searches, short changes; commands are handled elsewhere."""
     told = [line for use in uses if (line := _of_use(use, cwd, clean))]
     return "\n".join(told[:MOST_USES])
 
@@ -91,7 +91,7 @@ def _path(use: Record, key: str, cwd: str, clean: Clean) -> str:
 
 
 def _change(use: Record, clean: Clean) -> str:
-    """Tell a change whole or not at all."""
+    """Return a whole change, or nothing."""
     parts = list(_sides(use, clean))
     return f": {' '.join(parts)}" if parts and sum(map(len, parts)) <= LONGEST_CHANGE else ""
 

@@ -52,11 +52,11 @@ class Heard(Enum):
     """The assistant, after a tool had answered in the same turn: the tool's words as far as anybody can know."""
     PERSON = "person"
     RAN = "ran"
-    """The assistant, as a command: what it ran, and not what it said."""
+    """A command of the assistant: text that it ran, not text that it said."""
     CODE = "code"
     """Source code that the session read or wrote, without its comments, and the paths of the files it opened."""
     PROSE = "prose"
-    """Whatever else a tool said: pages, documents, messages, and the comments in source code."""
+    """Other output of a tool: pages, documents, messages, and the comments in source code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def heard(path: Path, begin: int, end: int) -> list[Saying]:
 
 
 class Listener:
-    """Reads a transcript's sayings line by line, and can go on later where it stopped."""
+    """Reads the utterances of a transcript line by line, and can continue later."""
 
     def __init__(self, begin: int) -> None:
         self.position = begin
@@ -95,7 +95,7 @@ class Listener:
         return cls(skip_line(file, begin - 1))
 
     def listen(self, file: BinaryIO, end: int) -> Iterator[Saying]:
-        """Give what the next lines say, up to the one that starts at ``end`` or behind it."""
+        """Yield the utterances of the next lines, up to the one that starts at ``end`` or behind it."""
         for line in whole_lines(file, self.position, final=True):
             if line.start >= end:
                 return
@@ -132,13 +132,13 @@ def _ran(record: Record, start: int) -> Iterator[Saying]:
 
 
 def _shortened(use: Record) -> Record:
-    """What is needed of a tool's use to know what its result holds."""
+    """The parts of a tool call that identify the content of its result."""
     keys = ("file_path", "path", "command")
     return {"name": string(use, "name"), "input": {key: string(use, "input", key)[:LONGEST_COMMAND] for key in keys}}
 
 
 def _worked_on(record: Record, start: int) -> Iterator[Saying]:
-    """Give the paths of the source files that tools were asked to open, and the code that was written into them."""
+    """Return the paths of the source files that tools opened, and the code that was written into them."""
     for use in message_blocks(record):
         given = use.get("input")
         if string(use, "type") != "tool_use" or not isinstance(given, Mapping):
@@ -169,7 +169,7 @@ def _of_user(record: Record, results: list[Record], uses: Mapping[str, Record], 
 
 
 def _parted(use: Record, result: Record, text: str, start: int) -> Iterator[Saying]:
-    """Give a tool's result as the code and the prose that it holds."""
+    """Split a tool's result into code and prose."""
     prose = text
     if not result.get("is_error") and _is_of_source(use, text):
         code, prose = split(text)

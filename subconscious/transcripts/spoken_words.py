@@ -43,7 +43,7 @@ Words = tuple[str, ...]
 
 _WORD = re.compile(r"\w+")
 _NO_WORD = ""
-"""Stands between two sayings, so that no run of words crosses from one to the other."""
+"""Separates two utterances, so that no run of words spans both."""
 
 
 class Span(NamedTuple):
@@ -54,7 +54,7 @@ class Span(NamedTuple):
 
 
 class SpokenWords:
-    """The words that were said in one transcript from an offset on, and where each of them stands."""
+    """The words of one transcript from an offset on, with their positions."""
 
     def __init__(self, head: Head, listener: Listener, begin: int = 0) -> None:
         self.head = head
@@ -107,7 +107,7 @@ class SpokenWords:
         return found
 
     def _found(self, run: Words, span: Span) -> Iterator[int]:
-        """Give the positions at which a run of words stands, looking where its rarest word is."""
+        """Return the positions of a run of words, searched by its rarest word."""
         if any(word not in self._positions for word in run):
             return
         offset = min(range(len(run)), key=lambda at: len(self._positions[run[at]]))
@@ -177,7 +177,7 @@ class SpokenWords:
 
 
 def _most(said: Sequence[tuple[int, str]]) -> int:
-    """Return how many different words stand within one window at most."""
+    """Return the highest number of different words within one window."""
     most, begin = 0, 0
     counts: Counter[str] = Counter()
     for at, one in said:
@@ -193,7 +193,7 @@ def _most(said: Sequence[tuple[int, str]]) -> int:
 
 
 def _heaviest(said: Sequence[tuple[int, str]], weights: Mapping[str, float]) -> float:
-    """Return how much the different words weigh at most that stand within one claim's length."""
+    """Return the highest total weight of different words within the length of one claim."""
     most, weight, begin = 0.0, 0.0, 0
     counts: Counter[str] = Counter()
     for at, one in said:
@@ -217,7 +217,7 @@ class _Kept:
 
     @contextmanager
     def of(self, path: Path, span: Span) -> Iterator[SpokenWords]:
-        """Give the index of a file that covers a span; an empty one of a file that can't be read."""
+        """Return the index of a file that covers a span; an empty one for an unreadable file."""
         with self._lock:  # two threads may ask about the same file, and an index is changed while it is extended
             yield self._opened(path, span)
 
@@ -240,7 +240,7 @@ class _Kept:
             self._indexes.popitem(last=False)
 
     def clear(self) -> None:
-        """Let all indexes go."""
+        """Drop all indexes."""
         with self._lock:
             self._indexes.clear()
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from subconscious.settings import Settings
 from tests.client.machine import Machine, Row, wait_for
 from tests.support.fake_openai import FakeOpenAI, candidate, numbered
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(180, func_only=True)]
+pytestmark = [pytest.mark.client, pytest.mark.timeout(600, func_only=True)]
 
 FIRST = "We decided to send invoices as PDF, because clients print them."
 SECOND = "We decided to store receipts in object storage, because disks filled up."
@@ -17,7 +18,8 @@ HINTS = (
     "The printer at the Hamburg office drops the last page of every duplex job.",
     "Make the receipts page a bit narrower on phones.",
 )
-PATIENCE = 60.0
+PATIENCE = 240.0
+"""Seconds: the daemon tries four times, then pauses for half a minute, twice as long with every failure."""
 
 
 @pytest.fixture
@@ -35,7 +37,8 @@ def model() -> Iterator[FakeOpenAI]:
 @pytest.fixture
 def configured(machine: Machine, model: FakeOpenAI) -> Machine:
     """A machine whose person has set a provider that reads after every turn."""
-    values = {**model.config, "refine_tokens": 1}
+    values = {name: value for name, value in model.config.items() if name in Settings.model_fields}
+    values["refine_tokens"] = 1
     (machine.state / "config.toml").write_text("".join(f"{name} = {value}\n" for name, value in values.items()))
     (machine.state / "config.toml").chmod(0o600)
     machine.talk("Good morning.")

@@ -333,7 +333,7 @@ async def open_kit(name: str, folder: Path, claude: Callable[[], str]) -> AsyncI
                 kit.release()
     else:
         async with open_server(name) as server:
-            yield HttpKit(name.partition("-")[0], server, "/v1" if name.startswith("openai") else "")
+            yield HttpKit(name.partition("-")[0], server, "/v1" if isinstance(server, OpenAIServer) else "")
 
 
 def open_server(name: str) -> FakeServer:

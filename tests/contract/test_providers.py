@@ -148,8 +148,7 @@ async def test_an_answer_that_no_repair_mends_is_an_honest_failure(kit: Kit) -> 
 
 
 def _failing() -> list[Any]:
-    every = {"anthropic", "openai", "ollama", "openai-compatible", "scripted", "claude_code"}
-    faults = {name: set(ERRORS) for name in every}
+    faults = {name: set(ERRORS) for name in NAMES}
     faults["ollama"] -= {"refusal", "credit"}
     faults["scripted"] = set(ScriptedKit.faults)
     faults["claude_code"] = set(ClaudeCodeKit.faults)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bench.sessions import Speaker
+from bench.tuned_daemon import tuned_command
 from daemon.core import Core
 from daemon.embedding import Embedding
 from subconscious import client
@@ -46,7 +47,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def daemon_threads(request: pytest.FixtureRequest) -> Iterator[DaemonThreads | None]:
     """Starts this test's daemons in threads, unless it is marked ``process``."""
     if request.node.get_closest_marker("process"):
-        yield None
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(client, "daemon_command", tuned_command)
+            yield None
         return
     threads = DaemonThreads()
     with threads.in_charge():

@@ -11,10 +11,12 @@ import signal
 import sys
 from dataclasses import replace
 
+from bench.tuned_daemon import apply_tuning
 from daemon import lifecycle, phases  # noqa: F401 - imported before the fork
 from daemon.__main__ import main
 from daemon.core import Core
 from daemon.phases import Phase, Step
+from subconscious.home import find_home
 from subconscious.store.maintenance import Run
 
 
@@ -35,6 +37,7 @@ def run_doomed(job: str, name: str, moment: str) -> int:
     doomed = [deadly(phase, moment) if phase.name == name else phase for phase in phases.PHASES[job]]
     phases.PHASES[job] = tuple(doomed)
     sys.argv = ["daemon", "run"]
+    apply_tuning(find_home())
     return main()
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bench.sessions import Speaker
+from bench.tuned import tuned
 from daemon import disk, lifecycle, recovery
 from daemon.core import Core
 from daemon.disk import Disk, is_disk_fault, is_machine_fault
@@ -21,7 +22,6 @@ from subconscious import client
 from subconscious.errors import TranscriptError
 from subconscious.home import Home
 from subconscious.projects import Identity
-from subconscious.settings import Settings
 from subconscious.store import jobs, losses, memories, sessions
 from subconscious.store.connect import Database
 from subconscious.store.projects import settle
@@ -170,7 +170,7 @@ async def test_after_a_full_disk_the_tails_of_transcripts_are_read(core: Core, t
 
 @pytest.mark.parametrize("number", sorted(disk.WRITING | disk.SCARCE))
 async def test_a_job_is_never_buried_for_the_machine_s_fault(core: Core, number: int) -> None:
-    core.settings = Settings(embedder="none", job_attempts=1)
+    core.settings = tuned(embedder="none", job_attempts=1)
     spool, path = Spool(core), core.home.spool / NAME
     path.write_bytes(ENTRY)
     await spool.sweep()

@@ -163,7 +163,7 @@ def test_a_daemon_whose_socket_was_deleted_leaves_and_spares_that_of_the_next(st
 @pytest.mark.process
 def test_an_empty_variable_is_no_setting(stopped: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUBCONSCIOUS_OFF", "")
-    monkeypatch.setenv("SUBCONSCIOUS_JOB_ATTEMPTS", "")
+    monkeypatch.setenv("SUBCONSCIOUS_REVIEW_EXPIRY_DAYS", "")
     assert client.ensure_daemon(stopped)
 
 

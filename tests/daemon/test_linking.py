@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from bench.tuned import tuned
 from daemon import aside, link_model, linking
 from daemon.core import Core
 from daemon.embedding import Embedding
@@ -21,7 +22,6 @@ from subconscious.links.judge import VERSION
 from subconscious.links.opinions import Opinions
 from subconscious.model import Link, Memory, Origin
 from subconscious.projects import Identity
-from subconscious.settings import Settings
 from subconscious.store import asked, embedding_queue, events, link_searches, links, memories, purge
 from subconscious.store.asked import Asked
 from subconscious.store.connect import Database
@@ -43,7 +43,7 @@ def core(home: Home, database: Database) -> Core:
 
 
 def core_of(home: Home, database: Database, **values: Any) -> Core:
-    return Core(home, Settings(embedder="none", **values), database, Embedding("none", database))
+    return Core(home, tuned(embedder="none", **values), database, Embedding("none", database))
 
 
 async def stored(database: Database, project: Project | None, *texts: str, **changes: Any) -> list[Memory]:

@@ -22,13 +22,13 @@ from bench.replay.history import History, read_history
 from bench.replay.knowledge import DISCARDED, NEVER, STORED, UNCONFIRMED, WAITING, Item, Knowledge, knowledge
 from bench.replay.labels import Labels, read_labels
 from bench.replay.run import Naive, Outcome, Place, given_texts, replay
+from bench.tuned import tuned
 from daemon import typed as commands
 from daemon.core import Core
 from daemon.forgery import UNTYPED
 from subconscious import surfacing
 from subconscious.embeddings.local import LocalEmbedder
 from subconscious.model import Hit
-from subconscious.settings import Settings
 from subconscious.store import memories, merges, sessions
 from subconscious.store.projects import Project
 from tests.support.values import make_memory
@@ -126,7 +126,7 @@ def labels(tmp_path: Path) -> Labels:
 
 
 async def replayed(history: History, labels: Labels, variant: str = "unattended") -> Outcome:
-    return await replay(history, labels, variant, Settings(embedder="none", links=False, review_threshold=0.3))
+    return await replay(history, labels, variant, tuned(embedder="none", links=False, review_threshold=0.3))
 
 
 def test_events_of_sessions_that_overlap_come_in_the_order_of_their_times(history: History) -> None:

@@ -35,7 +35,7 @@ NAME = "00000000000000000001-1-aa.entry"
 
 @pytest.fixture
 def core(home: Home, database: Database) -> Core:
-    return Core(home, Settings(embedder="none", job_attempts=3), database, Embedding("none", database))
+    return Core(home, tuned(embedder="none", job_attempts=3), database, Embedding("none", database))
 
 
 def entry(core: Core, name: str = NAME) -> Path:

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from bench.tuned_daemon import apply_tuning
 from daemon import core, file_names, rendering, vouching
 from daemon.__main__ import log_handler, serve
 from subconscious import client
@@ -57,6 +58,7 @@ class DaemonThread:
     def _run(self) -> None:
         self.returncode = 1
         _forget()
+        apply_tuning(self.home)
         try:
             self.home.make()
             self.home.mend()
@@ -116,6 +118,7 @@ class DaemonThreads:
                 yield
             finally:
                 os.umask(mask)
+                apply_tuning(None)
 
     def stop(self) -> None:
         """Stop all that still run; fail the test where one does not end."""

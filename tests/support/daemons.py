@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bench.sessions import Speaker
+from bench.tuned_daemon import write_config
 from subconscious import client
 from subconscious.errors import DaemonError
 from subconscious.home import Home
@@ -39,9 +40,8 @@ def eventually(true: Callable[[], bool], seconds: float = 10.0) -> bool:
 
 
 def configure(home: Home, **values: object) -> None:
-    """Write config.toml; without a model, and without links found by themselves, unless the test asks for them."""
-    lines = {"embedder": '"none"', "link_limit": 0, **{name: str(value).lower() for name, value in values.items()}}
-    (home.root / "config.toml").write_text("".join(f"{name} = {value}\n" for name, value in lines.items()))
+    """Write the settings and values of a daemon; without an embedder and without link discovery by default."""
+    write_config(home, {"embedder": '"none"', "link_limit": 0, **values})
 
 
 def drained(home: Home) -> None:

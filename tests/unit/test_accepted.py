@@ -11,8 +11,7 @@ from subconscious.settings import Settings
 @pytest.mark.parametrize(
     ("name", "held", "wanted"),
     [
-        ("archive_below", 0.3, 1.0),
-        ("archive_patience", 1.0, 0.0),
+        ("archive_policy", "weighted", "exp30"),
         ("half_lives", {}, {"lesson": 1.0}),
         ("auto_threshold", 0.9, 0.5),
         ("provider", "none", "openai"),
@@ -33,8 +32,6 @@ def test_a_change_towards_less_care_needs_a_persons_word(name: str, held: Any, w
 @pytest.mark.parametrize(
     ("name", "held", "wanted"),
     [
-        ("archive_below", 0.3, 0.1),
-        ("archive_patience", 1.0, 2.0),
         ("auto_threshold", 0.9, 0.95),
         ("provider", "openai", "none"),
         ("embedder", "openai", "local"),

@@ -11,15 +11,23 @@ import pytest
 from cli import origin
 from cli.__main__ import main
 from subconscious.home import Home
+from subconscious.provider_table import provider_row
 from tests.support.cli_answers import ANSWERS
 from tests.support.stub_daemon import StubDaemon, answering
 
 FREE = {"cost": None, "lacks_key": False, "found": True}
 OFFERS = [
-    {**FREE, "provider": "anthropic", "model": "m-1", "cost": 0.0125, "lacks_key": True},
-    {**FREE, "provider": "openai", "model": "m-2"},
-    {**FREE, "provider": "ollama", "model": "m-3", "cost": 0.0},
-    {**FREE, "provider": "claude_code", "model": "haiku"},
+    {
+        **FREE,
+        "provider": "anthropic",
+        "about": provider_row("anthropic").about,
+        "model": "m-1",
+        "cost": 0.0125,
+        "lacks_key": True,
+    },
+    {**FREE, "provider": "openai", "about": provider_row("openai").about, "model": "m-2"},
+    {**FREE, "provider": "ollama", "about": provider_row("ollama").about, "model": "m-3", "cost": 0.0},
+    {**FREE, "provider": "claude_code", "about": provider_row("claude_code").about, "model": "haiku"},
 ]
 PLAN: dict[str, Any] = {
     "sessions": 7,

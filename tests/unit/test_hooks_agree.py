@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import subconscious
-from daemon.entry import parse_entry
+from daemon.entry import parse_entry, parse_secrets
 from daemon.session_keys import SHARED
 from hooks import ask, cap, drop
 from subconscious import home as library
@@ -107,8 +107,7 @@ def test_options_are_settings_and_declared_by_the_plugin() -> None:
     assert {option.lower() for option in drop.OPTIONS} <= set(Settings.model_fields)
     declared = json.loads((CHECKOUT / "plugin.json").read_text())["userConfig"]
     sensitive = {name for name, option in declared.items() if option.get("sensitive")}
-    assert {option.lower() for option in ask.SECRETS} == sensitive <= KEYS
-    assert {name.removeprefix(PREFIX).lower() for name in ask.KEY_VARIABLES} == KEYS - SHARED
+    assert sensitive <= KEYS
     assert {option.lower() for option in drop.OPTIONS} == set(declared) - sensitive - OF_SERVER
 
 
@@ -116,5 +115,10 @@ def test_every_option_of_the_plugin_is_handed_over() -> None:
     """Those that are sensitive over the socket, the others in the entry's header."""
     told = json.loads((CHECKOUT / ".claude-plugin" / "plugin.json").read_text())["userConfig"]
     sensitive = {name for name, option in told.items() if option.get("sensitive")}
-    assert {name.lower() for name in ask.SECRETS} == sensitive
+    variables = {f"{PREFIX}{name.upper()}": "v" for name in (*KEYS, "start_tokens")}
+    options = {f"CLAUDE_PLUGIN_OPTION_{name.upper()}": "o" for name in told}
+    with mock.patch.dict(os.environ, variables | options, clear=True):
+        handed_over = parse_secrets(ask._secrets().decode())
+    own = {f"{PREFIX}{name.upper()}": "v" for name in KEYS - SHARED}
+    assert handed_over == dict.fromkeys(sensitive, "o") | own
     assert {name.lower() for name in drop.OPTIONS} == set(told) - sensitive - OF_SERVER

@@ -12,7 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "subconscious"
 PURE = {
     *("decay", "errors", "graph", "home", "kinds", "link_types", "model", "promote", "quoting", "reasons", "settings"),
-    *("extras", "git_command", "git_files", "json_bounds", "ownership", "programs", "safe_files", "settings_file"),
+    *("extras", "git_command", "git_files", "json_bounds", "ownership", "programs", "provider_table", "safe_files"),
+    "settings_file",
     *("text", "trust", "tuning"),
 }
 GROUND = {"claude_files", "client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.tuned import tuned
 from daemon import maintenance as upkeep
 from daemon.core import Core
 from daemon.embedding import Embedding
 from daemon.phases import PHASES, Step
 from subconscious.embeddings import Access
 from subconscious.home import Home
-from subconscious.settings import Settings
 from subconscious.store import backups, full_text, health, maintenance, memories
 from subconscious.store.connect import Database
 from tests.support.values import make_memory
@@ -28,7 +28,7 @@ JOBS = sorted(PHASES)
 
 @pytest.fixture
 async def core(home: Home, database: Database) -> AsyncIterator[Core]:
-    settings = Settings(embedder="none", maintenance_quiet_seconds=0, maintenance_share=1)
+    settings = tuned(embedder="none", maintenance_quiet_seconds=0, maintenance_share=1)
     embedding = Embedding("none", database, Access())
     yield Core(home, settings, database, embedding)
     await embedding.close()

@@ -11,6 +11,7 @@ import numpy
 import pytest
 
 from bench import story_pairs, surfacing_pairs
+from bench.tuned import tuned
 from subconscious.flow.mind import Mind
 from subconscious.flow.unasked import Prompt, surface_prompt
 from subconscious.quoting import CLOSING, OPENING
@@ -46,7 +47,7 @@ async def nothing(text: str) -> None:
 
 
 def minded(database: Database, **settings: object) -> Mind:
-    return Mind(database, None, Settings(embedder="none", **settings), meaning)  # type: ignore[arg-type]
+    return Mind(database, None, tuned(embedder="none", **settings), meaning)
 
 
 async def over(database: Database, project: Project, stories: Mapping[str, Handover]) -> None:

@@ -18,6 +18,7 @@ from daemon import rendered
 from daemon.events import EVENTS
 from subconscious.settings import Settings
 from tests.support.hook_calls import CHECKOUT
+from tests.support.manifest import with_options
 
 EXTRAS = CHECKOUT / "subconscious" / "extras"
 KNOWN_TO_OLD_CLIENTS = {"SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop", "SessionEnd"}
@@ -49,6 +50,10 @@ def test_options_are_settings_with_the_same_limits() -> None:
     limits = Settings.model_json_schema()["properties"]["start_tokens"]
     tokens = options["start_tokens"]
     assert (tokens["min"], tokens["max"]) == (limits["minimum"], limits["maximum"])
+
+
+def test_the_options_of_providers_are_those_of_the_table() -> None:
+    assert with_options(manifest()) == manifest(), "run `python -m tests.support.manifest`"
 
 
 def test_the_marketplace_offers_the_plugin() -> None:

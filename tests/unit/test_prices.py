@@ -5,8 +5,9 @@ import math
 import pytest
 
 from subconscious.model import Usage
+from subconscious.provider_table import provider_rows
 from subconscious.providers import PROVIDERS
-from subconscious.providers.prices import _table, default_model, price
+from subconscious.providers.prices import default_model, price
 
 MILLION = 1_000_000
 
@@ -62,11 +63,14 @@ def test_usages_add_up_and_an_unknown_cost_stays_unknown() -> None:
 def test_every_provider_has_a_default_and_every_row_says_where_its_price_was_read() -> None:
     for provider in set(PROVIDERS) - {"scripted"}:
         assert default_model(provider)
-    for provider, sold in _table().items():
-        assert sold["source"].startswith("https://")
-        assert sold["read"].year >= 2026
-        models = sold.get("models", {})
-        assert not models or sold["default"] in models, provider
+    for provider, sold in provider_rows().items():
+        if provider == "scripted":
+            continue
+        assert sold.source.startswith("https://")
+        assert sold.read is not None
+        assert sold.read.year >= 2026
+        models = sold.models
+        assert not models or sold.default in models, provider
         for row in models.values():
             embeds = row["output"] == 0  # what is put in is all that is charged
             assert row["input"] > 0

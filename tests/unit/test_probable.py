@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bench.tuned import tuned
 from subconscious.flow.merging import Repeats, made_certain
 from subconscious.flow.remembering import weigh, without_place
 from subconscious.model import Act, Admission, Candidate, Decision, Evidence, Origin, Role, Strength, Turn
@@ -116,8 +117,8 @@ def row(number: int, confidence: float, *, reservation: str = "") -> dict[str, A
 
 def test_what_waits_for_a_person_takes_no_place_from_what_may_be_given() -> None:
     rows = [row(0, 0.9, reservation="a person must look"), row(1, 0.85, reservation="the same"), row(2, 0.5)]
-    assert set(without_place(rows, Settings(session_captures=1))) == {0, 1}
-    assert set(without_place(rows, Settings(session_captures=1, unconfirmed=False))) == {1, 2}
+    assert set(without_place(rows, tuned(session_captures=1))) == {0, 1}
+    assert set(without_place(rows, tuned(session_captures=1, unconfirmed=False))) == {1, 2}
 
 
 def test_the_harmless_wording_of_what_the_check_doubts_does_not_come_first() -> None:

@@ -36,7 +36,7 @@ ALLOWED: dict[str, tuple[int, str]] = {
     "subconscious/links/linear.py": (1, OURS),
     "subconscious/poisoning/linear.py": (2, OURS),
     "subconscious/prompts/__init__.py": (1, OURS),
-    "subconscious/providers/prices.py": (1, OURS),
+    "subconscious/provider_table.py": (1, OURS),
     "subconscious/redaction/gitleaks.py": (1, OURS),
     "subconscious/redaction/wallets.py": (1, OURS),
     "subconscious/store/migrate.py": (1, OURS),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.tuned import tuned
 from subconscious import review
 from subconscious.flow.remembering import calibrate
 from subconscious.model import Admission, Decision, Surface
@@ -182,7 +183,7 @@ async def test_old_outcomes_fade_and_calibration_can_be_switched_off(database: D
         await tx.execute("UPDATE implicit_captures SET decided_at = decided_at - ?", (3 * 180 * DAY,))
     old = (await calibrate(database, Settings())).at("offline", 0.8)
     assert fresh < 0.55 < old < 0.8
-    assert (await calibrate(database, Settings(calibration=False))).at("offline", 0.8) == 0.8
+    assert (await calibrate(database, tuned(calibration=False))).at("offline", 0.8) == 0.8
 
 
 async def test_stats_count_by_status_kind_and_extractor(database: Database, project: Project) -> None:

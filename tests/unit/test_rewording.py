@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.tuned import tuned
 from daemon.lately import Lately
 from daemon.rewording import MOST, SECONDS, Rewording
 from subconscious.errors import UnavailableError
@@ -19,7 +20,6 @@ from subconscious.providers import Access, Provider
 from subconscious.providers.scripted import Pause, ScriptedProvider, Step
 from subconscious.search.rewording import LENT, LONGEST, PURPOSE, Words, lent, request
 from subconscious.search.words import terms
-from subconscious.settings import Settings
 from subconscious.store.connect import Database
 
 QUERY = "why was it dropped?"
@@ -50,7 +50,7 @@ def made(database: Database, clock: Clock) -> Made:
         lately = Lately()
         said = Turn("t", "s", Role.USER, Origin.USER, "Kafka lost events, so what now?", 0.0, "", 0, 0)
         lately.hear("s", [said])
-        return Rewording(LLMClient(database, Settings(**chosen), opener), lately, clock), provider
+        return Rewording(LLMClient(database, tuned(**chosen), opener), lately, clock), provider
 
     return make
 

@@ -23,13 +23,13 @@ def test_keys_come_from_the_file_then_the_options_then_the_environment(
 ) -> None:
     monkeypatch.setenv("SUBCONSCIOUS_OPENAI_KEY", "environment")
     monkeypatch.setenv("OPENAI_API_KEY", "lying about")
-    assert load_settings(tmp_path).openai_key.get_secret_value() == "environment"
-    assert load_settings(tmp_path, {"openai_key": "option"}).openai_key.get_secret_value() == "option"
+    assert load_settings(tmp_path).of_provider("openai")["key"] == "environment"
+    assert load_settings(tmp_path, {"openai_key": "option"}).of_provider("openai")["key"] == "option"
     write(tmp_path, 'openai_key = "file"')
-    assert load_settings(tmp_path, {"openai_key": "option"}).openai_key.get_secret_value() == "file"
+    assert load_settings(tmp_path, {"openai_key": "option"}).of_provider("openai")["key"] == "file"
     monkeypatch.delenv("SUBCONSCIOUS_OPENAI_KEY")
     write(tmp_path, "")
-    assert load_settings(tmp_path).openai_key.get_secret_value() == ""
+    assert load_settings(tmp_path).of_provider("openai")["key"] == ""
 
 
 def test_other_settings_come_from_the_environment_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +43,7 @@ def test_other_settings_come_from_the_environment_first(tmp_path: Path, monkeypa
 def test_a_key_that_others_may_reach_is_not_used(tmp_path: Path, mode: int, caplog: pytest.LogCaptureFixture) -> None:
     write(tmp_path, f'openai_key = "{KEY}"\nprovider = "openai"', mode)
     found = load_settings(tmp_path)
-    assert (found.provider, found.openai_key.get_secret_value()) == ("openai", "")
+    assert (found.provider, found.of_provider("openai")["key"]) == ("openai", "")
     assert "chmod 600" in caplog.text
     assert KEY not in caplog.text
 
@@ -78,6 +78,26 @@ def test_a_setting_of_an_earlier_version_gets_one_line_and_breaks_nothing(
     assert "spool_max_days has no effect any more" in line
 
 
+@pytest.mark.parametrize("name", ["recall_mode", "job_attempts", "claude_code_config_dir"])
+def test_a_setting_that_became_a_constant_keeps_its_value(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "config.toml").write_text(f'{name} = "other"\n')
+    found = load_settings(tmp_path)
+    (line,) = caplog.messages
+    assert f"{name} has no effect any more" in line
+    assert getattr(found, name, "") == getattr(Settings(), name, "")
+
+
+@pytest.mark.parametrize("policy", ["weighted", "exp30"])
+def test_a_policy_has_to_exist(policy: str, tmp_path: Path) -> None:
+    write(tmp_path, f'archive_policy = "{policy}"')
+    assert load_settings(tmp_path).archive_policy == policy
+    write(tmp_path, f'archive_policy = "{policy}x"')
+    with pytest.raises(SettingsError, match=f"no policy '{policy}x'; policies are: weighted"):
+        load_settings(tmp_path)
+
+
 def test_a_session_s_variables_outrank_config_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "config.toml").write_text("start_memories = 3\n")
     monkeypatch.setenv("SUBCONSCIOUS_START_MEMORIES", "5")
@@ -93,7 +113,7 @@ def test_a_session_s_variables_outrank_config_and_environment(tmp_path: Path, mo
 
 def test_a_session_s_variables_make_no_key(tmp_path: Path) -> None:
     found = load_settings(tmp_path, {"SUBCONSCIOUS_OPENAI_KEY": "dummy"})
-    assert found.openai_key.get_secret_value() == ""
+    assert found.of_provider("openai")["key"] == ""
 
 
 @pytest.mark.parametrize("value", ["{", "[1", "nonsense"])

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from subconscious.errors import BadAnswerError, RateLimitedError
-from subconscious.providers import Access, Request, Usage
+from subconscious.providers import Access, Request, Usage, anthropic, openai
 from subconscious.providers.scripted import ScriptedProvider
 from subconscious.providers.structured import (
     MAX_CHARACTERS,
-    Dialect,
     UnreadableError,
     answer,
     instruction,
@@ -55,9 +54,9 @@ def _nodes(schema: Any) -> list[dict[str, Any]]:
     return [schema, *(node for each in schema.values() for node in _nodes(each))]
 
 
-@pytest.mark.parametrize("dialect", Dialect)
-def test_every_object_is_closed_and_every_field_required(dialect: Dialect) -> None:
-    schema = schema_of(Zoo, dialect)
+@pytest.mark.parametrize("unsupported", [frozenset[str](), openai.UNSUPPORTED, anthropic.UNSUPPORTED])
+def test_every_object_is_closed_and_every_field_required(unsupported: frozenset[str]) -> None:
+    schema = schema_of(Zoo, unsupported)
     assert list(schema["properties"]) == ["pets", "favourite", "title"], "a field named like a keyword stays"
     objects = [node for node in _nodes(schema) if node.get("type") == "object"]
     assert len(objects) == 4
@@ -69,7 +68,7 @@ def test_every_object_is_closed_and_every_field_required(dialect: Dialect) -> No
 
 
 def test_a_bound_that_an_api_refuses_is_told_in_words() -> None:
-    pets = schema_of(Zoo, Dialect.ANTHROPIC)["properties"]["pets"]
+    pets = schema_of(Zoo, anthropic.UNSUPPORTED)["properties"]["pets"]
     cat, dog = pets["items"]["anyOf"]
     assert "maxItems" not in pets
     assert pets["description"] == "at most 3 items"

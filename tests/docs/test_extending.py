@@ -1,0 +1,105 @@
+"""docs/extending.md works: each example is applied to a copy of the checkout, and its commands are run there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+EXAMPLES = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COPIED = ("cli", "daemon", "docs", "hooks", "migrations", "skills", "subconscious", "tests", "bench", ".claude-plugin")
+NOT_PRODUCT = ("docs/", "tests/")
+GENERATED = {"plugin.json", ".claude-plugin/plugin.json"}
+LARGE = 1 << 20
+"""Bytes from which a file, a model for instance, is linked instead of copied."""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Iterator[Path]:
+    """A copy of this checkout, and no daemon of it afterwards."""
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    for name in COPIED:
+        skipped = shutil.ignore_patterns("__pycache__", "data")
+        shutil.copytree(ROOT / name, folder / name, copy_function=_copy, ignore=skipped)
+    for file in ROOT.iterdir():
+        if file.is_file() and not file.name.startswith(".git"):
+            shutil.copy2(file, folder)
+    yield folder
+    _run(folder, "python -m cli daemon stop")
+
+
+def _copy(source: str, target: str) -> None:
+    if Path(source).stat().st_size > LARGE:
+        os.link(source, target)
+    else:
+        shutil.copy2(source, target)
+
+
+def _run(checkout: Path, script: str) -> subprocess.CompletedProcess[str]:
+    home = checkout.parent / "home"
+    home.mkdir(exist_ok=True)
+    environment = {
+        "HOME": str(home),
+        "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
+        "SUBCONSCIOUS_HOME": str(home / "state"),
+        "SUBCONSCIOUS_EMBEDDER": "none",
+    }
+    command = ["/bin/sh", "-e", "-c", script]
+    return subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
+
+
+def _apply(checkout: Path, diff: str) -> str:
+    """Apply a change; return the file that it changes."""
+    command = ["git", "apply", "--recount", "-"]
+    subprocess.run(command, cwd=checkout, input=diff, text=True, check=True)
+    return diff.splitlines()[1].removeprefix("+++ b/")
+
+
+def _write(checkout: Path, block: str) -> str:
+    """Write a new file, whose first line names it; return its name."""
+    first, _, content = block.partition("\n")
+    name = first.removeprefix("# ")
+    (checkout / name).write_text(content, encoding="utf-8")
+    return name
+
+
+def test_the_examples_are_found() -> None:
+    assert len(EXAMPLES) == 7
+    assert all("```sh" in text and "```text" in text for text in EXAMPLES.values())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)  # each takes up to 13 s alone; it runs other programs, which a busy machine delays
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_works_as_it_is_written(example: str, checkout: Path) -> None:
+    changed: set[str] = set()
+    output = ""
+    for language, block in BLOCK.findall(EXAMPLES[example]):
+        if language == "diff":
+            changed.add(_apply(checkout, block))
+        elif language == "python":
+            changed.add(_write(checkout, block))
+        elif language == "sh":
+            done = _run(checkout, block)
+            output = done.stdout
+            assert done.returncode == 0, done.stdout + done.stderr
+        else:
+            _assert_in_order(block.splitlines(), output)
+    product = {name for name in changed if not name.startswith(NOT_PRODUCT)} - GENERATED
+    assert 1 <= len(product) <= 2, product
+
+
+def _assert_in_order(lines: list[str], output: str) -> None:
+    for line in lines:
+        _, found, output = output.partition(line)
+        assert found, f"{line!r} is missing in what follows: {output}"

@@ -1,0 +1,70 @@
+"""docs/how-it-works.md states the rules of the product; the numbers in it are those of the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from subconscious.decay import Terms
+from subconscious.flow import confirming, handover, observing, past_work, remembering, unasked
+from subconscious.kinds import KINDS
+from subconscious.settings import Settings
+from subconscious.store import queue
+from subconscious.surfacing import portfolio
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = " ".join((ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8").split())
+NOW = Settings()
+WORDS = {1: "one", 2: "two", 3: "three"}
+DAY = 86_400.0
+TOKEN = 4
+"""Characters of a token, as budgets count them."""
+
+
+def _days(kind: str) -> str:
+    return f"{KINDS[kind].half_life:g}"
+
+
+RULES = [
+    f"(`spool_max_mb`, {NOW.spool_max_mb} MB)",
+    f"at most {NOW.start_memories} memories and {NOW.start_tokens} tokens in all",
+    f"the last one in the project within {WORDS[round(handover.RECENT / DAY)]} days",
+    f"at most {NOW.handover_tokens} tokens",
+    f"A memory that {WORDS[portfolio.MOST_UNHEEDED]} sessions were given and did not use",
+    f"at most {NOW.session_surfaces} memories and {NOW.session_tokens} tokens a session",
+    f"one to {WORDS[past_work.SENTENCES]} of its sentences",
+    f"in at most {unasked.RECORDS[past_work.TOLD_SHORTLY] // TOKEN} tokens",
+    f"memories bound to that file (at most {NOW.file_surfaces};",
+    f"never twice within {NOW.surface_cooldown_minutes:g} minutes",
+    f"From {NOW.auto_threshold} it is stored",
+    f"from {NOW.review_threshold} it is kept unconfirmed",
+    f"The review offers {WORDS[queue.OFFERED]} items at a time",
+    f"at most {remembering.MOST_UNCONFIRMED} a session",
+    f"{WORDS[confirming.MISSES]} sessions that were given it without using it retire it",
+    f"{WORDS[observing.FEWEST_SESSIONS].capitalize()} sessions must have met the failure,"
+    f" or one {WORDS[observing.FEWEST_TIMES]} times",
+    f"(progress {_days('progress')} days, blockers {_days('blocker')}, decisions and preferences {_days('decision')},"
+    f" lessons {_days('lesson')})",
+]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_number_on_the_page_is_that_of_the_code(rule: str) -> None:
+    assert rule in PAGE
+
+
+def test_a_half_life_is_the_time_that_a_memory_stays_at_least() -> None:
+    assert "A memory stays at least for the half-life of its kind" in PAGE
+    assert Terms.of(NOW).patience == 1
+    assert KINDS["preference"].half_life == KINDS["decision"].half_life
+
+
+def test_the_readme_has_the_same_limits() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.search(
+        r"at most (\d+) memories and (\d+) tokens at a start, (\d+) more in the rest of a session", readme
+    )
+    assert found
+    assert [int(number) for number in found.groups()] == [NOW.start_memories, NOW.start_tokens, NOW.session_surfaces]
