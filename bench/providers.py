@@ -19,6 +19,7 @@ import random
 import resource
 import sys
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -175,11 +176,13 @@ async def ask_claude_code(folder: Path, command: str, count: int, failing: float
     """The same through the real Claude Code; it tells what its calls cost, so there are no other books."""
     chance = random.Random(11)
     books = Books()
+    counting = threading.Lock()  # requests are answered at the same time
 
     def rule(request: fake_api.Request) -> fake_api.Answer:
-        if chance.random() < failing:
-            books.failures["500"] = books.failures.get("500", 0) + 1
-            return fake_api.fails(500, "broken")
+        with counting:
+            if chance.random() < failing:
+                books.failures["500"] = books.failures.get("500", 0) + 1
+                return fake_api.fails(500, "broken")
         text = request.prompt.partition("</system-reminder>")[2].lstrip() or request.prompt
         return fake_api.uses("StructuredOutput", word=text)
 
