@@ -1,8 +1,8 @@
 """The MCP server while no tool is called: ``python3 -I -S greet.py`` greets, lists the tools, and waits.
 
-The real server (`subconscious mcp`) takes a second to start and 60 MB to live, and on a new machine its environment
-is not there yet; a client gives up on one that is slow, and most sessions call no tool. So this answers what is known
-beforehand (tools.json), and becomes the real one, in its own place, when anything else is asked.
+The real server (`subconscious mcp`) takes ten times as long to start and 39 MB to live, and on a new machine its
+environment is not there yet; a client gives up on one that is slow, and most sessions call no tool. So this answers
+what is known beforehand (tools.json), and becomes the real one, in its own place, when anything else is asked.
 """
 
 import json
