@@ -110,7 +110,8 @@ def test_what_waits_for_review_gets_the_models_words(reading: Home, talker: Spea
     drained(reading)
     assert [row["status"] for row in captured(reading)] == ["review"]
     talker.hook("drop", "SessionEnd", reason="other")
-    assert eventually(lambda: bool(of_model(reading)), PATIENCE)
+    # The unconfirmed memory is made in a transaction of its own, behind that of the second look.
+    assert eventually(lambda: [row["status"] for row in of_model(reading)] == ["unconfirmed"], PATIENCE)
     (refined,) = captured(reading)
     assert (refined["content"], refined["evidence"]) == (
         "The cache uses SQLite: Let's keep the tax table in one file.",
