@@ -10,6 +10,7 @@ from . import (
     arguments_changes,
     arguments_consolidating,
     arguments_fading,
+    arguments_files,
     arguments_knowledge,
     arguments_links,
     arguments_upkeep,
@@ -46,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
     _add_rollback(verbs)
     arguments_links.add(verbs)
     arguments_fading.add(verbs)
+    arguments_files.add(verbs)
     arguments_consolidating.add(verbs)
     arguments_changes.add(verbs)
     arguments_upkeep.add(verbs)
@@ -100,7 +102,7 @@ def _add_import(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "import", "imports:import_past", "learn from sessions of before, and from notes", listing=True
     )
-    verb.add_argument("paths", metavar="PATH", nargs="*", help="transcripts, markdown, or folders of them")
+    verb.add_argument("paths", metavar="PATH", nargs="*", help="transcripts, markdown, folders of them, or an export")
     which = verb.add_mutually_exclusive_group()
     which.add_argument("--project", metavar="FOLDER", help="that project's sessions; with PATH, the notes' project")
     which.add_argument("--all", action="store_true", help="the sessions of every project")

@@ -30,6 +30,7 @@ ALLOWED: dict[str, tuple[int, str]] = {
     "subconscious/capture/judge.py": (1, OURS),
     "subconscious/capture/linear.py": (1, OURS),
     "subconscious/capture/relation.py": (1, OURS),
+    "subconscious/files/folder.py": (4, "relative to an open folder, without following links; regular files only"),
     "subconscious/git_command.py": (3, "files of a folder that this very call has made (mkdtemp)"),
     "subconscious/embeddings/local.py": (2, "the model of an installed package, and a file in a new folder of its own"),
     "subconscious/embeddings/wordpiece.py": (1, OURS),
