@@ -106,6 +106,7 @@ def _add_import(verbs: Verbs) -> None:
     which = verb.add_mutually_exclusive_group()
     which.add_argument("--project", metavar="FOLDER", help="that project's sessions; with PATH, the notes' project")
     which.add_argument("--all", action="store_true", help="the sessions of every project")
+    verb.add_argument("--from", dest="tool", choices=tuple(arguments_files.TOOLS), help="what another tool remembers")
     verb.add_argument("--yes", action="store_true", help="don't ask whether to begin")
     verb.add_argument("--with-model", action="store_true", help="have the provider's model read the sessions too")
     verb.add_argument("--max-cost", metavar="DOLLARS", type=dollars, help="what the model may cost at the very most")

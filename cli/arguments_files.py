@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from .options import Verbs, add_verb
 
+TOOLS = ("claude-mem", "mem0", "basic-memory", "claude-notes")
+"""Tools whose memories `import --from` reads; named here, for `--help` must not load what reads them."""
+
 
 def add(verbs: Verbs) -> None:
     """Add the verbs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import Namespace
 from collections import Counter
@@ -10,11 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from subconscious.claude_files.places import config_folder, notes_folder
 from subconscious.errors import RequestError
 from subconscious.files.folder import open_folder
+from subconscious.files.other_tools import TOOLS
 from subconscious.files.reading import Item, is_export, read_export
 from subconscious.files.record import Record
 from subconscious.files.vault import Written, update
+from subconscious.projects import root_of
+from subconscious.safe_files import is_missing
 
 from . import screen
 from .ask import ask, here
@@ -127,19 +132,44 @@ def tell_edited(out: Path, edited: Sequence[str]) -> None:
 
 
 def is_import_of_files(options: Namespace) -> bool:
-    """Whether an import is of one of our exports, and not of transcripts and notes."""
-    return len(options.paths) == 1 and is_export(Path(options.paths[0]).expanduser())
+    """Whether an import is of one of our exports or of another tool, and not of transcripts and notes."""
+    return options.tool is not None or (len(options.paths) == 1 and is_export(Path(options.paths[0]).expanduser()))
 
 
 def import_files(options: Namespace) -> int:
     """Show what an import would do, ask, and do it."""
-    path = Path(options.paths[0]).expanduser().absolute()
-    return bring_in(list(read_export(path)), options)
+    if options.tool is None:
+        return bring_in(list(read_export(Path(options.paths[0]).expanduser().absolute())), options)
+    path = _tool_path(options)
+    if is_missing(path):
+        raise RequestError(f"there is no {path}", f"give {TOOLS[options.tool].gives}")
+    project = "" if options.all else Path(root_of(_folder(options))).name
+    # Other tools do not record reliably who said what, so nobody is asked to vouch for it.
+    return bring_in(list(TOOLS[options.tool].read(path, project)), options, may_vouch=False)
 
 
-def bring_in(items: Sequence[Item], options: Namespace) -> int:
+def _tool_path(options: Namespace) -> Path:
+    """Return the file or folder of another tool: the one that is named, or where the tool keeps it."""
+    if len(options.paths) > 1:
+        raise RequestError("one path at a time", f"give {TOOLS[options.tool].gives}")
+    if options.paths:
+        return Path(options.paths[0]).expanduser().absolute()
+    if options.tool == "claude-mem":
+        return Path.home() / ".claude-mem" / "claude-mem.db"
+    if options.tool == "claude-notes":
+        config = config_folder(os.environ.get("CLAUDE_CONFIG_DIR", ""), "")
+        return notes_folder(config, root_of(_folder(options)))
+    raise RequestError(f"say where {options.tool} keeps its memories", f"give {TOOLS[options.tool].gives}")
+
+
+def _folder(options: Namespace) -> str:
+    """The folder whose project the import is for."""
+    return str(Path(options.project).expanduser().absolute()) if options.project else here()
+
+
+def bring_in(items: Sequence[Item], options: Namespace, *, may_vouch: bool = True) -> int:
     """Preview, ask and import."""
-    folder = str(Path(options.project).expanduser().absolute()) if options.project else here()
+    folder = _folder(options)
     rows = preview(items, folder)
     if options.json and not options.yes:
         screen.as_json({"notes": rows})
@@ -160,7 +190,7 @@ def bring_in(items: Sequence[Item], options: Namespace) -> int:
         if not _confirmed("Import?"):
             print("Nothing was imported.")
             return 0
-        vouched = _vouched(rows)
+        vouched = may_vouch and _vouched(rows)
     return _finish(options, carry_out(todo, folder, vouched=vouched))
 
 

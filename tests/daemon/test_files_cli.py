@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import sys
 from pathlib import Path
@@ -82,6 +83,37 @@ def test_a_no_changes_nothing(running: Home, project: Path, tmp_path: Path) -> N
     shown = run(running, project, "import", str(out), answers="yn")
     assert "waits" in shown
     assert [row["origin"] for row in client.call(running, "captures", {"status": "review"})["captures"]] == ["tool"]
+
+
+def test_what_another_tool_remembers_waits_whatever_is_answered(
+    running: Home, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mem0.json"
+    memories = [{"id": "1", "memory": "Prefers tabs over spaces", "metadata": {"type": "preference"}}, {"id": "2"}]
+    file.write_text(json.dumps({"results": memories}))
+    assert main(["import", "--from", "mem0", str(file), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["notes"]
+    assert [(row["state"], row["reason"]) for row in rows] == [("new", ""), ("refused", "it says nothing")]
+    shown = run(running, project, "import", "--from", "mem0", str(file), answers="y")
+    assert "vouch" not in shown
+    assert "mem0 memory 2: it says nothing" in shown
+    (capture,) = client.call(running, "captures", {"status": "review"})["captures"]
+    assert (capture["content"], capture["kind"], capture["origin"]) == (
+        "Prefers tabs over spaces",
+        "preference",
+        "tool",
+    )
+    assert listed(running, project) == [(RULE, "user")]
+    assert "1 note imported before" in run(running, project, "import", "--from", "mem0", str(file))
+
+
+def test_a_tools_path_that_is_not_there_is_an_error(
+    project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for tool in ("claude-mem", "mem0", "basic-memory", "claude-notes"):
+        assert main(["import", "--from", tool]) == 1
+        assert "give " in capsys.readouterr().err
 
 
 def test_the_key_is_not_in_the_export(running: Home, project: Path, tmp_path: Path) -> None:

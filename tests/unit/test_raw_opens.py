@@ -40,6 +40,7 @@ ALLOWED: dict[str, tuple[int, str]] = {
     "subconscious/providers/prices.py": (1, OURS),
     "subconscious/redaction/gitleaks.py": (1, OURS),
     "subconscious/redaction/wallets.py": (1, OURS),
+    "subconscious/store/foreign.py": (1, "in a folder that this very call has made"),
     "subconscious/store/migrate.py": (1, OURS),
     "cli/demo.py": (4, "files of the package, and of a stage that the demo makes for itself"),
     "hooks/greet.py": (2, f"{OURS}, and a nameless file: {EXCLUSIVE}"),
@@ -67,6 +68,7 @@ CONNECTING = {
     "subconscious/store/backups.py",  # the daemon's database, which it has open, or a copy that was checked
     "subconscious/store/check.py",
     "subconscious/store/connect.py",
+    "subconscious/store/foreign.py",
     "subconscious/store/health.py",
     "subconscious/store/restoring.py",
     "subconscious/store/vectors/vec0.py",
