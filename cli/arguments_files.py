@@ -23,3 +23,4 @@ def add(verbs: Verbs) -> None:
         default=[],
         help="only those; may be repeated; without it all three",
     )
+    verb.add_argument("--watch", action="store_true", help="keep the folder current, and ask about edits, until Ctrl-C")

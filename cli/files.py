@@ -6,7 +6,7 @@ import os
 import sys
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,9 @@ from subconscious.claude_files.places import config_folder, notes_folder
 from subconscious.errors import RequestError
 from subconscious.files.folder import open_folder
 from subconscious.files.other_tools import TOOLS
-from subconscious.files.reading import Item, is_export, read_export
+from subconscious.files.reading import Item, is_export, read_export, read_note
 from subconscious.files.record import Record
-from subconscious.files.vault import Written, update
+from subconscious.files.vault import Written, mark_taken, update
 from subconscious.projects import root_of
 from subconscious.safe_files import is_missing
 
@@ -66,38 +66,63 @@ class Wanted:
     statuses: tuple[str, ...]
 
 
-def export(options: Namespace) -> None:
-    """Write memories into a folder, or as JSON to the standard output."""
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """Memories as they were; ``newest`` is the number of the store's latest event by then."""
+
+    records: list[Record]
+    quarantined: int
+    newest: int
+
+
+def export(options: Namespace) -> int:
+    """Write memories into a folder; with ``--watch`` keep it current until Ctrl-C."""
     wanted = Wanted(options.project, options.all, tuple(options.status))
-    records, quarantined = fetch(wanted)
     out = Path(options.out).expanduser().absolute() if options.out else Path.home() / "subconscious-export"
-    with open_folder(out) as folder:
-        done = update(folder, options.format, records)
+    if options.watch:
+        from .files_watch import watch_folder  # brings watchfiles, which nothing else of the terminal needs
+
+        return watch_folder(out, options, wanted)
+    page, done = write(out, options.format, wanted)
     if options.json:
-        screen.as_json({"folder": str(out), "memories": len(records), "quarantined": quarantined} | as_row(done))
-        return
-    tell_export(out, len(records), quarantined, done)
+        counts = {"folder": str(out), "memories": len(page.records), "quarantined": page.quarantined}
+        screen.as_json(counts | as_row(done))
+    else:
+        tell_export(out, len(page.records), page.quarantined, done)
+    return 0
 
 
-def fetch(wanted: Wanted) -> tuple[list[Record], int]:
-    """Return all records, and how many memories are left out because they are in quarantine."""
+def write(out: Path, form: str, wanted: Wanted) -> tuple[Fetched, Written]:
+    """Fetch what is wanted and make the folder hold it."""
+    found = fetch(wanted)
+    with open_folder(out) as folder:
+        return found, update(folder, form, found.records)
+
+
+def fetch(wanted: Wanted) -> Fetched:
+    """Return all wanted memories."""
     records: list[Record] = []
-    after: int | None = 0
-    quarantined = 0
-    while after is not None:
-        page = ask(
-            "export",
-            PATIENCE,
-            cwd=here(),
-            project=wanted.project,
-            everywhere=wanted.everywhere or None,
-            statuses=wanted.statuses or None,
-            after=after or None,
-            limit=A_PAGE,
-        )
+    first = page = ask_page(wanted, 0, A_PAGE)
+    while True:
         records += [Record.model_validate(one) for one in page["records"]]
-        after, quarantined = page["next"], page["quarantined"]
-    return records, quarantined
+        if page["next"] is None:
+            # The number of the first page: what changes while the others are fetched is looked for again.
+            return Fetched(records, page["quarantined"], first["newest"])
+        page = ask_page(wanted, page["next"], A_PAGE)
+
+
+def ask_page(wanted: Wanted, after: int, limit: int) -> Row:
+    """Return one page of an export."""
+    return ask(
+        "export",
+        PATIENCE,
+        cwd=here(),
+        project=wanted.project,
+        everywhere=wanted.everywhere or None,
+        statuses=wanted.statuses or None,
+        after=after or None,
+        limit=limit,
+    )
 
 
 def as_row(done: Written) -> Row:
@@ -139,7 +164,7 @@ def is_import_of_files(options: Namespace) -> bool:
 def import_files(options: Namespace) -> int:
     """Show what an import would do, ask, and do it."""
     if options.tool is None:
-        return bring_in(list(read_export(Path(options.paths[0]).expanduser().absolute())), options)
+        return import_export(Path(options.paths[0]).expanduser().absolute(), options)
     path = _tool_path(options)
     if is_missing(path):
         raise RequestError(f"there is no {path}", f"give {TOOLS[options.tool].gives}")
@@ -167,8 +192,29 @@ def _folder(options: Namespace) -> str:
     return str(Path(options.project).expanduser().absolute()) if options.project else here()
 
 
-def bring_in(items: Sequence[Item], options: Namespace, *, may_vouch: bool = True) -> int:
-    """Preview, ask and import."""
+def import_export(path: Path, options: Namespace, names: Collection[str] | None = None) -> int:
+    """Import an export, or those of its notes that are named; edits that are taken over may be replaced then."""
+    found = read_export(path) if names is None else (read_note(path / name, name) for name in names)
+    items = [item for item in found if item is not None]
+    return bring_in(items, options, taken=lambda fates: _mark_taken(path, items, fates))
+
+
+def _mark_taken(path: Path, items: Sequence[Item], fates: Sequence[Row]) -> None:
+    done = {fate["name"] for fate in fates if fate["became"] in ("corrected", "stored", "waits", "quarantined")}
+    statements = {item.name: item.statement for item in items if item.record and item.statement and item.name in done}
+    if statements and path.is_dir():
+        with open_folder(path) as folder:
+            mark_taken(folder, statements)
+
+
+def bring_in(
+    items: Sequence[Item],
+    options: Namespace,
+    *,
+    may_vouch: bool = True,
+    taken: Callable[[Sequence[Row]], None] = lambda _: None,
+) -> int:
+    """Preview, ask and import; ``taken`` is called with what became of the notes."""
     folder = _folder(options)
     rows = preview(items, folder)
     if options.json and not options.yes:
@@ -191,7 +237,9 @@ def bring_in(items: Sequence[Item], options: Namespace, *, may_vouch: bool = Tru
             print("Nothing was imported.")
             return 0
         vouched = may_vouch and _vouched(rows)
-    return _finish(options, carry_out(todo, folder, vouched=vouched))
+    fates = carry_out(todo, folder, vouched=vouched)
+    taken(fates)
+    return _finish(options, fates)
 
 
 def _finish(options: Namespace, fates: Sequence[Row]) -> int:

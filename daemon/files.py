@@ -112,6 +112,8 @@ async def export(core: Core, which: Selection, after: int, limit: int) -> dict[s
 
 
 async def _records(core: Core, found: Sequence[Memory]) -> list[Record]:
+    if not found:
+        return []
     database, ids = core.database, [memory.id for memory in found]
     keys = await transfer.keys(database)
     owners = await _owners(core, found)
@@ -203,10 +205,21 @@ async def _judged(
         return Judged(one, State.REFUSED, memory, f"memory {memory.id} is in quarantine")
     if one.record is not None and ours and not one.statement:
         return _of_ours(one, one.record, memory)
-    if memory is not None and one.record is not None:
-        return _edited(one, one.record, memory, ours=ours)
     known = await captures.is_known(tx, _candidate(one, project, Origin.TOOL))
+    if memory is not None and one.record is not None:
+        judged = _edited(one, one.record, memory, ours=ours)
+        # An edit that waits can still be vouched for; a conflict that waits is decided in the review.
+        over = judged.state is State.CONFLICT and known
+        if judged.state is not State.UNCHANGED and (over or await _is_said(tx, one.text, memory)):
+            return Judged(one, State.KNOWN, memory)
+        return judged
     return Judged(one, State.KNOWN if known else State.NEW)
+
+
+async def _is_said(tx: aiosqlite.Connection, text: str, memory: Memory) -> bool:
+    """Whether an active memory says a text already: an edit that was taken over once is no question again."""
+    worded = replace(memory, content_hash=content_hash(" ".join(text.split())))
+    return await memories.same_wording(tx, worded) is not None
 
 
 def _of_ours(one: Offered, record: Record, memory: Memory | None) -> Judged:

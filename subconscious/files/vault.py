@@ -17,7 +17,7 @@ from subconscious.errors import RequestError
 from subconscious.files import yaml_subset
 from subconscious.files.folder import Folder
 from subconscious.files.names import note_names
-from subconscious.files.note import render, wiki_link
+from subconscious.files.note import NoteError, parse, render, wiki_link
 from subconscious.files.record import Record, as_json
 
 MANIFEST = ".subconscious-export.json"
@@ -94,6 +94,36 @@ def update(folder: Folder, form: str, records: Sequence[Record]) -> Written:
     names = note_names({record.uid: record.memory.summary for record in records}, manifest.notes)
     files = as_files(records, names) if form == "markdown" else {JSON_FILE: json_document(records)}
     return _replaced(folder, manifest, files, names if form == "markdown" else {})
+
+
+def edited_files(folder: Folder, names: Iterable[str]) -> list[str]:
+    """Return those files that are not as an export wrote them, or that none wrote."""
+    manifest = read_manifest(folder) or Manifest()
+    found = []
+    for name in names:
+        there = folder.read(name)
+        if there is not None and _is_edited(there, manifest.files.get(name, "")):
+            found.append(name)
+    return found
+
+
+def mark_taken(folder: Folder, statements: Mapping[str, str]) -> None:
+    """Let the next export replace edited notes whose statement was imported, unless they were edited again."""
+    manifest = read_manifest(folder)
+    if manifest is None:
+        return
+    for name, statement in statements.items():
+        there = folder.read(name) if name in manifest.files else None
+        if there is not None and _says(there, statement):
+            manifest.files[name] = f"{manifest.files[name]} {_digest(there)}".strip()
+    _save(folder, manifest)
+
+
+def _says(content: bytes, statement: str) -> bool:
+    try:
+        return parse(content.decode("utf-8-sig")).statement == statement
+    except (NoteError, UnicodeDecodeError):
+        return False
 
 
 def _replaced(folder: Folder, before: Manifest, files: Mapping[str, bytes], names: Mapping[str, str]) -> Written:

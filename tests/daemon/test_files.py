@@ -259,6 +259,16 @@ async def test_an_edit_is_a_correction_only_by_a_persons_word(core: Core, projec
     assert (new["memory"]["tags"], new["links"][0]["type"]) == (["money"], "SUPERSEDES")
 
 
+async def test_an_edit_is_asked_about_once(core: Core, project: Project) -> None:
+    await stored(core, project, "Amounts are integer cents.")
+    (record,) = await exported(core)
+    edit = [Item("n", record, "Amounts are integer tenths of a cent.").as_request()]
+    assert [await imported(core, project, edit) for _ in range(2)] == [["waits"], ["known"]]
+    other = [Item("n", record, "Amounts are decimals.").as_request()]
+    assert await imported(core, project, other, vouched=True) == ["corrected"]
+    assert await states(core, project, other) == await states(core, project, edit) == ["known"]
+
+
 async def test_a_long_edit_is_not_cut(core: Core, project: Project) -> None:
     await stored(core, project, "Amounts are integer cents.")
     (record,) = await exported(core)
@@ -276,6 +286,7 @@ async def test_an_edit_of_what_has_changed_meanwhile_waits_for_a_decision(core: 
     edit = [Item("n", record, "Amounts are integer tenths of a cent.").as_request()]
     assert await states(core, project, edit) == ["conflict"]
     assert await imported(core, project, edit, vouched=True) == ["waits"]
+    assert await states(core, project, edit) == ["known"]
     (capture,) = await captures.listing(core.database)
     assert f"memory {memory.id}" in capture["reason"]
     assert (await memories.get(core.database, memory.id)).content == "Amounts are decimals."

@@ -13,6 +13,7 @@ from cli.__main__ import main
 from subconscious import client
 from subconscious.home import Home
 from tests.support import terminal
+from tests.support.daemons import eventually
 
 RULE = "Always run the linter before every commit."
 
@@ -123,3 +124,44 @@ def test_the_key_is_not_in_the_export(running: Home, project: Path, tmp_path: Pa
     assert key not in text
     assert key.hex().encode() not in text
     assert sqlite3.connect(running.database).execute("SELECT count(*) FROM memories").fetchone() == (1,)
+
+
+def note_of(out: Path, text: str) -> Path:
+    (found,) = [path for path in (out / "memories").iterdir() if f"\n{text}\n" in path.read_text()]
+    return found
+
+
+def edit(note: Path, old: str, new: str) -> None:
+    note.write_text(note.read_text().replace(f"\n{old}\n", f"\n{new}\n", 1))
+
+
+def test_a_watched_folder_follows_the_store_and_asks_about_edits(running: Home, project: Path, tmp_path: Path) -> None:
+    out = tmp_path / "vault"
+    other, edited, refused = (
+        "Amounts are integer cents.",
+        "Amounts are integer tenths of a cent.",
+        "Amounts are floats.",
+    )
+    command = [sys.executable, "-m", "cli", "export", "--watch", "--out", str(out)]
+    with terminal.Terminal(command, terminal.environment(running), project) as shown:
+        shown.await_text("Watching")
+        terminal.call(running, "remember", text=other, cwd=str(project))
+        shown.await_text("written")
+        edit(note_of(out, other), other, edited)
+        for answer in "yy":
+            shown.await_text("[y/N]")
+            shown.press(f"{answer}\r")
+        shown.await_text("corrected")
+        shown.await_text("written")
+        assert eventually(lambda: len(listed(running, project)) == 2)
+        assert (edited, "user") in listed(running, project)
+        old, new = note_of(out, other), note_of(out, edited)
+        assert 'status: "archived"' in old.read_text()
+        edit(new, edited, refused)
+        shown.await_text("[y/N]")
+        shown.press("n\r")
+        shown.await_text("Nothing was imported.")
+        shown.press("\x03")
+        shown.end()
+    assert f"\n{refused}\n" in new.read_text()
+    assert (edited, "user") in listed(running, project)

@@ -13,7 +13,7 @@ from subconscious.errors import RequestError
 from subconscious.files.folder import open_folder
 from subconscious.files.reading import LARGEST_NOTE, Item, is_export, read_export
 from subconscious.files.record import LinkTo, Record, as_json
-from subconscious.files.vault import MANIFEST, Written, update
+from subconscious.files.vault import MANIFEST, Written, edited_files, mark_taken, update
 from tests.support.records import make_record
 
 A, B, C = ("a" * 32, "b" * 32, "c" * 32)
@@ -108,6 +108,23 @@ def test_an_edited_note_is_neither_overwritten_nor_removed(out: Path) -> None:
         done = export(out, make_record("One, again.", A))
         assert done.edited == ("memories/one-aaaaaaaa.md", "memories/two-bbbbbbbb.md")
     assert [item.statement for item in read(out)] == ["Edited.", "Edited."]
+
+
+def test_an_edit_that_was_imported_is_replaced_by_the_next_export(out: Path) -> None:
+    export(out, make_record("One.", A))
+    note = out / "memories" / "one-aaaaaaaa.md"
+    written = note.read_bytes()
+    note.write_bytes(written.replace(b"\nOne.\n", b"\nEdited.\n"))
+    with open_folder(out) as folder:
+        mark_taken(folder, {"memories/one-aaaaaaaa.md": "Something else."})
+    assert export(out, make_record("One.", A)).edited == ("memories/one-aaaaaaaa.md",)
+    with open_folder(out) as folder:
+        assert edited_files(folder, ["memories/one-aaaaaaaa.md", "Memories.md", "none.md"]) == [
+            "memories/one-aaaaaaaa.md"
+        ]
+        mark_taken(folder, {"memories/one-aaaaaaaa.md": "Edited.", "none.md": "Edited."})
+    assert export(out, make_record("One.", A)).written == ("memories/one-aaaaaaaa.md",)
+    assert note.read_bytes() == written
 
 
 def test_an_export_that_was_interrupted_is_completed(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
