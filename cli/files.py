@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from argparse import Namespace
@@ -33,6 +34,7 @@ A_PAGE = 500
 A_REQUEST = 100
 """Notes of one request of an import: each is compared with what is stored."""
 REQUEST_BYTES = 4 << 20
+"""Bytes of one such request; a larger note is refused, and the daemon takes a few times as much."""
 
 SHOWN = 10
 """Notes of each state that are named; the rest are counted."""
@@ -253,7 +255,7 @@ def _finish(options: Namespace, fates: Sequence[Row]) -> int:
 def preview(items: Sequence[Item], folder: str) -> list[Row]:
     """Return what an import would do with each note, in their order."""
     rows: list[Row] = []
-    for batch in batches(items):
+    for batch in batches([_bounded(item) for item in items]):
         sound = [item for item in batch if not item.problem]
         answer = _plan(sound, folder) if sound else []
         told = iter(answer)
@@ -286,16 +288,27 @@ def _without_doubles(rows: list[Row], items: Sequence[Item]) -> list[Row]:
 def batches(items: Sequence[Item]) -> Iterator[list[Item]]:
     """Divide notes into requests that are neither too many nor too large."""
     batch: list[Item] = []
-    size = 0
+    total = 0
     for item in items:
-        length = len(str(item.record or "")) + len(item.statement or "")
-        if batch and (len(batch) >= A_REQUEST or size + length > REQUEST_BYTES):
+        size = 0 if item.problem else _size(item)
+        if batch and (len(batch) >= A_REQUEST or total + size > REQUEST_BYTES):
             yield batch
-            batch, size = [], 0
+            batch, total = [], 0
         batch.append(item)
-        size += length
+        total += size
     if batch:
         yield batch
+
+
+def _size(item: Item) -> int:
+    return len(json.dumps(item.as_request()))
+
+
+def _bounded(item: Item) -> Item:
+    """The item, or why it is refused where no request could bring it."""
+    if item.problem or _size(item) <= REQUEST_BYTES:
+        return item
+    return Item(item.name, problem=f"it is larger than {REQUEST_BYTES >> 20} MB")
 
 
 def tell_preview(rows: Sequence[Row]) -> None:

@@ -213,7 +213,8 @@ async def _judged(
         if judged.state is not State.UNCHANGED and (over or await _is_said(tx, one.text, memory)):
             return Judged(one, State.KNOWN, memory)
         return judged
-    return Judged(one, State.KNOWN if known else State.NEW)
+    cut_off = f"only its first {RECORD_LENGTH} characters are imported" if len(one.text) > RECORD_LENGTH else ""
+    return Judged(one, State.KNOWN if known else State.NEW, reason=cut_off)
 
 
 async def _is_said(tx: aiosqlite.Connection, text: str, memory: Memory) -> bool:

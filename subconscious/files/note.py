@@ -24,8 +24,9 @@ _OPENED = re.compile(r"\A\ufeff?---[ \t]*\n")
 _TITLE = re.compile(r"\A\s*#[ \t]+[^\n]*(?:\n|\Z)")
 _SECTION = re.compile(r"^## (?:Reason|Evidence|Links)[ \t]*$", re.MULTILINE)
 # What would be a heading, a comment, a wiki link or a picture from the network gets a backslash; reading takes it off.
-_ESCAPE = re.compile(r"(?m)^(\\*)(?=#{1,6}(?:\s|\Z))|(\\*)(?=<!--|!\[|\[\[)")
-_UNESCAPE = re.compile(r"(?m)^\\(\\*)(?=#{1,6}(?:\s|\Z))|\\(\\*)(?=<!--|!\[|\[\[)")
+# Possessive, and only from the start of a run: a megabyte of backslashes takes no longer than one of words.
+_ESCAPE = re.compile(r"(?m)^(\\*+)(?=#{1,6}(?:\s|\Z))|(?<!\\)(\\*+)(?=<!--|!\[|\[\[)")
+_UNESCAPE = re.compile(r"(?m)^\\(\\*+)(?=#{1,6}(?:\s|\Z))|(?<!\\)\\(\\*+)(?=<!--|!\[|\[\[)")
 _Front = dict[str, yaml_subset.Scalar | list[str]]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -49,7 +49,7 @@ _DIRECTED = ("id", "project", "scope", "content", "status", "created_at_epoch")
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 _OBSERVATION = re.compile(r"^[ \t]*[-*] \[([^\[\]\n]{1,60})\][ \t]+(\S.*)$", re.MULTILINE)
 _TASK = frozenset(("x", "X", "-", "/", ">", ""))
-_CONTEXT = re.compile(r"[ \t]*\(([^()]{1,300})\)[ \t]*$")
+_CONTEXT = re.compile(r"\(([^()]{1,300})\)\Z")
 _TAG = re.compile(r"(?:(?<=\s)|\A)#([\w/-]{1,60})")
 
 
@@ -176,7 +176,8 @@ def _observations(name: str, text: str) -> Iterator[Item]:
     found = [(kind, said) for kind, said in _OBSERVATION.findall(body) if kind.strip() not in _TASK]
     if not found:
         yield _item(name, body.strip(), claims | {"kind": kind_of(front.get("type"))}, None)
-    for number, (category, said) in enumerate(found, start=1):
+    for number, (category, observed) in enumerate(found, start=1):
+        said = observed.rstrip()
         context = _CONTEXT.search(said)
         bare = _CONTEXT.sub("", said)
         tags = [*claims.get("tags", ()), *_TAG.findall(bare)]

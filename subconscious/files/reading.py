@@ -21,7 +21,7 @@ from subconscious.files.yaml_subset import Value
 from subconscious.json_bounds import has_too_many_values
 from subconscious.safe_files import NotRegularError, TooLargeError, read_regular
 
-LARGEST_NOTE = 4 << 20
+LARGEST_NOTE = 1 << 20
 LARGEST_JSON = 64 << 20
 MOST_VALUES = 5_000_000
 MOST_FILES = 50_000

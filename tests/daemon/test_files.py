@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from daemon import files
+from daemon import files, undoing
 from daemon.core import Core
 from daemon.embedding import Embedding
 from daemon.suspicions import as_candidate
@@ -108,6 +108,20 @@ async def test_a_purged_store_comes_back(core: Core, project: Project, tmp_path:
     assert {one["id"] for one in after}.isdisjoint(one["id"] for one in before)
     assert await imported(core, project, notes(before)) == ["unchanged"] * 4
     assert await exported(core) == after
+
+
+async def test_an_import_can_be_undone(core: Core, project: Project) -> None:
+    one, two = await stored(core, project, "Amounts are cents."), await stored(core, project, "Amounts are floats.")
+    async with core.database.write() as tx:
+        await links.add(tx, Link(0, one.id, two.id, "SUPERSEDES", "active", 0.9, "user", "said so", NOON), "user")
+        await corrections.correct(tx, Correction(two.id, "superseded", one.id, "wrong"), "user")
+        await transfer.restore_fading(tx, one.id, {"importance": "critical", "touched_at": 1.5, "reset_at": 2.5})
+    before = await exported(core)
+    await purged(core)
+    await imported(core, project, notes(before))
+    await undoing.take_back(core, undoing.Wish(number=2))
+    assert [one["memory"]["archived_at"] is None for one in await exported(core)] == [False, False]
+    assert [link["status"] for one in await exported(core) for link in one["links"]] == ["withdrawn"]
 
 
 async def test_an_unconfirmed_memory_can_be_confirmed_after_it(core: Core, project: Project) -> None:
@@ -306,6 +320,11 @@ async def test_two_notes_of_one_memory_are_one_too_many(core: Core, project: Pro
     (record,) = await exported(core)
     await purged(core)
     assert await imported(core, project, notes([record, record])) == ["restored", "refused"]
+
+
+async def test_a_note_that_is_cut_is_announced(core: Core, project: Project) -> None:
+    (one,) = await files.plan(core, [Item("n", None, "word " * 1000).as_request()], project)
+    assert one.reason == "only its first 4000 characters are imported"
 
 
 BROKEN: tuple[Any, ...] = (None, 1, "x", [], {}, {"version": 1}, {"version": 99}, {"version": 1, "memory": []})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from subconscious.files import yaml_subset
 from subconscious.files.names import note_name, note_names
 from subconscious.files.note import NoteError, parse, render
+from subconscious.files.other_tools import _observations
 from subconscious.files.record import (
     Fields,
     LinkTo,
@@ -125,6 +127,38 @@ def test_there_is_no_link_to_a_note_that_is_not_there() -> None:
 def test_a_broken_note_is_refused_with_its_reason(text: str, problem: str) -> None:
     with pytest.raises(NoteError, match=re.escape(problem)):
         parse(text)
+
+
+MUCH = 300_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\\" * MUCH,
+        "x\n" + "\\" * MUCH + "\n## Links",
+        "[[" * MUCH,
+        "# " * MUCH,
+        "---\n" * (MUCH // 4),
+        "---\n" + " " * MUCH,
+        "---\na:" + " " * MUCH + "b\n---\nx",
+        "---\na: [" + "[" * MUCH,
+        "<!-- subconscious {" * (MUCH // 19),
+        "x\n<!-- subconscious {" + "} --> " * (MUCH // 6) + "y",
+        "\n" * MUCH + "x",
+        " " * MUCH + "x",
+    ],
+    ids=range(12),
+)
+def test_a_hostile_note_takes_no_long_time(text: str) -> None:
+    """What grows with the square of the length would take hours, and run into the time-out."""
+    with suppress(NoteError):
+        parse(text)
+    with suppress(FrontMatterError):
+        yaml_subset.load(text)
+    list(_observations("n.md", text))
+    list(_observations("n.md", f"- [a] {text}"))
+    render(make_record(text), {}, {})
 
 
 def test_a_note_that_somebody_wrote_has_a_statement_and_no_record() -> None:

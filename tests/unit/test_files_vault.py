@@ -238,6 +238,6 @@ def test_hostile_files_get_a_line_each_and_the_rest_is_read(out: Path, tmp_path:
         "binary.md": "it is not text",
         "bomb.md": "line 2: only plain values and lists of them are read",
         "half.md": "its front matter has no end; it may be half written",
-        "huge.md": "it is larger than 4 MB",
+        "huge.md": "it is larger than 1 MB",
     }
     assert found["memories/one-aaaaaaaa.md"] == ""
