@@ -90,7 +90,7 @@ def export(options: Namespace) -> int:
         counts = {"folder": str(out), "memories": len(page.records), "quarantined": page.quarantined}
         screen.as_json(counts | as_row(done))
     else:
-        tell_export(out, len(page.records), page.quarantined, done)
+        print_export(out, len(page.records), page.quarantined, done)
     return 0
 
 
@@ -133,7 +133,7 @@ def as_row(done: Written) -> Row:
     return counts | {"edited": list(done.edited)}
 
 
-def tell_export(out: Path, number: int, quarantined: int, done: Written) -> None:
+def print_export(out: Path, number: int, quarantined: int, done: Written) -> None:
     """Print what an export changed."""
     print(f"{screen.counted(number, 'memory', 'memories')} in {screen.line(out)}")
     changed = (
@@ -143,12 +143,12 @@ def tell_export(out: Path, number: int, quarantined: int, done: Written) -> None
     )
     print(f"  {', '.join(changed)}")
     if done.edited:
-        tell_edited(out, done.edited)
+        print_edited(out, done.edited)
     if quarantined:
         print(f"  {screen.counted(quarantined, 'memory', 'memories')} left out, since they are in quarantine")
 
 
-def tell_edited(out: Path, edited: Sequence[str]) -> None:
+def print_edited(out: Path, edited: Sequence[str]) -> None:
     """Name the files that an export left as they are."""
     print(f"  {screen.counted(len(edited), 'file')} left as you edited them:")
     for name in edited[:SHOWN]:
@@ -223,7 +223,7 @@ def bring_in(
         screen.as_json({"notes": rows})
         return 0
     if not options.json:
-        tell_preview(rows)
+        print_preview(rows)
     todo = [
         item for item, row in zip(items, rows, strict=True) if row["state"] in ("restore", "new", "edited", "conflict")
     ]
@@ -248,7 +248,7 @@ def _finish(options: Namespace, fates: Sequence[Row]) -> int:
     if options.json:
         screen.as_json({"notes": list(fates)})
     else:
-        tell_fates(fates)
+        print_results(fates)
     return 0
 
 
@@ -258,8 +258,8 @@ def preview(items: Sequence[Item], folder: str) -> list[Row]:
     for batch in batches([_bounded(item) for item in items]):
         sound = [item for item in batch if not item.problem]
         answer = _plan(sound, folder) if sound else []
-        told = iter(answer)
-        rows += [_refused(item) if item.problem else next(told) for item in batch]
+        planned = iter(answer)
+        rows += [_refused(item) if item.problem else next(planned) for item in batch]
     return _without_doubles(rows, items)
 
 
@@ -311,7 +311,7 @@ def _bounded(item: Item) -> Item:
     return Item(item.name, problem=f"it is larger than {REQUEST_BYTES >> 20} MB")
 
 
-def tell_preview(rows: Sequence[Row]) -> None:
+def print_preview(rows: Sequence[Row]) -> None:
     """Print what would become of each note."""
     for state, meaning in STATES.items():
         found = [row for row in rows if row["state"] == state]
@@ -321,12 +321,12 @@ def tell_preview(rows: Sequence[Row]) -> None:
         if state in ("unchanged", "known"):
             continue
         for row in found[:SHOWN]:
-            _tell_row(row)
+            _print_row(row)
         if len(found) > SHOWN:
             print(f"  and {len(found) - SHOWN} more")
 
 
-def _tell_row(row: Row) -> None:
+def _print_row(row: Row) -> None:
     if row["state"] == "refused":
         print(screen.wrapped(screen.line(f"{row['name']}: {row['reason']}"), 2))
         return
@@ -373,7 +373,7 @@ def carry_out(items: Sequence[Item], folder: str, *, vouched: bool) -> list[Row]
     return fates
 
 
-def tell_fates(fates: Sequence[Row]) -> None:
+def print_results(fates: Sequence[Row]) -> None:
     """Print what became of the notes."""
     counted = Counter(fate["became"] or fate["state"] for fate in fates)
     print(screen.paint("Imported", "bold"))

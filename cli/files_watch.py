@@ -15,7 +15,7 @@ from subconscious.files.reading import markdown_files
 from subconscious.files.vault import edited_files
 
 from . import screen
-from .files import Wanted, ask_page, import_export, tell_edited, tell_export, write
+from .files import Wanted, ask_page, import_export, print_edited, print_export, write
 from .origin import require_person
 
 LOOK_MILLISECONDS = 3000
@@ -57,7 +57,7 @@ class _Watch:
         found, done = write(self._out, "markdown", self._wanted)
         first, self._newest = self._newest < 0, found.newest
         if first:
-            tell_export(self._out, len(found.records), found.quarantined, done)
+            print_export(self._out, len(found.records), found.quarantined, done)
         elif done.written or done.removed:
             print(f"{screen.counted(len(done.written), 'file')} written, {len(done.removed)} removed", flush=True)
 
@@ -79,6 +79,6 @@ class _Watch:
             if edited and sys.stdin.isatty():
                 import_export(self._out, self._options, edited)
             elif edited:
-                tell_edited(self._out, edited)
+                print_edited(self._out, edited)
         except SubconsciousError as error:  # a link in the folder, say: it must not end the watch
             print(screen.wrapped(f"{error.message}; {error.remedy}"), flush=True)

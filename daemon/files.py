@@ -107,8 +107,8 @@ async def export(core: Core, which: Selection, after: int, limit: int) -> dict[s
     found = await transfer.page(core.database, which, after, limit)
     records = await _records(core, found)
     key = await asyncio.to_thread(export_key, core.home.root)
-    told = await asyncio.to_thread(lambda: [as_json(signed(record, key)) for record in records])
-    return {"records": told, "next": found[-1].id if len(found) == limit else None}
+    documents = await asyncio.to_thread(lambda: [as_json(signed(record, key)) for record in records])
+    return {"records": documents, "next": found[-1].id if len(found) == limit else None}
 
 
 async def _records(core: Core, found: Sequence[Memory]) -> list[Record]:
@@ -245,8 +245,8 @@ def _edited(one: Offered, record: Record, memory: Memory, *, ours: bool) -> Judg
     return Judged(one, State.EDITED, memory)
 
 
-def told(judged: Judged) -> dict[str, Any]:
-    """Return what a caller is told of one note."""
+def as_answer(judged: Judged) -> dict[str, Any]:
+    """Return one note as an answer reports it."""
     now = judged.memory.content if judged.memory else ""
     return {
         "name": judged.offered.name,
@@ -274,7 +274,7 @@ async def take(
             else:
                 strange.append((at, one))
     results |= await _take_in(core, strange, project, vouched=vouched)
-    return [told(one) | results.get(at, {"became": "", "memory_id": None}) for at, one in enumerate(judged)]
+    return [as_answer(one) | results.get(at, {"became": "", "memory_id": None}) for at, one in enumerate(judged)]
 
 
 async def _correct(core: Core, one: Judged) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Files(Room):
     async def cmd_files_plan(self, args: FilesArgs) -> dict[str, Any]:
         """Say what an import would do with each note; changes nothing."""
         judged = await files.plan(self.core, args.notes, await self.here(args))
-        return {"notes": [files.told(one) for one in judged]}
+        return {"notes": [files.as_answer(one) for one in judged]}
 
     async def cmd_files_take(self, args: FilesArgs) -> dict[str, Any]:
         """Import notes; a person's deed, for a file could claim anybody's words."""

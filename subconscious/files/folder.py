@@ -32,7 +32,7 @@ class Folder:
 
     def names(self) -> list[str]:
         """Return what lies in the folder."""
-        return sorted(os.listdir(self._descriptor))  # noqa: PTH208 - of the open folder, whatever lies at the path now
+        return sorted(os.listdir(self._descriptor))  # noqa: PTH208 - of the open folder, not of its path
 
     def close_to_others(self) -> None:
         """Let only the owner enter the folder."""

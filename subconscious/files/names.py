@@ -32,7 +32,7 @@ def note_name(summary: str, uid: str) -> str:
 
 
 def note_names(summaries: dict[str, str], known: dict[str, str]) -> dict[str, str]:
-    """Return a name for each uid. A note that has a name in this folder keeps it, whatever its summary is now."""
+    """Return a name for each uid. A note that has a name in this folder keeps it when its summary changes."""
     names = {uid: known[uid] for uid in summaries if uid in known}
     taken = {name.casefold() for name in names.values()}
     for uid, summary in summaries.items():

@@ -132,7 +132,7 @@ def _unescaped(text: str) -> str:
 
 
 def _in_comment(record: Record) -> str:
-    """The record as JSON that can't end the comment it stands in, or be taken for a link."""
+    """The record as JSON that can neither end the comment around it nor be taken for a link."""
     raw = json.dumps(record.model_dump(mode="json"), ensure_ascii=True, sort_keys=True)
     # All of these stand in strings alone, where JSON may escape them.
     for sign, escaped in (("--", "-\\u002d"), ("<", "\\u003c"), (">", "\\u003e"), ("[[", "[\\u005b")):
@@ -195,12 +195,12 @@ def _taken_apart(body: str) -> tuple[Record | None, str]:
 
 
 def _said(text: str) -> str:
-    """The statement: what stands below the title and above the sections that follow it."""
+    """The statement: the text between the title and the first section."""
     text = _TITLE.sub("", text, count=1)
     section = _SECTION.search(text)
     return _unescaped(text[: section.start()] if section else text).strip()
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two texts differ at most in white space, which editors change and no memory is told apart by."""
+    """Whether two texts are the same apart from white space, which editors change."""
     return one.split() == other.split()

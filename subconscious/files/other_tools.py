@@ -69,11 +69,11 @@ def read_claude_mem(path: Path, project: str) -> Iterator[Item]:
     try:
         with reading(path) as database:
             found = 0
-            for table, wanted, told in _TABLES:
+            for table, wanted, as_item in _TABLES:
                 if database.columns(table):
                     found += 1
                     rows = database.rows(table, wanted)
-                    yield from (told(row) for row in rows if _is_of(row, project))
+                    yield from (as_item(row) for row in rows if _is_of(row, project))
             if not found:
                 yield Item(path.name, problem="it has none of claude-mem's tables")
     except ForeignError as error:

@@ -55,7 +55,7 @@ async def purged(core: Core, project_id: str | None = None) -> None:
         await purge.purge(tx, core.database, doomed, "a project")
         if project_id is None:
             await purge.empty(tx)
-    if project_id is None:  # whoever asks next stands in a project
+    if project_id is None:  # a request makes the project that it comes from
         await settle(core.database, Identity(root=str(core.home.root.parent), name="demo"))
 
 

@@ -86,7 +86,7 @@ def test_a_no_changes_nothing(running: Home, project: Path, tmp_path: Path) -> N
     assert [row["origin"] for row in client.call(running, "captures", {"status": "review"})["captures"]] == ["tool"]
 
 
-def test_what_another_tool_remembers_waits_whatever_is_answered(
+def test_memories_of_another_tool_wait_for_review(
     running: Home, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "mem0.json"

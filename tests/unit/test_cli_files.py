@@ -44,8 +44,8 @@ def test_a_second_note_of_one_memory_is_refused_also_in_another_request(monkeypa
 
 def test_escapes_of_a_hostile_note_reach_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     row = {"name": "n\x1b[2J", "state": "new", "about": "x\x1b]0;owned\x07", "id": None, "now": "", "reason": "\x9b31m"}
-    files.tell_preview([row, row | {"state": "refused"}, row | {"state": "edited", "now": "\x1b[2J", "id": 1}])
-    files.tell_fates([row | {"became": "refused"}])
+    files.print_preview([row, row | {"state": "refused"}, row | {"state": "edited", "now": "\x1b[2J", "id": 1}])
+    files.print_results([row | {"became": "refused"}])
     out = capsys.readouterr().out
     assert not set(out) & {"\x1b", "\x07", "\x9b"}
 
