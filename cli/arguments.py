@@ -10,6 +10,7 @@ from . import (
     arguments_changes,
     arguments_consolidating,
     arguments_fading,
+    arguments_files,
     arguments_knowledge,
     arguments_links,
     arguments_upkeep,
@@ -46,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
     _add_rollback(verbs)
     arguments_links.add(verbs)
     arguments_fading.add(verbs)
+    arguments_files.add(verbs)
     arguments_consolidating.add(verbs)
     arguments_changes.add(verbs)
     arguments_upkeep.add(verbs)
@@ -100,10 +102,11 @@ def _add_import(verbs: Verbs) -> None:
     verb = add_verb(
         verbs, "import", "imports:import_past", "learn from sessions of before, and from notes", listing=True
     )
-    verb.add_argument("paths", metavar="PATH", nargs="*", help="transcripts, markdown, or folders of them")
+    verb.add_argument("paths", metavar="PATH", nargs="*", help="transcripts, markdown, folders of them, or an export")
     which = verb.add_mutually_exclusive_group()
     which.add_argument("--project", metavar="FOLDER", help="that project's sessions; with PATH, the notes' project")
     which.add_argument("--all", action="store_true", help="the sessions of every project")
+    verb.add_argument("--from", dest="tool", choices=tuple(arguments_files.TOOLS), help="what another tool remembers")
     verb.add_argument("--yes", action="store_true", help="don't ask whether to begin")
     verb.add_argument("--with-model", action="store_true", help="have the provider's model read the sessions too")
     verb.add_argument("--max-cost", metavar="DOLLARS", type=dollars, help="what the model may cost at the very most")

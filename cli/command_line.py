@@ -13,7 +13,7 @@ WRONG_USAGE = 2
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Main commands": tuple(
-        "status setup remember search list show why review undo sessions explain import doctor".split()
+        "status setup remember search list show why review undo sessions explain import export doctor".split()
     ),
     "memory: change what is remembered": (
         *"recall archive forget unarchive pin unpin importance correct useful wrong attach".split(),

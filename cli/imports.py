@@ -15,6 +15,7 @@ from subconscious.errors import RequestError
 
 from . import price, screen
 from .ask import ask, here
+from .files import import_files, is_import_of_files
 from .origin import require_person
 from .progress import Progress
 
@@ -34,6 +35,8 @@ Row = dict[str, Any]
 def import_past(options: Namespace) -> int:
     """Import what a person names, or the sessions of this project; goes on where it was stopped."""
     require_person("import")
+    if is_import_of_files(options):
+        return import_files(options)
     found = _plan(options)
     files, tags = found["files"], found.get("model") or {}
     price.check(options, tags)

@@ -17,7 +17,7 @@ from . import running, screen
 from .ask import home
 from .origin import require_person
 
-MEMORIES = ("memory.db*", ".memory.db*", "backups*", "broken", "config.toml", "redaction.key")
+MEMORIES = ("memory.db*", ".memory.db*", "backups*", "broken", "config.toml", "redaction.key", "export.key")
 """What is kept with the memories: with it, a later installation goes on where this one ended."""
 WORKING = ("bin", "env", "log", "rendered", "run", "spool", "vectors-*")
 PLUGIN = "claude plugin uninstall subconscious@subconscious"

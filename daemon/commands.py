@@ -23,6 +23,7 @@ from .requests.consolidating import Consolidating
 from .requests.correcting import Correcting
 from .requests.deciding import Deciding
 from .requests.fading import Fading
+from .requests.files import Files
 from .requests.graphs import Graphs
 from .requests.knowledge import Knowledge
 from .requests.links import Links
@@ -54,6 +55,7 @@ ROOMS: tuple[type[Room], ...] = (
     Knowledge,
     ModelSetup,
     Moving,
+    Files,
 )
 
 

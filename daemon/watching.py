@@ -48,7 +48,7 @@ async def look_again(core: Core) -> int:
         changed: set[str | None] = set()
         async with core.database.write() as tx:
             for memory, verdict in judged:
-                left, otherwise = await _note(tx, memory, verdict)
+                left, otherwise = await note_check(tx, memory, verdict)
                 gone += left
                 apart += bool(left)
                 changed |= {memory.project_id} if otherwise else set()
@@ -59,7 +59,7 @@ async def look_again(core: Core) -> int:
     return apart
 
 
-async def _note(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> tuple[list[int], bool]:
+async def note_check(tx: aiosqlite.Connection, memory: Memory, verdict: Verdict) -> tuple[list[int], bool]:
     """Put a check on record; which memories leave or come back with the one that it sets apart, that one among them.
 
     And whether more or less was found than before: no event tells of that.

@@ -59,6 +59,8 @@ def test_the_memories_stay_if_wanted(
 def test_everything_of_ours_goes_and_nothing_else(running: Home, speaker: Speaker, tmp_path: Path) -> None:
     decide(running, speaker)
     _, environment = furnish(running, tmp_path)
+    client.call(running, "export", {"everywhere": True})
+    assert (running.root / "export.key").is_file()
     code, told = uninstall(environment, speaker.project, "--all")
     assert (code, "Left there: mine.txt" in told) == (0, True), told
     assert [path.name for path in running.root.iterdir()] == ["mine.txt"]

@@ -30,6 +30,7 @@ ALLOWED: dict[str, tuple[int, str]] = {
     "subconscious/capture/judge.py": (1, OURS),
     "subconscious/capture/linear.py": (1, OURS),
     "subconscious/capture/relation.py": (1, OURS),
+    "subconscious/files/folder.py": (4, "relative to an open folder, without following links; regular files only"),
     "subconscious/git_command.py": (3, "files of a folder that this very call has made (mkdtemp)"),
     "subconscious/embeddings/local.py": (2, "the model of an installed package, and a file in a new folder of its own"),
     "subconscious/embeddings/wordpiece.py": (1, OURS),
@@ -39,6 +40,7 @@ ALLOWED: dict[str, tuple[int, str]] = {
     "subconscious/provider_table.py": (1, OURS),
     "subconscious/redaction/gitleaks.py": (1, OURS),
     "subconscious/redaction/wallets.py": (1, OURS),
+    "subconscious/store/foreign.py": (1, "in a folder that this very call has made"),
     "subconscious/store/migrate.py": (1, OURS),
     "cli/demo.py": (4, "files of the package, and of a stage that the demo makes for itself"),
     "hooks/greet.py": (2, f"{OURS}, and a nameless file: {EXCLUSIVE}"),
@@ -68,6 +70,7 @@ CONNECTING = {
     "subconscious/store/backups.py",  # the daemon's database, which it has open, or a copy that was checked
     "subconscious/store/check.py",
     "subconscious/store/connect.py",
+    "subconscious/store/foreign.py",
     "subconscious/store/health.py",
     "subconscious/store/restoring.py",
     "subconscious/store/vectors/vec0.py",

@@ -1,0 +1,206 @@
+"""One memory as a Markdown note, and back.
+
+Front matter and text are for people and for Obsidian. The comment at the end carries the record exactly. A note counts
+as edited when its statement is no longer the one that its record renders to.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from subconscious.files import yaml_subset
+from subconscious.files.record import LinkTo, Record, RecordError, parse_record
+from subconscious.files.yaml_subset import FrontMatterError, Value
+from subconscious.link_types import LINK_TYPES
+
+MARK = "<!-- subconscious "
+_COMMENT = re.compile(r"^<!-- subconscious (\{.*\}) -->[ \t]*$", re.MULTILINE)
+_FRONT = re.compile(r"\A\ufeff?---[ \t]*\n(.*?)(?:\n|(?<=---\n))---[ \t]*(?:\n|\Z)", re.DOTALL)
+_OPENED = re.compile(r"\A\ufeff?---[ \t]*\n")
+_TITLE = re.compile(r"\A\s*#[ \t]+[^\n]*(?:\n|\Z)")
+_SECTION = re.compile(r"^## (?:Reason|Evidence|Links)[ \t]*$", re.MULTILINE)
+# What would be a heading, a comment, a wiki link or a picture from the network gets a backslash; reading takes it off.
+# Possessive, and only from the start of a run: a megabyte of backslashes takes no longer than one of words.
+_ESCAPE = re.compile(r"(?m)^(\\*+)(?=#{1,6}(?:\s|\Z))|(?<!\\)(\\*+)(?=<!--|!\[|\[\[)")
+_UNESCAPE = re.compile(r"(?m)^\\(\\*+)(?=#{1,6}(?:\s|\Z))|(?<!\\)\\(\\*+)(?=<!--|!\[|\[\[)")
+_Front = dict[str, yaml_subset.Scalar | list[str]]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note as it was read.
+
+    ``record`` is None for a note that somebody wrote themselves. ``statement`` is what it says now, None where that is
+    what its record says.
+    """
+
+    record: Record | None
+    statement: str | None
+    front: Mapping[str, Value]
+
+
+class NoteError(ValueError):
+    """A note that can't be read; the message says why."""
+
+
+def render(record: Record, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
+    """Return the note of a record. Links name notes in ``names``; those to other memories are left to the record."""
+    links = [link for link in record.links if link.target in names and link.status in ("active", "proposed")]
+    parts = [
+        f"---\n{yaml_subset.dump(_front(record, links, names))}---\n",
+        f"# {_one_line(record.memory.summary)}\n",
+        _statement(record),
+        _section("Reason", _escaped(record.memory.rationale)),
+        _section("Evidence", _quoted(record.memory.evidence)),
+        _section("Links", "\n".join(_link_line(link, names, titles) for link in links)),
+        f"{MARK}{_in_comment(record)} -->\n",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _front(
+    record: Record, links: Iterable[LinkTo], names: Mapping[str, str]
+) -> dict[str, yaml_subset.Scalar | list[str]]:
+    memory = record.memory
+    front: _Front = {
+        "id": record.id,
+        "aliases": [_one_line(memory.summary)],
+        "kind": memory.kind,
+        "status": record.status,
+        "confidence": round(memory.confidence, 4),
+        "origin": memory.origin.value,
+        "project": record.project.name if record.project else "",
+        "branch": memory.branch,
+        "created": iso(memory.created_at),
+        "said": iso(memory.said_at),
+        "session": memory.session_id or "",
+        "tags": [tag.replace(" ", "-") for tag in memory.tags],
+        "files": list(memory.files),
+    }
+    if memory.archived_at is not None and record.status == "archived":
+        front["archived"] = iso(memory.archived_at)
+    typed: dict[str, list[str]] = {}
+    for link in links:
+        typed.setdefault(_type_name(link), []).append(f"[[{names[link.target]}]]")
+    return front | typed
+
+
+def _type_name(link: LinkTo) -> str:
+    """The property of a link's type; a link that is only proposed does not count as one that holds."""
+    name = link.type.lower() if link.type in LINK_TYPES else "linked"
+    return name if link.status == "active" else f"proposed_{name}"
+
+
+def _statement(record: Record) -> str:
+    return f"{_escaped(record.memory.content)}\n"
+
+
+def _section(title: str, text: str) -> str:
+    return f"## {title}\n\n{text}\n" if text.strip() else ""
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}" for line in _escaped(text).splitlines())
+
+
+def _link_line(link: LinkTo, names: Mapping[str, str], titles: Mapping[str, str]) -> str:
+    return f"- {_type_name(link).replace('_', ' ')} {wiki_link(names[link.target], titles.get(link.target, ''))}"
+
+
+def wiki_link(name: str, title: str) -> str:
+    """Return a link to a note, shown as its title."""
+    shown = re.sub(r"[\[\]|]", " ", _one_line(title)).strip()
+    return f"[[{name}|{shown}]]" if shown else f"[[{name}]]"
+
+
+def _one_line(text: str) -> str:
+    """A text as one line that holds no link and no comment."""
+    return " ".join(text.split()).replace("[[", "[").replace("<!--", "<-")
+
+
+def _escaped(text: str) -> str:
+    return _ESCAPE.sub(lambda found: f"\\{found[0]}", text)
+
+
+def _unescaped(text: str) -> str:
+    return _UNESCAPE.sub(lambda found: found[0][1:], text)
+
+
+def _in_comment(record: Record) -> str:
+    """The record as JSON that can neither end the comment around it nor be taken for a link."""
+    raw = json.dumps(record.model_dump(mode="json"), ensure_ascii=True, sort_keys=True)
+    # All of these stand in strings alone, where JSON may escape them.
+    for sign, escaped in (("--", "-\\u002d"), ("<", "\\u003c"), (">", "\\u003e"), ("[[", "[\\u005b")):
+        raw = raw.replace(sign, escaped)
+    return raw
+
+
+def iso(moment: float) -> str:
+    """Return a time as people and Obsidian read it, in UTC; the record has it exactly."""
+    try:
+        return f"{_EPOCH + timedelta(seconds=moment):%Y-%m-%dT%H:%M:%SZ}"
+    except OverflowError:
+        return ""
+
+
+def parse(text: str) -> Note:
+    """Read a note. Raises NoteError where it can't be used."""
+    text = text.replace("\r\n", "\n").removeprefix("\ufeff")
+    front_text, body = _split(text)
+    try:
+        front = yaml_subset.load(front_text)
+    except FrontMatterError as error:
+        raise NoteError(str(error)) from error
+    record, said = _taken_apart(body)
+    statement = _said(said)
+    if record is not None and _alike(statement, _unescaped(_statement(record))):
+        return Note(record, None, front)
+    if not statement and record is None:
+        statement = _title(said)
+    if not statement:
+        raise NoteError("it says nothing: the statement under its title is empty")
+    return Note(record, statement, front)
+
+
+def _title(text: str) -> str:
+    found = _TITLE.match(text)
+    return found[0].strip().lstrip("#").strip() if found else ""
+
+
+def _split(text: str) -> tuple[str, str]:
+    front = _FRONT.match(text)
+    if front is None and _OPENED.match(text):
+        raise NoteError("its front matter has no end; it may be half written")
+    return (front[1], text[front.end() :]) if front else ("", text)
+
+
+def _taken_apart(body: str) -> tuple[Record | None, str]:
+    """The record in the last comment of ours, and the text before it."""
+    found = list(_COMMENT.finditer(body))
+    if not found:
+        if MARK in body:
+            raise NoteError("its record is cut off or broken; restore the last line of the note, or delete that line")
+        return None, body
+    try:
+        return parse_record(json.loads(found[-1][1])), body[: found[-1].start()]
+    except (RecordError, RecursionError) as error:
+        raise NoteError(f"its record can't be used: {error}") from error
+    except ValueError as error:
+        raise NoteError("its record is no JSON") from error
+
+
+def _said(text: str) -> str:
+    """The statement: the text between the title and the first section."""
+    text = _TITLE.sub("", text, count=1)
+    section = _SECTION.search(text)
+    return _unescaped(text[: section.start()] if section else text).strip()
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two texts are the same apart from white space, which editors change."""
+    return one.split() == other.split()

@@ -1,0 +1,56 @@
+"""How an import of files divides its notes into requests, and what it shows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli import files
+from cli.__main__ import main
+from subconscious.client import REQUEST_LIMIT, encode_request
+from subconscious.files.reading import Item
+from subconscious.home import Home
+from tests.support.stub_daemon import StubDaemon, answering
+
+
+@pytest.fixture
+def daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StubDaemon]:
+    with answering(Home(tmp_path / "home"), monkeypatch, {}) as stub:
+        yield stub
+
+
+def test_ten_thousand_notes_are_all_sent_once_in_their_order() -> None:
+    items = [Item(str(number), None, f"Rule {number}.") for number in range(10_000)]
+    divided = list(files.batches(items))
+    assert [item for batch in divided for item in batch] == items
+    assert max(len(batch) for batch in divided) <= files.A_REQUEST
+
+
+def test_no_request_is_larger_than_the_daemon_takes() -> None:
+    items = [Item(str(number), None, "\x01\u00e9" * 150_000) for number in range(9)]
+    for batch in files.batches(items):
+        notes = [item.as_request() for item in batch]
+        assert len(encode_request("files_plan", {"notes": notes})) < REQUEST_LIMIT
+
+
+def test_a_second_note_of_one_memory_is_refused_also_in_another_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"name": name, "state": "restore", "reason": ""} for name in ("a", "b", "c")]
+    items = [Item("a", {"uid": "1"}), Item("b", {"uid": "2"}), Item("c", {"uid": "1"})]
+    assert [row["state"] for row in files._without_doubles(rows, items)] == ["restore", "restore", "refused"]
+    assert rows[2]["reason"] == "a is the same memory"
+
+
+def test_escapes_of_a_hostile_note_reach_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"name": "n\x1b[2J", "state": "new", "about": "x\x1b]0;owned\x07", "id": None, "now": "", "reason": "\x9b31m"}
+    files.print_preview([row, row | {"state": "refused"}, row | {"state": "edited", "now": "\x1b[2J", "id": 1}])
+    files.print_results([row | {"became": "refused"}])
+    out = capsys.readouterr().out
+    assert not set(out) & {"\x1b", "\x07", "\x9b"}
+
+
+def test_export_has_no_json_to_watch(daemon: StubDaemon, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["export", "--watch", "--format", "json", "--out", str(tmp_path / "out")]) == 1
+    assert "takes no JSON" in capsys.readouterr().err
+    assert daemon.requests == []

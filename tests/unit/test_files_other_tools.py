@@ -1,0 +1,174 @@
+"""What other tools remember, in the formats that they keep it in."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from cli.arguments_files import TOOLS as NAMED
+from subconscious.files.other_tools import (
+    TOOLS,
+    read_basic_memory,
+    read_claude_mem,
+    read_claude_notes,
+    read_mem0,
+)
+from subconscious.files.reading import Item
+from subconscious.kinds import KINDS
+
+MARCH = 1_740_823_200.0
+
+
+def test_the_command_line_names_the_tools_that_can_be_read() -> None:
+    assert tuple(TOOLS) == NAMED
+
+
+@pytest.fixture
+def claude_mem(tmp_path: Path) -> Path:
+    path = tmp_path / "claude-mem.db"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute(
+            "CREATE TABLE observations (id INTEGER PRIMARY KEY, memory_session_id TEXT, project TEXT, text TEXT,"
+            " type TEXT, title TEXT, subtitle TEXT, facts TEXT, narrative TEXT, concepts TEXT,"
+            " created_at_epoch INTEGER)"
+        )
+        database.execute("CREATE TABLE session_summaries (id INTEGER PRIMARY KEY, project TEXT, learned TEXT)")
+        database.execute(
+            "CREATE TABLE directives (id INTEGER PRIMARY KEY, scope TEXT, project TEXT, content TEXT, status TEXT)"
+        )
+        rows = [
+            (1, "shop", "decision", "Cents", "Amounts are integers.", '["No floats"]', '["money", 5]', MARCH * 1000),
+            (2, "other", "bugfix", "Elsewhere", "Of another project.", "[]", "[]", MARCH * 1000),
+            (3, "shop", "discovery", None, None, "broken", None, "yesterday"),
+            (4, "shop", "feature", "Only a title", None, None, None, None),
+        ]
+        database.executemany(
+            "INSERT INTO observations (id, project, type, title, narrative, facts, concepts, created_at_epoch)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+        database.execute(
+            "INSERT INTO session_summaries VALUES (1, 'shop', 'The cache is per process.'), (2, 'shop', '')"
+        )
+        database.execute("INSERT INTO directives VALUES (1, 'global', NULL, 'Answer in German.', 'active')")
+        database.execute("INSERT INTO directives VALUES (2, 'global', NULL, 'Over.', 'archived')")
+    return path
+
+
+def by_name(items: list[Item]) -> dict[str, Item]:
+    return {item.name: item for item in items}
+
+
+def test_claude_mem(claude_mem: Path) -> None:
+    found = by_name(list(read_claude_mem(claude_mem, "shop")))
+    first = found["claude-mem observation 1"]
+    assert first.statement == "Cents\nAmounts are integers.\n- No floats"
+    assert first.claims == {"kind": "decision", "tags": ["money"], "said": MARCH}
+    assert "claude-mem observation 2" not in found
+    assert found["claude-mem observation 3"].problem == "it says nothing"
+    assert found["claude-mem observation 4"].claims["kind"] == "progress"
+    assert found["claude-mem summary 1"].statement == "The cache is per process."
+    assert found["claude-mem directive 1"].claims["kind"] == "preference"
+    assert found["claude-mem directive 2"].problem == "it says nothing"
+    assert "claude-mem observation 2" in by_name(list(read_claude_mem(claude_mem, "")))
+
+
+def test_what_lies_in_the_wal_is_read_and_nothing_is_written(claude_mem: Path) -> None:
+    with closing(sqlite3.connect(claude_mem)) as writer:
+        writer.execute("INSERT INTO session_summaries VALUES (9, 'shop', 'Written last.')")
+        writer.commit()
+        before = {path.name: path.read_bytes() for path in claude_mem.parent.iterdir()}
+        assert before["claude-mem.db-wal"]
+        assert "claude-mem summary 9" in by_name(list(read_claude_mem(claude_mem, "shop")))
+        assert {path.name: path.read_bytes() for path in claude_mem.parent.iterdir()} == before
+
+
+def test_a_database_that_is_hostile_or_none_gets_one_line(claude_mem: Path, tmp_path: Path) -> None:
+    views = tmp_path / "views.db"
+    endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id, 'x' AS title FROM n"
+    with closing(sqlite3.connect(views)) as database, database:
+        database.execute(f"CREATE VIEW observations AS {endless}")
+    cut = tmp_path / "cut.db"
+    cut.write_bytes(claude_mem.read_bytes()[:5000])
+    text = tmp_path / "text.db"
+    text.write_text("x" * 5000)
+    fifo = tmp_path / "fifo.db"
+    os.mkfifo(fifo)
+    problems = {path.stem: [item.problem for item in read_claude_mem(path, "")] for path in (views, cut, text, fifo)}
+    assert problems["views"] == ["it has none of claude-mem's tables"]
+    assert len(problems["cut"]) == 1
+    assert "damaged" in problems["cut"][0]
+    assert problems["text"] == ["it is no SQLite database"]
+    assert "FIFO" in problems["fifo"][0]
+
+
+@pytest.mark.parametrize("wrap", ["results", "memories", ""])
+def test_mem0(tmp_path: Path, wrap: str) -> None:
+    entries = [
+        {
+            "id": "6f1c",
+            "memory": "Prefers tabs",
+            "hash": "0",
+            "metadata": {"type": "preference"},
+            "categories": ["style"],
+            "created_at": "2025-03-01T10:00:00Z",
+            "user_id": "dev",
+        },
+        {"id": "7a2d", "memory": "Uses Python 3.11", "metadata": None, "categories": None, "updated_at": None},
+        {"id": "8b3e", "memory": ""},
+        "nonsense",
+    ]
+    file = tmp_path / "mem0.json"
+    file.write_text(json.dumps({"count": 4, wrap: entries} if wrap else entries))
+    first, second, empty, broken = read_mem0(file, "")
+    assert (first.name, first.statement) == ("mem0 memory 6f1c", "Prefers tabs")
+    assert first.claims == {"kind": "preference", "tags": ["style"], "said": MARCH}
+    assert second.claims == {"kind": "learning", "tags": []}
+    assert (empty.problem, broken.problem) == ("it says nothing", "it is no memory")
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[", "5", '{"results": 5}', "[" * 100_000, "\udcff"])
+def test_a_mem0_file_that_is_none_gets_one_line(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "mem0.json"
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    (item,) = read_mem0(file, "")
+    assert item.problem
+
+
+def test_basic_memory(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "money.md").write_text(
+        "---\ntitle: Money\ntype: note\ntags: [shop]\npermalink: money\n---\n# Money\n\n## Observations\n"
+        "- [decision] Amounts are integers #cents (floats lost a cent)\n- [x] a task\n- [tip] Round late\n\n"
+        "## Relations\n- relates_to [[Taxes]]\n"
+    )
+    (notes / "plain.md").write_text("---\nnested:\n  a: 1\n---\nJust prose.\n")
+    (notes / "latin.md").write_bytes(b"\xe9")
+    found = by_name(list(read_basic_memory(notes, "")))
+    first, second = found["money.md observation 1"], found["money.md observation 2"]
+    assert first.statement == "Money: Amounts are integers"
+    assert first.claims == {"kind": "decision", "tags": ["shop", "cents"], "reason": "floats lost a cent"}
+    assert (second.statement, second.claims["kind"]) == ("Money: Round late", "learning")
+    assert found["plain.md"].statement == "Just prose."
+    assert found["latin.md"].problem == "it is not UTF-8 text"
+    assert len(found) == 4
+
+
+def test_claudes_own_notes(tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").write_text("- [a](feedback_tests.md)\n")
+    (tmp_path / "feedback_tests.md").write_text(
+        "---\nname: tests\ndescription: Run the tests first\ntype: feedback\n---\nRun the tests first, always.\n"
+    )
+    (tmp_path / "half.md").write_text("---\nname: x\n")
+    found = by_name(list(read_claude_notes(tmp_path, "")))
+    assert found["feedback_tests.md"].statement == "Run the tests first, always."
+    assert found["feedback_tests.md"].claims == {"kind": "preference", "tags": ["feedback"]}
+    assert "half written" in found["half.md"].problem
+    assert all(item.claims["kind"] in KINDS for item in found.values() if not item.problem)
