@@ -13,7 +13,7 @@ from .plausible import is_distinct
 from .policy import Policy
 from .rule import LONG_RUN, Rule, Span
 
-VERSION = "2+gitleaks-8.30.1"
+VERSION = "3+gitleaks-8.30.1"
 """Changes with the rules: data that was stored under other rules is checked again."""
 
 ROUNDS = 8

@@ -30,7 +30,7 @@ def _days(kind: str) -> str:
 RULES = [
     f"(`spool_max_mb`, {NOW.spool_max_mb} MB)",
     f"at most {NOW.start_memories} memories and {NOW.start_tokens} tokens in all",
-    f"the last one in the project within {WORDS[round(handover.RECENT / DAY)]} days",
+    f"From a trunk or another branch, within {WORDS[round(handover.RECENT / DAY)]} days",
     f"at most {NOW.handover_tokens} tokens",
     f"A memory that {WORDS[portfolio.MOST_UNHEEDED]} sessions were given and did not use",
     f"at most {NOW.session_surfaces} memories and {NOW.session_tokens} tokens a session",

@@ -43,7 +43,7 @@ def imported(home: Home, path: Path, **args: Any) -> dict[str, Any]:
     return found
 
 
-BOOKS = ("redaction_state", "memory_checks")
+BOOKS = ("redaction_state", "memory_checks", "link_searches")
 """How far the rounds that look through what is stored have come: they come by whenever they like."""
 
 
