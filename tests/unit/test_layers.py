@@ -17,7 +17,7 @@ PURE = {
     *("text", "trust", "tuning"),
 }
 GROUND = {"claude_files", "client", "embeddings", "prompts", "providers", "redaction", "store", "transcripts"}
-WORKSHOP = {"capture", "failures", "links", "llm", "poisoning", "repute", "search", "sources", "standings"}
+WORKSHOP = {"capture", "failures", "files", "links", "llm", "poisoning", "repute", "search", "sources", "standings"}
 SHOWS = {"consolidate", "doctor", "restore", "review", "rollback", "summaries", "surfacing"}
 LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow", "friction", "rendering"}, {"refining"})
 """From the ground up. A room sees those below it; the pure ones see each other too."""
@@ -26,7 +26,7 @@ LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow", "friction", "ren
 FREE = {"subconscious"}
 CLI_MAY = {
     *("client", "demo", "doctor", "errors", "home", "programs", "quoting", "restore", "safe_files", "settings"),
-    *("extras", "settings_file"),
+    *("extras", "files", "settings_file"),
 }
 
 
