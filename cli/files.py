@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subconscious.claude_files.places import config_folder, notes_folder
 from subconscious.errors import RequestError
 from subconscious.files.folder import open_folder
-from subconscious.files.other_tools import TOOLS
+from subconscious.files.other_tools import TOOLS, usual_place
 from subconscious.files.reading import Item, is_export, read_export, read_note
 from subconscious.files.record import Record
 from subconscious.files.vault import Written, mark_taken, update
@@ -181,11 +180,8 @@ def _tool_path(options: Namespace) -> Path:
         raise RequestError("one path at a time", f"give {TOOLS[options.tool].gives}")
     if options.paths:
         return Path(options.paths[0]).expanduser().absolute()
-    if options.tool == "claude-mem":
-        return Path.home() / ".claude-mem" / "claude-mem.db"
-    if options.tool == "claude-notes":
-        config = config_folder(os.environ.get("CLAUDE_CONFIG_DIR", ""), "")
-        return notes_folder(config, root_of(_folder(options)))
+    if usual := usual_place(options.tool, root_of(_folder(options)), os.environ.get("CLAUDE_CONFIG_DIR", "")):
+        return usual
     raise RequestError(f"say where {options.tool} keeps its memories", f"give {TOOLS[options.tool].gives}")
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from subconscious.claude_files.note import UnusableNoteError, list_notes, note_text, parse
+from subconscious.claude_files.places import config_folder, notes_folder
 from subconscious.files import yaml_subset
 from subconscious.files.reading import (
     Item,
@@ -236,3 +237,15 @@ TOOLS: Mapping[str, Tool] = {
     "basic-memory": Tool(read_basic_memory, "its folder of notes"),
     "claude-notes": Tool(read_claude_notes, "the folder of Claude Code's own notes (this project's)"),
 }
+
+
+def usual_place(tool: str, root: str, config_dir: str) -> Path | None:
+    """Return where a tool keeps its memories unless told otherwise; None where it has no such place.
+
+    ``root`` is the project's folder, ``config_dir`` the client's own folder, or "" for the usual one.
+    """
+    if tool == "claude-mem":
+        return Path.home() / ".claude-mem" / "claude-mem.db"
+    if tool == "claude-notes":
+        return notes_folder(config_folder(config_dir, ""), root)
+    return None

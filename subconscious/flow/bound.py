@@ -29,22 +29,24 @@ async def bindable(mind: Mind, project_id: str) -> list[Memory]:
     return [memory for memory in known if binding_of(memory) is not None]
 
 
-def fitting_prompt(known: list[Memory], text: str) -> Bound:
+async def fitting_prompt(mind: Mind, known: list[Memory], text: str) -> Bound:
     """Return those that a prompt shows to matter, each with how strongly."""
-    return _each_once(one for one in known if (bound := binding_of(one)) and bound.fits_prompt(text))
+    return await _awake(mind, (one for one in known if (bound := binding_of(one)) and bound.fits_prompt(text)))
 
 
 async def fitting_file(mind: Mind, known: list[Memory], touched: Touched) -> Bound:
-    """Return those that the type of a file shows to matter, each with how strongly.
-
-    Nearly every session reads or changes such a file, so what sessions leave unheeded rests, as it does at starts.
-    What a prompt asks for does not.
-    """
+    """Return those that the type of a file shows to matter, each with how strongly."""
     path, changed = touched.path, touched.changed
-    fits = [one for one in known if (bound := binding_of(one)) and bound.fits_file(path, changed=changed)]
-    feedback = mind.settings.feedback and fits
-    heard = await responses.of_memories(mind.database, [one.id for one in fits]) if feedback else {}
-    return _each_once(one for one in fits if is_heard(one, heard.get(one.id, responses.NONE)))
+    fits = (one for one in known if (bound := binding_of(one)) and bound.fits_file(path, changed=changed))
+    return await _awake(mind, fits)
+
+
+async def _awake(mind: Mind, fits: Iterable[Memory]) -> Bound:
+    """Leave out those that rest, as they do at starts: nearly every session has such a prompt or file."""
+    found = list(fits)
+    feedback = mind.settings.feedback and found
+    heard = await responses.of_memories(mind.database, [one.id for one in found]) if feedback else {}
+    return _each_once(one for one in found if is_heard(one, heard.get(one.id, responses.NONE)))
 
 
 def _each_once(found: Iterable[Memory]) -> Bound:

@@ -105,7 +105,7 @@ async def surface_prompt(mind: Mind, prompt: Prompt) -> surfacing.Context:
     seen = await _seen(mind, prompt.session_id, known)
     asks = bool(terms(prompt.text))
     left = await _last_work(mind, prompt)
-    bound = fitting_prompt(known, prompt.text)
+    bound = await fitting_prompt(mind, known, prompt.text)
     if not room(limits(mind, PROMPTED), seen.ordinary):
         due, asks = {}, False
     if not (due or asks or left or bound):

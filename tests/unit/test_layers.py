@@ -26,7 +26,7 @@ LAYERS = (PURE, {"projects"}, GROUND, WORKSHOP, SHOWS, {"flow", "friction", "ren
 FREE = {"subconscious"}
 CLI_MAY = {
     *("client", "demo", "doctor", "errors", "home", "programs", "quoting", "restore", "safe_files", "settings"),
-    *("extras", "files", "settings_file"),
+    *("extras", "files", "projects", "settings_file"),
 }
 
 
