@@ -28,8 +28,16 @@ HOME = re.compile(rb"(?:^|\0)HOME=([^\0]+)")
 STATE_FOLDER = re.compile(rb"(?:^|\0)SUBCONSCIOUS_HOME=([^\0]+)")
 
 RUNTIMES = frozenset({b"node", b"bun", b"deno"})
-REAPERS = frozenset({b"systemd"})
-"""Besides process 1, programs that adopt processes whose parents have ended."""
+REAPERS = frozenset(
+    {
+        *(b"systemd", b"init", b"SessionLeader", b"tini", b"dumb-init", b"docker-init", b"catatonit", b"s6-svscan"),
+        *(b"conmon", b"containerd-shim"),
+    }
+)
+"""Besides process 1, programs that adopt processes whose parents have ended (names of at most 15 characters).
+
+The kernel does not show which programs adopt (PR_SET_CHILD_SUBREAPER), so these are known by name.
+"""
 
 ENDED = (b"Z", b"X")
 """States of a process that runs no more, and that its parent has not taken note of yet."""

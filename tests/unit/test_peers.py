@@ -273,7 +273,7 @@ def test_a_decision_without_a_terminal_needs_a_code(machine: Machine) -> None:
     assert "no terminal" in peers.doubt_of_decision(pid)
 
 
-@pytest.mark.parametrize("parent", ["", "systemd --user"])
+@pytest.mark.parametrize("parent", ["", "systemd --user", "tini -s", "containerd-shim -id 1"])
 def test_a_detached_client_without_a_terminal_is_not_a_persons(machine: Machine, parent: str) -> None:
     client_elsewhere(machine, started=20)
     if parent:
