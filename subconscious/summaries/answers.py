@@ -48,6 +48,9 @@ _LEANS = re.compile(
 
 _CODE = re.compile(r"`[^`]*`|\([^)]*\)")
 
+_LINE = re.compile(r"\.\w{1,5}:\d+\b|\blines? ~?\d|\b\d+ lines\)", re.IGNORECASE)
+"""A place or a length in lines: the next edit moves it."""
+
 
 def with_answers(sketch: Sketch, transcript: Transcript) -> Sketch:
     """Return the sketch with what its new reports tell. Reads the transcript: run it in a thread."""
@@ -77,9 +80,10 @@ def _sentences(report: Report, written: Collection[str], known: Collection[str])
 
 
 def stands_alone(sentence: str) -> bool:
-    """Whether a sentence of an answer can be understood without the ones around it."""
+    """Whether a sentence of an answer can be understood later, without the ones around it."""
     words = re.findall(r"[^\W\d_]{2,}", _CODE.sub(" ", sentence))
-    return len(words) >= FEWEST_WORDS and not sentence.endswith("\u2026") and not _LEANS.match(sentence)
+    whole = len(words) >= FEWEST_WORDS and not sentence.endswith("\u2026")
+    return whole and not _LEANS.match(sentence) and not _LINE.search(sentence)
 
 
 def _candidate(sentence: str, report: Report, transcript: Transcript) -> Candidate:

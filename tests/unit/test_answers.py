@@ -279,6 +279,18 @@ async def test_a_sentence_that_leans_on_its_neighbours_is_left_out(database: Dat
     assert stands_alone(TOLD.told[0])
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The branch name of a checkpoint is written in store.go:226 after the session id.",
+        "The branch name of a checkpoint (lines ~701-737) is now written after the session id.",
+        "Wrote the guide of all branch names and checkpoints of a session, guide.md (92 lines), for readers.",
+    ],
+)
+def test_a_sentence_with_line_numbers_is_left_out(sentence: str) -> None:
+    assert not stands_alone(sentence)
+
+
 async def test_a_sentence_that_is_too_long_is_left_out_whole(database: Database, project: Project) -> None:
     long = (
         f"Added `Branch` to the checkpoint metadata in metadata.json, {'because it is asked for, ' * 20}and tests it."
