@@ -333,7 +333,7 @@ class Answers:
         if not path:
             return b""
         asked, changed = self._core.lately.asked(payload.session_id), payload.tool_name in CHANGING_TOOLS
-        touched = Touched(path, root, payload.words, asked, changed)
+        touched = Touched(path, root, payload.words, asked, changed, payload.written)
         context = await surface_file(await self._mind(entry), await _occasion(entry, project, TOUCHED), touched)
         return output(entry.event, self._told(payload.session_id, TOUCHED, context), "")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -21,6 +21,7 @@ LONGEST_TEXT = 2**20
 """Characters of a text that are used, such as a prompt: the hooks ask about no entry that is larger."""
 LONGEST_ID = 200
 MOST_WORDS = 2000
+LONGEST_WRITTEN = 8000
 """Characters that are looked at of each text that a tool puts into a file or takes out of it."""
 LONGEST_PATH = 4096
 """Characters of a path; no system opens a longer one."""
@@ -36,8 +37,9 @@ class BrokenEntryError(ValueError):
 class Payload:
     """What the client says of an event, as far as it is used here; whatever else it says does not matter.
 
-    ``file`` is what a tool was used on, ``words`` what it was to put there, ``command`` the shell command, ``called``
-    the skill or the sort of agent, ``error`` what went wrong; "" after an interruption, which is no error.
+    ``file`` is what a tool was used on, ``words`` what it was to replace and put there, ``written`` only what it was to
+    put there, ``command`` the shell command, ``called`` the skill or the sort of agent, ``error`` what went wrong; ""
+    after an interruption, which is no error.
     """
 
     session_id: str
@@ -53,6 +55,7 @@ class Payload:
     error: str = ""
     file: str = ""
     words: str = ""
+    written: str = ""
     command: str = ""
     called: str = ""
 
@@ -135,10 +138,19 @@ def _tool(said: dict[str, object]) -> dict[str, object]:
     return {
         "file": used.get("file_path") or used.get("notebook_path"),
         "words": words,
+        "written": "\n".join(_written(used))[:LONGEST_WRITTEN],
         "command": used.get("command"),
         "called": used.get("skill") or used.get("subagent_type"),
         "error": error,
     }
+
+
+def _written(used: Mapping[str, object]) -> Iterator[str]:
+    """Give the texts that a tool was to put into a file."""
+    edits = used.get("edits")
+    parts = [used, *(edit for edit in edits if isinstance(edit, dict))] if isinstance(edits, list) else [used]
+    texts = (part.get(name) for part in parts for name in ("new_string", "new_source", "content"))
+    return (text[:LONGEST_WRITTEN] for text in texts if isinstance(text, str))
 
 
 def _unread(digits: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 LONGEST_REPORT = 60_000
 """Characters of an output that are searched."""
@@ -169,6 +170,99 @@ _LINTED = (
 CHECKED_TYPES = {check: types for checks, types in _LINTED for check in checks}
 """The types of the files that each known check looks at."""
 
+_EFFECT = r"\buse(?:Effect|LayoutEffect|Callback|Memo)\("
+_RAISED = r"\braise \w+\("
+_FUNCTION = r"\bdef \w+\("
+_PARALLEL = r"\bfunc Test\w*\("
+_SIGNS = {
+    "bodyclose": r"\bhttp\.\w+\(|\.Do\(",
+    "contextcheck": r"\bcontext\.(?:Background|TODO)\(",
+    "depguard": r"^import\b|^\s+\"",
+    "err113": r"\berrors\.New\(|\berr [!=]= ",
+    "errcheck": r"^\s*(?:defer )?(?!(?:fmt|log|slog|t|b|assert|require)\.|func\b|if\b|return\b)[\w.]+\(.*\)\s*$",
+    "errorlint": r"\berr [!=]= [^n]|%v\b.*\berr\b|\berr\.\(",
+    "exhaustive": r"\bswitch\b",
+    "exhaustruct": r"&?\b[A-Z]\w*\{",
+    "forbidigo": r"\bfmt\.Print",
+    "forcetypeassert": r":?= .*\.\(\*?\w+",
+    "gochecknoglobals": r"^var\b",
+    "gochecknoinits": r"\bfunc init\(",
+    "godot": r"^\s*// ",
+    "ireturn": r"^func .*\)\s*\(?\w*\.?[A-Z]\w*",
+    "lll": r"^.{121}",
+    "nakedret": r"^\s*return$",
+    "nilerr": r"\berr [!=]= nil\b[^}]{0,200}\breturn nil\b",
+    "nilnil": r"\breturn nil, nil\b",
+    "noctx": r"\bhttp\.(?:Get|Post|Head|NewRequest)\(|\bexec\.Command\(",
+    "nolintlint": r"//\s?nolint",
+    "paralleltest": _PARALLEL,
+    "perfsprint": r"\bfmt\.(?:Sprintf|Errorf)\(",
+    "prealloc": r"\bappend\(",
+    "sloglint": r"\bslog\.",
+    "tagliatelle": r"`\w+:\"",
+    "testifylint": r"\b(?:assert|require)\.",
+    "testpackage": r"^package\b",
+    "thelper": r"\bfunc \w+\(t\b",
+    "tparallel": _PARALLEL,
+    "usetesting": r"\bos\.(?:Setenv|MkdirTemp|Chdir|CreateTemp)\(|\bcontext\.Background\(",
+    "wrapcheck": r"\breturn (?:[^\n]{0,80}, )?err$",
+    "exhaustive-deps": _EFFECT,
+    "jsx-key": r"\.map\(",
+    "no-console": r"\bconsole\.",
+    "no-default-export": r"\bexport default\b",
+    "no-explicit-any": r"\bany\b",
+    "no-floating-promises": r"\b(?:async|await|Promise)\b",
+    "no-misused-promises": r"\basync\b",
+    "no-non-null-assertion": r"[\w)\]]!(?!=)",
+    "prefer-nullish-coalescing": r"\|\|",
+    "restrict-template-expressions": r"\$\{",
+    "rules-of-hooks": r"\buse[A-Z]\w*\(",
+    "noArrayIndexKey": r"\bkey=\{[^}]{0,80}\b(?:i|idx|index)\b",
+    "noConsole": r"\bconsole\.",
+    "noDefaultExport": r"\bexport default\b",
+    "noExplicitAny": r"\bany\b",
+    "noForEach": r"\.forEach\(",
+    "noNonNullAssertion": r"[\w)\]]!(?!=)",
+    "noStaticElementInteractions": r"\bonClick=",
+    "useButtonType": r"<button\b",
+    "useExhaustiveDependencies": _EFFECT,
+    "useImportType": r"^import\b",
+    "useKeyWithClickEvents": r"\bonClick=",
+    "useNodejsImportProtocol": r"['\"](?:fs|path|os|url|util|crypto|child_process)(?:/\w+)?['\"]",
+    "useOptionalChain": r"&& ?!?\w+\.",
+    "useSemanticElements": r"\brole=",
+    "useTemplate": r"['\"`] ?\+|\+ ?['\"`]",
+    "ANN001": _FUNCTION,
+    "ANN201": _FUNCTION,
+    "B006": r"=\s?(?:\[|\{)",
+    "B904": r"\braise\b",
+    "BLE001": r"\bexcept (?:Base)?Exception\b",
+    "D103": _FUNCTION,
+    "DTZ005": r"\bnow\(",
+    "E501": r"^.{80}",
+    "EM101": _RAISED,
+    "EM102": _RAISED,
+    "FBT001": r": bool\b",
+    "PTH123": r"\bopen\(",
+    "S101": r"^\s*assert\b",
+    "SLF001": r"[\w)]\._[a-z]",
+    "T201": r"\bprint\(",
+    "TRY003": _RAISED,
+    "disallow-untyped-defs": _FUNCTION,
+    "no-untyped-def": _FUNCTION,
+    "type-arg": r"\b(?:list|dict|tuple|set|List|Dict|Callable)\b(?!\[)",
+    "cast_possible_truncation": r"\bas [iu]\d",
+    "expect_used": r"\.expect\(",
+    "missing_errors_doc": r"\bpub (?:async )?fn\b",
+    "unwrap_used": r"\.unwrap\(",
+    "SC2086": r"\$\w",
+    "SC2155": r"\b(?:local|export|readonly) \w+=[\"']?\$\(",
+}
+"""What code looks like that a check may reject. Checks of length and structure have no such sign."""
+
+MUCH = 40
+"""Lines of new code from which a check of length or structure may reject them."""
+
 _AT = r"[\w./@+-]{1,200}:\d{1,6}(?::\d{1,5})?:?"
 _RULE = r"[\w/-]{3,40}"
 _REPORTS = tuple(
@@ -186,6 +280,18 @@ _REPORTS = tuple(
     )
 )
 """How linters name the check that rejected a line."""
+
+
+def may_reject(check: str, code: str) -> bool:
+    """Whether a check may reject new code: it has the sign of what the check looks at, or is long if there is none."""
+    if sign := _SIGNS.get(check):
+        return _sign(sign).search(code) is not None
+    return code.count("\n") >= MUCH
+
+
+@cache
+def _sign(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.MULTILINE)
 
 
 def rejected_by(output: str) -> list[str]:

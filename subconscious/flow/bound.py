@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from subconscious.capture.draft import PRACTISED
 from subconscious.flow.fitness import is_heard
 from subconscious.flow.mind import Mind
 from subconscious.model import Memory
@@ -30,23 +31,30 @@ async def bindable(mind: Mind, project_id: str) -> list[Memory]:
 
 
 async def fitting_prompt(mind: Mind, known: list[Memory], text: str) -> Bound:
-    """Return those that a prompt shows to matter, each with how strongly."""
-    return await _awake(mind, (one for one in known if (bound := binding_of(one)) and bound.fits_prompt(text)))
+    """Return those that a prompt shows to matter, each with how strongly.
+
+    A failure that the prompt leads to comes each time, a habit rests after some sessions: it shows in the code by then.
+    """
+    fits = [one for one in known if (bound := binding_of(one)) and bound.fits_prompt(text)]
+    habits = await _awake(mind, [one for one in fits if one.extractor == PRACTISED])
+    return _each_once(one for one in fits if one.extractor != PRACTISED or one.id in habits)
 
 
 async def fitting_file(mind: Mind, known: list[Memory], touched: Touched) -> Bound:
-    """Return those that the type of a file shows to matter, each with how strongly."""
-    path, changed = touched.path, touched.changed
-    fits = (one for one in known if (bound := binding_of(one)) and bound.fits_file(path, changed=changed))
-    return await _awake(mind, fits)
+    """Return those that a file shows to matter, each with how strongly.
+
+    Nearly every session reads or changes such a file, so what sessions leave unheeded rests, as it does at starts.
+    """
+    fits = [one for one in known if (bound := binding_of(one)) and bound.fits_file(touched)]
+    awake = await _awake(mind, fits)
+    return _each_once(one for one in fits if one.id in awake)
 
 
-async def _awake(mind: Mind, fits: Iterable[Memory]) -> Bound:
-    """Leave out those that rest, as they do at starts: nearly every session has such a prompt or file."""
-    found = list(fits)
-    feedback = mind.settings.feedback and found
-    heard = await responses.of_memories(mind.database, [one.id for one in found]) if feedback else {}
-    return _each_once(one for one in found if is_heard(one, heard.get(one.id, responses.NONE)))
+async def _awake(mind: Mind, fits: list[Memory]) -> set[int]:
+    """Return the ids of those that do not rest."""
+    feedback = mind.settings.feedback and fits
+    heard = await responses.of_memories(mind.database, [one.id for one in fits]) if feedback else {}
+    return {one.id for one in fits if is_heard(one, heard.get(one.id, responses.NONE))}
 
 
 def _each_once(found: Iterable[Memory]) -> Bound:

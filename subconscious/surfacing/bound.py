@@ -13,9 +13,10 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from subconscious.capture.draft import PRACTISED
-from subconscious.failures.checks import CHECKED_TYPES
+from subconscious.failures.checks import CHECKED_TYPES, may_reject
 from subconscious.failures.wording import is_observed
 from subconscious.model import Memory
+from subconscious.surfacing.files import Touched
 
 _SCRIPTS = frozenset({".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"})
 _PYTHON = frozenset({".py", ".pyi"})
@@ -66,14 +67,17 @@ class Binding:
     read: frozenset[str] = frozenset()
     changed: frozenset[str] = frozenset()
     asked: re.Pattern[str] = _NEVER
+    check: str = ""
+    """The lint check that new code must look likely to fail, if any."""
 
     def fits_prompt(self, prompt: str) -> bool:
         """Whether a prompt asks for the step, or names a file of a type that is bound even when it is only read."""
         return bool(self.asked.search(prompt)) or not self.read.isdisjoint(_TYPE.findall(prompt))
 
-    def fits_file(self, path: str, *, changed: bool) -> bool:
-        """Whether a file's type shows it."""
-        return PurePath(path).suffix in (self.read | self.changed if changed else self.read)
+    def fits_file(self, touched: Touched) -> bool:
+        """Whether a file's type shows it, and for a lint check also what was written there."""
+        types = self.read | self.changed if touched.changed else self.read
+        return PurePath(touched.path).suffix in types and (not self.check or may_reject(self.check, touched.written))
 
 
 def binding_of(memory: Memory) -> Binding | None:
@@ -102,7 +106,7 @@ def _bindings(content: str) -> Iterator[Binding]:
     if found := _EDITS.match(content):
         yield Binding(read=frozenset({found["type"]}))
     if check := _CHECK.match(content):
-        yield Binding(changed=CHECKED_TYPES.get(check["name"], _CODE))
+        yield Binding(changed=CHECKED_TYPES.get(check["name"], _CODE), check=check["name"])
     if call := _CALL.match(content):
         name = re.escape(call["name"].rpartition(":")[2])
         yield Binding(asked=re.compile(rf"(?<![\w-]){name}(?![\w-])", re.IGNORECASE))

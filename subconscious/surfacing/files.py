@@ -36,7 +36,8 @@ COMMON_NAMES = frozenset(
 class Touched:
     """A file that a tool was used on: its path within its checkout, where that lies, and words of what was done.
 
-    ``work`` is the prompt that the session works on, "" where it is not known. ``changed``: the tool changed the file.
+    ``work`` is the prompt that the session works on, "" where it is not known. ``changed``: the tool changed the file;
+    ``written`` is what it put there.
     """
 
     path: str
@@ -44,6 +45,7 @@ class Touched:
     words: str = ""
     work: str = ""
     changed: bool = False
+    written: str = ""
 
     @property
     def name(self) -> str:

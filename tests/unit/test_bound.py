@@ -61,10 +61,11 @@ async def prompted(database: Database, project: Project, text: str, session: str
 
 
 async def touched(
-    database: Database, project: Project, path: str, session: str = "now", *, changed: bool = True
+    database: Database, project: Project, path: str, session: str = "now", *, changed: bool = True, written: str = ""
 ) -> list[int]:
     occasion = Occasion(session, project.id, "file")
-    context = await surface_file(make_mind(database), occasion, Touched(path, "/repo", changed=changed))
+    file = Touched(path, "/repo", changed=changed, written=written)
+    context = await surface_file(make_mind(database), occasion, file)
     return [hit.memory.id for hit in context.hits]
 
 
@@ -96,7 +97,14 @@ async def test_a_lint_check_comes_with_a_change_of_the_language_that_it_looks_at
     assert await touched(database, project, "cmd/main.go", changed=False) == []
     assert await touched(database, project, "web/App.tsx") == []
     assert await prompted(database, project, "What does cmd/main.go do?") == []
-    assert await touched(database, project, "cmd/main.go") == [lint]
+    assert await touched(database, project, "cmd/main.go", written="total := 0\n") == []
+    assert await touched(database, project, "cmd/main.go", written="if err != nil {\n\treturn nil\n}") == [lint]
+
+
+async def test_a_check_of_length_comes_with_much_new_code(database: Database, project: Project) -> None:
+    lint = await observed(database, project, LINT.replace("nilerr", "funlen"))
+    assert await touched(database, project, "cmd/main.go", written="total := 0\n" * 5) == []
+    assert await touched(database, project, "cmd/main.go", written="total := 0\n" * 60) == [lint]
 
 
 @pytest.mark.parametrize(
@@ -130,9 +138,10 @@ async def test_how_changes_are_checked_comes_with_a_change_that_the_tool_works_o
 
 
 async def test_the_most_often_seen_come_first_and_only_so_many(database: Database, project: Project) -> None:
-    checks = ("errcheck", "wrapcheck", "goconst", "maintidx", "unparam", "lll", "nestif")
+    checks = ("funlen", "gocognit", "goconst", "maintidx", "unparam", "cyclop", "nestif")
+    code = "total := 0\n" * 60
     made = [await observed(database, project, LINT.replace("nilerr", name), at + 2) for at, name in enumerate(checks)]
-    given = [await touched(database, project, f"cmd/f{number}.go") for number in range(3)]
+    given = [await touched(database, project, f"cmd/f{number}.go", written=code) for number in range(3)]
     assert given[0] == made[: -BOUND_AT_ONCE - 1 : -1]
     assert [one for batch in given for one in batch] == made[: -MOST_BOUND - 1 : -1]
 
