@@ -37,6 +37,9 @@ from subconscious.settings import Settings
 from subconscious.store.capture_rows import OPENED
 
 DATA = Path(__file__).parent / "data"
+BRANCH = "retries"
+"""No trunk: a start on it is given the whole hand-over of the session before."""
+
 FOLDER = "/nowhere/repeated"
 BEGIN = 1_767_600_000.0
 """2026-01-05."""
@@ -257,7 +260,7 @@ def _sessions(cases: Sequence[Case]) -> Iterator[Session]:
     for case in cases:
         for turns in [*case.sessions, _asking(case)]:
             lines = list(_lines(turns, number, at))
-            yield Session(number, f"repeated-{number:04d}", at, lines[-1].at, "main", FOLDER, lines)
+            yield Session(number, f"repeated-{number:04d}", at, lines[-1].at, BRANCH, FOLDER, lines)
             number, at = number + 1, at + 26 * HOUR
 
 
@@ -279,7 +282,8 @@ def _lines(turns: Sequence[Mapping[str, Any]], session: int, at: float) -> Itera
     for place, turn in enumerate(turns):
         for record in _records(turn, f"{session}-{place}"):
             at += MINUTE
-            whole = record | {"uuid": f"{session}-{place}-{record['type']}", "timestamp": _stamp(at), "cwd": FOLDER}
+            whole = record | {"uuid": f"{session}-{place}-{record['type']}", "timestamp": _stamp(at)}
+            whole |= {"cwd": FOLDER, "gitBranch": BRANCH}
             yield Line(json.dumps(whole).encode() + b"\n", at)
 
 

@@ -93,7 +93,7 @@ class Connection:
         key = _key(message["id"])
         try:
             response = answer(self._offer, message)
-        except Exception:
+        except Exception:  # a fault in one tool must not end the server, and with it all the others
             log.exception("a call of a tool failed")
             response = _error(INTERNAL_ERROR, "Internal error", message["id"])
         self._running.discard(key)

@@ -62,7 +62,7 @@ class Folder:
                 with os.fdopen(os.open(draft, _CREATE, 0o600, dir_fd=folder), "wb") as file:
                     file.write(content)
                 os.replace(draft, base, src_dir_fd=folder, dst_dir_fd=folder)
-            except BaseException:
+            except BaseException:  # also when it is interrupted: no draft stays behind
                 _unlink(draft, folder)
                 raise
 

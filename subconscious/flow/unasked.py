@@ -278,9 +278,10 @@ async def _give(
         due=occasion.due,
     )
     free, unspent = characters_left(chosen, seen), characters_left(known.unspent, known.bound)
-    hand_over = _hand_over(mind, beside.left, fit, unspent)
+    there = await _there(mind, occasion.session_id, fit) if beside.left or beside.story else []
+    hand_over = _hand_over(mind, beside.left, there, unspent)
     unspent = min(unspent - len(hand_over), sum(_length(mind, start, hit) for hit in fit[: len(shown)]))
-    record = _record(mind, beside.story, fit, free) if room(chosen, seen) else ""
+    record = _record(mind, beside.story, there, free) if room(chosen, seen) else ""
     most = len(shown) + max(0, min(chosen.at_once, chosen.session - len(seen.given) - bool(record)))
     ordinarily = min(free, surfacing.CHARACTERS_A_TOKEN * mind.settings.prompt_tokens)
     room_in_all = len(OPENING) + len(CLOSING) + ordinarily + unspent + len(hand_over)
@@ -299,10 +300,16 @@ def _length(mind: Mind, start: Start, hit: Hit) -> int:
     return len(surfacing.line_of(hit.memory, start.branch, marks_for(mind, start)(hit.memory), repute=hit.repute))
 
 
-def _hand_over(mind: Mind, left: Left | None, given: Sequence[Hit], free: int) -> str:
+async def _there(mind: Mind, session_id: str, fit: Sequence[Hit]) -> list[Memory]:
+    """The memories that the session has or is given now: a record beside them does not repeat what they say."""
+    before = await memories.get_many(mind.database, await surfaces.in_context(mind.database, session_id))
+    return [*(hit.memory for hit in fit), *before.values()]
+
+
+def _hand_over(mind: Mind, left: Left | None, given: Sequence[Memory], free: int) -> str:
     """The record of the last session, whose work goes on; "" without one, or without room."""
     most = min(free, surfacing.CHARACTERS_A_TOKEN * mind.settings.handover_tokens)
-    return "" if left is None or most < LEAST_STORY else lines_of(left, [hit.memory for hit in given], most)
+    return "" if left is None or most < LEAST_STORY else lines_of(left, given, most)
 
 
 def _handed(beside: Beside, hand_over: str, record: str) -> Iterator[surfacing.Handed]:
@@ -312,15 +319,14 @@ def _handed(beside: Beside, hand_over: str, record: str) -> Iterator[surfacing.H
         yield surfacing.Handed(beside.story.session, beside.story.event)
 
 
-def _record(mind: Mind, story: Left | None, given: Sequence[Hit], free: int) -> str:
+def _record(mind: Mind, story: Left | None, given: Sequence[Memory], free: int) -> str:
     """The lines that tell what an earlier session did, in what is left of the session's budget; "" without one."""
     if story is None:
         return ""
     most = min(RECORDS[story.event or PROMPTED], free, surfacing.CHARACTERS_A_TOKEN * mind.settings.handover_tokens)
     if most < LEAST_STORY:
         return ""
-    beside = [hit.memory for hit in given]
-    return answer_line(story, beside, most) if story.event else lines_of(story, beside, most, earlier=True)
+    return answer_line(story, given, most) if story.event else lines_of(story, given, most, earlier=True)
 
 
 def limits(mind: Mind, event: str) -> Limits:

@@ -22,6 +22,14 @@ async def ledger(database: Database, session_id: str) -> set[str]:
     return {row[0] for row in rows}
 
 
+async def in_context(database: Database, session_id: str) -> list[int]:
+    """The ids of the memories that stand in a session's context now."""
+    rows = await database.rows(
+        "SELECT DISTINCT memory_id FROM surfaces WHERE session_id = ? AND ledger = 1", (session_id,)
+    )
+    return [row[0] for row in rows]
+
+
 async def record(tx: aiosqlite.Connection, project_id: str, given: Sequence[Surface]) -> None:
     """Save what is about to be given, before the answer leaves."""
     rows = [

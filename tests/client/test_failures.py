@@ -23,6 +23,7 @@ def test_the_third_session_is_given_the_way_out(machine: Machine, api: FakeApi) 
     for _ in range(2):
         machine.talk("Read the notes", tools="Bash")
         machine.drain()
-    assert [row["content"] for row in machine.rows("memories")] == [TOLD.replace(" in 2 sessions", "")]
+    known = [row for row in machine.rows("memories") if row["archived_at"] is None]
+    assert [row["content"] for row in known] == [TOLD.replace(" in 2 sessions", "")]
     machine.talk("And once more", tools="Bash")
     assert TOLD in api.asked("And once more")[-1].given
