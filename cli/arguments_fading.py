@@ -45,7 +45,7 @@ def _add_decay(verbs: Verbs) -> None:
     verb.add_argument("ids", metavar="ID", nargs="*", type=positive, default=[], help="show how these memories fade")
     which = verb.add_mutually_exclusive_group()
     which.add_argument("--preview", action="store_true", help="show what the next run archives (the default)")
-    which.add_argument("--log", action="store_true", help="show what has been archived so far, and why")
+    which.add_argument("--log", action="store_true", help="list what has faded and was archived, and why")
     which.add_argument("--reset", action="store_true", help="make these, or all in the project, as fresh as new ones")
     which.add_argument("--run", action="store_true", help="archive faded memories now, in all projects")
     verb.add_argument("--since", metavar="DATE", type=day, help="with --log: from this day on")
