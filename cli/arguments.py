@@ -208,7 +208,15 @@ def _add_review(verbs: Verbs) -> None:
     edit.add_argument("--reason", help="kept in the history")
     undo = add_verb(choices, "undo", "review:undo", "undo your latest decision on a capture", listing=True)
     undo.add_argument("ids", metavar="ID", nargs="+", type=positive)
-    add_ids(add_verb(choices, "restore", "review:restore", "put closed captures back into the queue", listing=True))
+    add_ids(
+        add_verb(
+            choices,
+            "restore",
+            "review:restore",
+            "put rejected, expired or discarded captures back into the queue",
+            listing=True,
+        )
+    )
 
 
 def _add_rollback(verbs: Verbs) -> None:
