@@ -1,4 +1,4 @@
-"""The verbs on what a project knows."""
+"""The arguments of `promote`, `pull` and `memory`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ MODES = ("summarize", "tag", "patterns", "synthesize")
 
 
 def add(verbs: Verbs) -> None:
-    """Add them."""
+    """Add the commands."""
     verb = add_verb(
-        verbs, "promote", "knowledge:promote", "what has become project knowledge, and by what score", listing=True
+        verbs,
+        "promote",
+        "knowledge:promote",
+        "show which memories are project knowledge, and their scores",
+        listing=True,
     )
-    verb.add_argument("--preview", action="store_true", help="only show it, and render nothing")
-    verb.add_argument("--limit", type=positive, default=20, help="at most so many (20)")
-    add_verb(verbs, "pull", "knowledge:pull", "render this project's files now, and say where they lie", listing=True)
-    verb = add_verb(verbs, "memory", "knowledge:memory", "what is worth telling of this project now", listing=True)
+    verb.add_argument("--preview", action="store_true", help="only show them, and write no files")
+    verb.add_argument("--limit", type=positive, default=20, help="show at most this many (20)")
+    add_verb(verbs, "pull", "knowledge:pull", "write this project's files now, and print where they are", listing=True)
+    verb = add_verb(verbs, "memory", "knowledge:memory", "show what matters most in this project now", listing=True)
     verb.add_argument(
-        "mode", nargs="?", choices=MODES, help="the last session, tags, what keeps coming back, or what is known"
+        "mode", nargs="?", choices=MODES, help="show the last session, the tags, recurring points, or project knowledge"
     )

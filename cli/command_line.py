@@ -1,4 +1,4 @@
-"""The parser of the command line: help in groups, and errors that name what was probably meant."""
+"""The parser of the command line: help in groups, and errors that suggest what was probably meant."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Main commands": tuple(
         "status setup remember search list show why review undo sessions explain import export doctor".split()
     ),
-    "memory: change what is remembered": (
+    "memory: read and change memories": (
         *"recall archive forget unarchive pin unpin importance correct useful wrong attach".split(),
         *"decay consolidate promote pull memory".split(),
     ),
-    "review: what was captured, given and changed": tuple("stats why-surfaced history rollback capture".split()),
-    "links: how memories bear on each other": tuple("links link confirm unlink relink graph conflicts".split()),
+    "review: what was captured, used and changed": tuple("stats why-surfaced history rollback capture".split()),
+    "links: how memories relate to each other": tuple("links link confirm unlink relink graph conflicts".split()),
     "admin: the daemon, its files, your data": (
         *"daemon maintenance backup restore accept-settings purge scan redactions".split(),
         *"completion mcp demo uninstall".split(),
     ),
 }
-"""The commands by what they are for; one that is named nowhere is listed with the last group."""
+"""The commands by purpose; a command that is in no group is listed with the last one."""
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line and a remedy."""
+    """An argument parser whose errors are one line and the next step."""
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Refuse unknown arguments where they are met: this command knows its own options."""
+        """Reject unknown arguments in the parser that meets them: it can suggest its own options."""
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unknown argument {unknown[0]!r}{_meant(unknown[0], self._option_string_actions)}")
         return found, unknown
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse a value that is no choice, with the nearest one instead of a list of all."""
+        """Reject an invalid choice, and suggest the nearest one instead of listing all."""
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
@@ -56,13 +56,13 @@ class Parser(argparse.ArgumentParser):
         return " " in self.prog
 
     def error(self, message: str) -> NoReturn:
-        """Print what is wrong and where help is; exit with 2."""
+        """Print the error and how to get help; exit with 2."""
         print(f"{paint('error:', 'red', sys.stderr)} {clean(message)}", file=sys.stderr)
         print(f"  {self._usage()}\n  {self.prog} --help lists its options", file=sys.stderr)
         self.exit(WRONG_USAGE)
 
     def _usage(self) -> str:
-        """The usage on one line, without the options that may be left out."""
+        """The usage on one line, without optional options."""
         needed = [action for action in self._actions if action.required or not action.option_strings]
         usage = argparse.HelpFormatter(self.prog, width=1000)
         usage.add_usage(None, needed, self._mutually_exclusive_groups, prefix="")

@@ -1,4 +1,4 @@
-"""What the arguments of many verbs have in common: how a verb is added, and the types of what follows it."""
+"""What many commands share: how a command is added, its common options, and the types of their values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Verbs: TypeAlias = "argparse._SubParsersAction[Any]"
 
 
 def add_verb(verbs: Verbs, name: str, function: str, help_text: str, listing: bool = False) -> argparse.ArgumentParser:
-    """Add a verb that ``function`` (``module:name``) carries out; a ``listing`` takes --json."""
+    """Add a command that ``function`` (``module:name``) runs; a ``listing`` takes --json."""
     verb: argparse.ArgumentParser = verbs.add_parser(
         name, help=help_text, description=f"{help_text[0].upper()}{help_text[1:]}."
     )
@@ -64,45 +64,57 @@ def natural(text: str) -> int:
 
 
 def add_filters(verb: argparse.ArgumentParser, limit: int) -> None:
-    """Add what narrows a listing of memories."""
+    """Add the options that filter a list of memories."""
     add_narrowing(verb)
-    verb.add_argument("--archived", action="store_true", help="those that were archived")
-    verb.add_argument("--unconfirmed", action="store_true", help="those that no session has confirmed yet")
+    verb.add_argument("--archived", action="store_true", help="only archived memories")
+    verb.add_argument("--unconfirmed", action="store_true", help="only memories that no session has confirmed yet")
     verb.add_argument("--everywhere", action="store_true", help="in all projects, not only this one")
-    verb.add_argument("--limit", type=positive, default=limit, help=f"at most so many ({limit})")
+    verb.add_argument("--limit", type=positive, default=limit, help=f"show at most this many ({limit})")
 
 
 def add_narrowing(verb: argparse.ArgumentParser) -> None:
-    """Add what memories must be like."""
+    """Add the options that filter memories by their properties."""
     verb.add_argument("--kind", action="append", default=[], help="only this kind: decision, ...; may be repeated")
-    verb.add_argument("--tag", action="append", default=[], help="with this tag; if repeated, with all of them")
-    verb.add_argument("--file", metavar="PATH", help="about this file, or one in this folder")
-    verb.add_argument("--branch", metavar="NAME", nargs="?", const="", help="of this branch, or of the current")
+    verb.add_argument("--tag", action="append", default=[], help="only with this tag; if repeated, with all of them")
+    verb.add_argument("--file", metavar="PATH", help="only about this file, or files in this folder")
+    verb.add_argument(
+        "--branch", metavar="NAME", nargs="?", const="", help="only of this branch; without NAME: of the current one"
+    )
     verb.add_argument(
         "--since",
         metavar="DATE",
-        help="said then or later (--archived: gone): 2026-01-31, last week, 14d",
+        help="said (with --archived: archived) since: 2026-01-31, last week, 14d",
     )
-    verb.add_argument("--until", metavar="DATE", help="said then or earlier")
-    verb.add_argument("--min-confidence", metavar="SHARE", type=share, help="of this confidence at least, 0 to 1")
-    verb.add_argument("--project", metavar="NAME", help="of another project: its name or folder")
+    verb.add_argument("--until", metavar="DATE", help="said until then")
+    verb.add_argument(
+        "--min-confidence", metavar="SHARE", type=share, help="only with at least this confidence, 0 to 1"
+    )
+    verb.add_argument("--project", metavar="NAME", help="in another project: its name or folder")
 
 
 def add_telling(verb: argparse.ArgumentParser) -> None:
-    """Add how much of each memory is told."""
-    verb.add_argument("--tier", choices=("minimal", "compact", "standard", "full"), help="how much of each is told")
-    verb.add_argument("--section", metavar="NAME", help="of long ones tell this section: Decision, Context, ...")
+    """Add the options that say how much of each memory is shown."""
+    verb.add_argument(
+        "--tier", choices=("minimal", "compact", "standard", "full"), help="how much of each memory is shown"
+    )
+    verb.add_argument(
+        "--section", metavar="NAME", help="show only this section of long memories: Decision, Context, ..."
+    )
 
 
 def add_manner(verb: argparse.ArgumentParser) -> None:
-    """Add how something is to be found; what is left out is a setting."""
+    """Add the options of a search; an omitted one has its value from the settings."""
     modes = ("any", "auto", "execution", "planning", "brainstorming")
-    verb.add_argument("--mode", choices=modes, help="how many and how sure; `auto` reads it off the question")
-    verb.add_argument("--budget", choices=("lean", "balanced", "deep"), help="how far to look, and how much to answer")
-    verb.add_argument("--nearest", action="store_true", help="list what is no match, too")
+    verb.add_argument(
+        "--mode", choices=modes, help="how many results, and how relevant; `auto` decides by the question"
+    )
+    verb.add_argument(
+        "--budget", choices=("lean", "balanced", "deep"), help="how far to search, and how much to return"
+    )
+    verb.add_argument("--nearest", action="store_true", help="also list the nearest memories that do not match")
 
 
 def add_ids(verb: argparse.ArgumentParser) -> None:
-    """Add the ids that a verb is about."""
+    """Add the ids that a command works on."""
     verb.add_argument("ids", metavar="ID", nargs="+", type=positive)
     verb.add_argument("--reason", help="kept in the history")

@@ -77,7 +77,7 @@ def test_a_command_of_no_group_is_listed_all_the_same() -> None:
         ("show abc", "'abc' is not a number"),
         ("search x --mode fast", "'fast' is none of its values: any, auto,"),
         ("review --status reviewed", "did you mean review"),
-        ("daemon", "required: DEED"),
+        ("daemon", "required: ACTION"),
         ("search x \x1b[2J --y\x1b[2J", "unknown argument"),
     ],
 )
