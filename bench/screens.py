@@ -1,4 +1,4 @@
-"""Draws the main screens of the terminal as SVG, 80 columns wide, light and dark.
+"""Draws the main screens of the terminal as SVG, 80 and 120 columns wide, light and dark.
 
     python -m bench.screens [docs/screens]
 
@@ -40,14 +40,16 @@ THEMES = {
     "light": {"back": "#ffffff", "": "#24292f", "1": "#000000", "2": "#6e7781", "31": "#cf222e", "33": "#9a6700"},
     "dark": {"back": "#0d1117", "": "#e6edf3", "1": "#ffffff", "2": "#8b949e", "31": "#ff7b72", "33": "#d29922"},
 }
-COLUMNS, ADVANCE, LINE, MARGIN = 80, 8.4, 19, 16
+ADVANCE, LINE, MARGIN = 8.4, 19, 16
+WIDTHS = {"": 80, "-wide": 120}
+"""Columns of a screen, by what its file's name says of them."""
 STYLED = re.compile(r"\x1b\[([\d;]*)m")
 
 
-def svg(text: str, theme: dict[str, str]) -> str:
+def svg(text: str, theme: dict[str, str], columns: int) -> str:
     """A terminal's output as an image."""
     lines = text.rstrip().splitlines()
-    width, height = COLUMNS * ADVANCE + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
+    width, height = columns * ADVANCE + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
     rows = [
         f'<text x="{MARGIN}" y="{MARGIN + (number + 0.75) * LINE:.0f}">{"".join(_spans(line, theme))}</text>'
         for number, line in enumerate(lines)
@@ -85,16 +87,17 @@ def furnish(home: Home, project: Path) -> None:
     client.call(home, "drain", {"timeout": 60}, 65)
 
 
-def shoot(words: str, home: Home, project: Path, root: Path) -> str:
+def shoot(words: str, columns: int, home: Home, project: Path, root: Path) -> str:
     """Return the output of a command, with its colours; the temporary folder is shown as the home folder."""
     command = [sys.executable, "-m", "cli", *words.split()]
-    with terminal.Terminal(command, terminal.environment(home), project) as window:
+    environment = terminal.environment(home) | {terminal.COLUMNS_WANTED: str(columns)}
+    with terminal.Terminal(command, environment, project) as window:
         window.end()
         return f"$ {' '.join(['subconscious', *words.split()])}\n{window.coloured}".replace(str(root), "~")
 
 
 def main() -> None:
-    """Draw every screen in both themes."""
+    """Draw every screen in both widths and themes."""
     target = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/screens")
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=Path.home()) as name:
@@ -103,13 +106,18 @@ def main() -> None:
         home.make()
         try:
             furnish(home, project)
-            shots = {screen: shoot(words, home, project, root) for screen, words in SCREENS.items()}
+            shots = {
+                (screen, width): shoot(words, columns, home, project, root)
+                for screen, words in SCREENS.items()
+                for width, columns in WIDTHS.items()
+            }
         finally:
             client.call(home, "stop")
             client.await_absence(home, 20)
-    for screen, text in shots.items():
+    for (screen, width), text in shots.items():
         for theme, colours in THEMES.items():
-            (target / f"{screen}-{theme}.svg").write_text(svg(text, colours), encoding="utf-8")
+            image = svg(text, colours, WIDTHS[width])
+            (target / f"{screen}{width}-{theme}.svg").write_text(image, encoding="utf-8")
 
 
 if __name__ == "__main__":

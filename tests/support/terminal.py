@@ -29,6 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
 RESIZE = b"\0"
 """In what is typed: the byte after it is the new number of columns."""
 
+COLUMNS_WANTED = "TEST_TERMINAL_COLUMNS"
+
 END = re.compile(rb"<<exit (\d+)>>$")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
@@ -148,10 +150,14 @@ def _main() -> None:
 
 
 def pty_of(command: Sequence[str]) -> tuple[int, int]:
-    """Start a command on a pseudo-terminal of 80 columns; its process and the terminal's other end."""
+    """Start a command on a pseudo-terminal of 80 columns, or as many as the environment says (`COLUMNS_WANTED`).
+
+    Returns its process and the terminal's other end.
+    """
     process, master = pty.fork()
     if process == 0:
-        ioctl(0, TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+        columns = int(os.environ.get(COLUMNS_WANTED, "80"))
+        ioctl(0, TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
         os.execvp(command[0], list(command))
     return process, master
 
