@@ -47,9 +47,15 @@ _STEPS = (
 
 _VERIFYING = re.compile(
     r"\bstandard commands to verify changes\b|\ATests of this project are run with\b"
-    r"|\b(?:single test|tests of a single file) of this project\b|\bfailed(?: after edits)? due to formatting\b"
+    r"|\b(?:single test|tests of a single file) of this project\b"
 )
-"""Habits about how a change is checked: whoever changes code needs them."""
+"""Habits about how a change is checked: a prompt that names one of the commands needs them."""
+
+_CHECK_FAILED = re.compile(
+    r"`[^`]*\b(?:tests?|lint|typecheck|type-check|check|build|vet|jest|vitest|pytest|tsc|mypy|ruff|clippy)\b[^`]*`"
+    r"(?: \([^)]{0,200}\))? failed(?: here\b| after edits due to formatting\b| due to formatting\b)"
+)
+"""A command that checks a change, and failed for a reason of its own: whoever changes code will run it."""
 
 _EDITS = re.compile(r"Editing files of type `(?P<type>\.\w{1,10})`")
 _CHECK = re.compile(r"The lint check `(?P<name>[^`]{1,60})`")
@@ -112,6 +118,8 @@ def _bindings(content: str) -> Iterator[Binding]:
         yield Binding(asked=re.compile(rf"(?<![\w-]){name}(?![\w-])", re.IGNORECASE))
     yield from (Binding(asked=words) for habit, words in _STEPS if habit.search(content))
     if _VERIFYING.search(content):
+        yield Binding(asked=_commands_in(content))
+    if _CHECK_FAILED.match(content):
         types = [its for tool, its in _TOOLS if tool.search(content)]
         yield Binding(changed=frozenset().union(*types) if types else _CODE, asked=_commands_in(content))
 

@@ -26,11 +26,15 @@ TABS = (
 )
 LINT = "The lint check `nilerr` failed here: code must not `return nil` where an error is not nil."
 SKILL = "Calling the skill `commit` failed here: that skill does not exist."
-COMMAND = "`npm test` failed here; `pnpm test` then worked."
+COMMAND = "`docker-compose up` failed here; `docker compose up` then worked."
+TESTED = "`npm test` failed here; `pnpm test` then worked."
 CHANGELOG = "Changes of this project are noted in CHANGELOG.md, in the same commit as the change."
 CHECKS = (
     "The project uses `bun` as its package manager: `bun run lint` lints. These are the standard commands to verify"
     " changes after edits, before committing."
+)
+REPAIRED = (
+    "`bun run lint` failed after edits due to formatting: a separate auto-fix pass, `bun run lint:fix`, was required."
 )
 TAGGED = "Tests of this project are run with a build tag: `go test -tags=integration`."
 
@@ -69,7 +73,7 @@ async def touched(
     return [hit.memory.id for hit in context.hits]
 
 
-@pytest.mark.parametrize("content", [TABS, LINT, SKILL, CHANGELOG, CHECKS, TAGGED])
+@pytest.mark.parametrize("content", [TABS, LINT, SKILL, CHANGELOG, CHECKS, TAGGED, TESTED])
 async def test_no_start_is_given_what_only_some_sessions_need(
     database: Database, project: Project, content: str
 ) -> None:
@@ -114,6 +118,8 @@ async def test_a_check_of_length_comes_with_much_new_code(database: Database, pr
         (SKILL, "commit this and update the docs", "why is the committee page empty?"),
         (CHANGELOG, "please commit your changes", "why is the page empty?"),
         (CHECKS, "`bun run lint` reports two errors", "why does bun hang?"),
+        (TAGGED, "go test -tags=integration fails", "why does go hang?"),
+        (TESTED, "npm test reports two errors", "why is the test page empty?"),
     ],
 )
 async def test_a_prompt_that_calls_for_it_is_given_it_once(
@@ -126,9 +132,10 @@ async def test_a_prompt_that_calls_for_it_is_given_it_once(
 
 
 @pytest.mark.parametrize(
-    ("content", "path"), [(CHECKS, "src/App.tsx"), (TAGGED, "cmd/main.go"), (CHECKS.replace("bun", "make"), "a/b.rs")]
+    ("content", "path"),
+    [(TESTED, "src/App.tsx"), (REPAIRED, "src/App.tsx"), (TESTED.replace("npm", "make"), "a/b.rs")],
 )
-async def test_how_changes_are_checked_comes_with_a_change_that_the_tool_works_on(
+async def test_a_check_that_failed_comes_with_a_change_that_the_tool_works_on(
     database: Database, project: Project, content: str, path: str
 ) -> None:
     memory = await observed(database, project, content)

@@ -65,7 +65,7 @@ async def test_groups_come_in_their_order(database: Database, project: Project) 
     other = await store(database, project, "The office has a new printer.")
     decision = await store(database, project, "The ledger writes to Postgres.")
     way = await store(
-        database, project, "`npm test` failed here; `pnpm test` then worked.", kind="learning", extractor="observed-1"
+        database, project, "`npm start` failed here; `pnpm start` then worked.", kind="learning", extractor="observed-1"
     )
     rule = await store(database, project, "Speak British English.", kind="preference")
     pinned = await store(database, project, "The build runs on arm64.", pinned=True)
@@ -112,8 +112,8 @@ async def test_a_way_out_for_files_of_several_types_is_given_once(database: Data
     common = {"kind": "learning", "extractor": "observed-1"}
     await store(database, project, tabs.format(".ts"), recurrence=2, **common)
     most = await store(database, project, tabs.format(".tsx"), recurrence=9, **common)
-    lint = await store(database, project, "`x lint` failed here; `lint` then worked.", recurrence=1, **common)
-    assert await started(make_mind(database), project) == [lint]
+    serve = await store(database, project, "`x serve` failed here; `serve` then worked.", recurrence=1, **common)
+    assert await started(make_mind(database), project) == [serve]
     prompt = Prompt("now", project.id, "Move the header from Page.ts to Page.tsx")
     assert [hit.memory.id for hit in (await surface_prompt(make_mind(database), prompt)).hits] == [most]
 
