@@ -260,8 +260,8 @@ _SIGNS = {
 }
 """What code looks like that a check may reject. Checks of length and structure have no such sign."""
 
-MUCH = 40
-"""Lines of new code from which a check of length or structure may reject them."""
+SOME, MUCH = 8, 40
+"""Lines of new code from which it is worth telling a check, and one of length or structure."""
 
 _AT = r"[\w./@+-]{1,200}:\d{1,6}(?::\d{1,5})?:?"
 _RULE = r"[\w/-]{3,40}"
@@ -284,9 +284,10 @@ _REPORTS = tuple(
 
 def may_reject(check: str, code: str) -> bool:
     """Whether a check may reject new code: it has the sign of what the check looks at, or is long if there is none."""
+    lines = code.count("\n")
     if sign := _SIGNS.get(check):
-        return _sign(sign).search(code) is not None
-    return code.count("\n") >= MUCH
+        return lines >= SOME and _sign(sign).search(code) is not None
+    return lines >= MUCH
 
 
 @cache

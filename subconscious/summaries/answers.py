@@ -46,7 +46,7 @@ _LEANS = re.compile(
 )
 """How a sentence begins that leans on the one before: pointing back, numbered, or without a subject."""
 
-_CODE = re.compile(r"`[^`]*`|\([^)]*\)")
+_CODE = re.compile(r"`[^`]{0,200}`|\([^()]{0,200}\)")
 
 _LINE = re.compile(r"\.\w{1,5}:\d+\b|\blines? ~?\d|\b\d+ lines\)", re.IGNORECASE)
 """A place or a length in lines: the next edit moves it."""

@@ -205,10 +205,10 @@ def test_a_report_of_own_edits_may_not_say_what_an_attacker_needs(tmp_path: Path
     assert (admission.decision, admission.reservation) != (Decision.REVIEW, "")
 
 
-def test_a_models_report_of_edits_is_no_evidence(tmp_path: Path) -> None:
+def test_a_models_report_is_not_let_in_by_the_sessions_edits(tmp_path: Path) -> None:
     report = told(tmp_path, REPORT, read("src/pay/charge.py", CODE), CHANGED)
     ((_, admission),) = weigh_one(replace(report, extractor="model-2:any"), tmp_path)
-    assert admission.decision is Decision.DISCARD
+    assert "edits speak for it" not in admission.reason
 
 
 def weigh_one(candidate: Candidate, folder: Path, settings: Settings | None = None) -> list[Any]:

@@ -102,7 +102,9 @@ async def test_a_lint_check_comes_with_a_change_of_the_language_that_it_looks_at
     assert await touched(database, project, "web/App.tsx") == []
     assert await prompted(database, project, "What does cmd/main.go do?") == []
     assert await touched(database, project, "cmd/main.go", written="total := 0\n") == []
-    assert await touched(database, project, "cmd/main.go", written="if err != nil {\n\treturn nil\n}") == [lint]
+    rejected = "if err != nil {\n\treturn nil\n}\n"
+    assert await touched(database, project, "cmd/main.go", written=rejected) == []
+    assert await touched(database, project, "cmd/main.go", written="total := 0\n" * 9 + rejected) == [lint]
 
 
 async def test_a_check_of_length_comes_with_much_new_code(database: Database, project: Project) -> None:
