@@ -49,7 +49,7 @@ def unlearned(stage: Stage, *calls: Call) -> None:
 def learned(stage: Stage) -> None:
     stage.start()
     live(stage, bash("tool test", BROKEN, failed=True), bash("uv run tool test"))
-    hold(len(stage.memories()) == 1, f"learned were {stage.memories()}")
+    hold(len(stage.active()) == 1, f"learned were {stage.active()}")
     given = told(stage.speaker(), bash("tool test", BROKEN, failed=True))
     hold("`uv run tool test` then worked" in given, f"the session was given {given!r}")
 
