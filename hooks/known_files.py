@@ -28,7 +28,7 @@ def may_be_known(home: str, payload: bytes) -> bool:
 
 
 def _any_of_type(name: bytes) -> bytes:
-    """Return the line that stands for every file of a name's type."""
+    """Return the line for all files of a name's type."""
     return b"*" + os.path.splitext(name)[1]
 
 

@@ -81,7 +81,7 @@ def trim(environment: str, try_out: Callable[[], object]) -> None:
         os.rename(path, place)
     try:
         try_out()
-    except Exception:  # noqa: BLE001 - whatever it is: if the environment is broken, its last check says so
+    except Exception:  # noqa: BLE001 - any failure: if the environment is broken, its last check says so
         for path, place in moved:
             os.rename(place, path)
     shutil.rmtree(aside)

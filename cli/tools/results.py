@@ -56,7 +56,7 @@ class Telling(Result):
 
 
 class Notes(Telling):
-    """Memories; ``next`` is the offset of those that follow. ``again`` says that they were told before."""
+    """Memories; ``next`` is the offset of those that follow. ``again`` says that they were returned before."""
 
     next: int = 0
     total: int = 0

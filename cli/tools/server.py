@@ -79,7 +79,7 @@ def _asked(tool: Tool, wish: Query, answer: Notes) -> tuple[str, str]:
 
 
 def _again(answer: Notes) -> Notes:
-    """In place of an answer that the session has: which memories it told."""
+    """Replace an answer that the session has already by the ids of its memories."""
     ids = ", ".join(str(note.id) for note in answer.memories)
     words = f"the same answer as a moment ago: {ids}; memory_get reads them"
     return Notes(memories=[], next=answer.next, total=answer.total, again=words)

@@ -106,7 +106,7 @@ class Compared:
     negated: bool = False
     """Whether one says the contrary in the words of the other."""
     counted: bool = False
-    """Whether they are about two things that are told apart by a number or a day: "step 3", "ticket #12"."""
+    """Whether they are about two things that differ in a number or a day: "step 3", "ticket #12"."""
     persists: bool = False
     """Whether the later one says that something is still so, or leaves what the earlier one forbids."""
     ends: bool = False

@@ -51,7 +51,7 @@ _GOES_ON = re.compile(
 
 
 async def gone_on_with(mind: Mind, place: Place, text: str) -> Left | None:
-    """Return the last session if a first prompt goes on with its work; None where it does not, or is told already."""
+    """Return the last session if a first prompt goes on with its work and the session does not have its record."""
     left = await left_behind(mind, place)
     if left is None or not left.given:
         return None

@@ -66,7 +66,7 @@ def is_for_one_task(memory: Memory) -> bool:
 def is_heard(memory: Memory, known: Responses) -> bool:
     """Whether sessions respond to a memory, so that it need not rest; a person's pin outweighs that nobody does.
 
-    A habit is shown again by sessions that were told nothing, so that showing it is no response.
+    Sessions show a habit without having been given it, so showing it is no response.
     """
     told = known.given if memory.extractor == PRACTISED else known.unheeded
     return memory.pinned or told < MOST_UNHEEDED

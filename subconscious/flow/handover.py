@@ -103,7 +103,7 @@ def _gone_on_with(known: Sequence[Session], place: Place) -> Session | None:
 
 
 def fits_a_start(left: Left, branch: str, given: Iterable[Memory] = ()) -> bool:
-    """Whether a start is told of a session: its branch goes on, or something was left unfinished.
+    """Whether a start gets a session's hand-over: its branch continues, or something was left unfinished.
 
     On a trunk the next task is likely to be another one: what was finished there is left to the first prompt.
     ``given`` are the memories beside it.
@@ -138,7 +138,7 @@ def room_for(left: Left, branch: str, most: int) -> int:
 def lines_of(left: Left, given: Iterable[Memory], room: int, *, earlier: bool = False, brief: bool = False) -> str:
     """The hand-over as it stands in a session's context, in at most ``room`` characters; "" where nothing fits.
 
-    What the memories beside it say already is left out. ``earlier``: it is told for what it was about. ``brief``:
+    What the memories beside it say already is left out. ``earlier``: it is given because of its subject. ``brief``:
     without the assistant's report.
     """
     head = f"- {_earlier(left.session) if earlier else _heading(left.session)}\n"

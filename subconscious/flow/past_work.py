@@ -39,7 +39,7 @@ TOLD_SHORTLY = "prompt/answer"
 """The event by which some sentences of an answer were told, and not a whole story."""
 
 LIKELY = 0.35
-"""Probability from which a sentence of an answer is told: of the labelled pairs that reach it, two of three help."""
+"""Probability from which a sentence of an answer is given: of the labelled pairs that reach it, two of three help."""
 
 SHORTEST_REFUSED = 20
 """Characters of what was refused from which a longer sentence that holds it is refused, too."""
@@ -71,7 +71,7 @@ Told = tuple[Session, Handover]
 async def worked_on(
     mind: Mind, session_id: str, project_id: str, text: str, handed: Collection[str] = ()
 ) -> Left | None:
-    """Find what a prompt is told of an earlier session; None where nothing is likely to help.
+    """Find what a prompt is given of an earlier session; None if nothing is likely to help.
 
     ``handed`` are sessions that are handed over with the same prompt.
     """

@@ -19,7 +19,7 @@ from subconscious.store.rows import insertion, marks
 ACTIVE = ("active",)
 SHOWN = ("active", "proposed")
 BEARING = ("CONTRADICTS", "SUPERSEDES")
-"""Types that affect how a memory stands: they are shown wherever the memory is given."""
+"""Types that affect whether a memory still applies: they are shown wherever the memory is given."""
 ENDS = (("source_id", "target_id"), ("target_id", "source_id"))
 PORTION = 10
 """Memories that are asked about at once: of many, SQLite would rather walk through whole tables (100 ms for 100)."""
