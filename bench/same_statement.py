@@ -1,4 +1,4 @@
-"""Measures the rule for "says the same" on hand-made pairs: `python -m bench.same_statement`.
+"""Measures on hand-made pairs which statements count as equivalent: `python -m bench.same_statement`.
 
 For each set it prints how many paraphrases and look-alikes are merged: by the rule with the local embedder's cosine, by
 the rule or the trained model (capture/relation.py), and by the rule with any cosine. It also prints how many have a

@@ -61,7 +61,7 @@ def _add_correcting(verbs: Verbs) -> None:
     way.add_argument("--superseded-by", metavar="ID", type=positive, help="this memory replaces it")
     way.add_argument("--deprecated", action="store_true", help="it no longer applies, and nothing replaces it")
     way.add_argument("--refined", metavar="TEXT", nargs="+", help="this text says it better")
-    way.add_argument("--merged-into", metavar="ID", type=positive, help="this memory says the same")
+    way.add_argument("--merged-into", metavar="ID", type=positive, help="this memory means the same")
     verb.add_argument("--reason", help="kept in the history")
     for name, what in (("useful", "mark memories as useful"), ("wrong", "mark memories as wrong")):
         verb = add_verb(verbs, name, f"correcting:{name}", what, listing=True)

@@ -42,7 +42,7 @@ def search(wish: Query, daemon: Asking) -> Notes:
 
 
 def _note(hit: Mapping[str, Any], tier: TierName) -> Note:
-    """A hit as its tier tells of it; where a section was asked for, that section in place of the whole."""
+    """Return a hit with the detail of its tier, or only the section that was asked for."""
     found = note(hit["memory"], tier, hit["relevance"])
     return found.model_copy(update={"content": hit["told"]["text"]}) if "told" in hit else found
 
