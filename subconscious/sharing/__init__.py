@@ -1,0 +1,1 @@
+"""Memories that several people share through Git."""

@@ -1,0 +1,103 @@
+"""Runs Git on the objects of a repository: without its configuration, as the user, or on the network.
+
+Git works in an empty folder of our own (`subconscious.system.git_command`). Only ``on_network`` reaches the network; it
+uses the user's own configuration, never the repository's.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from subconscious.domain.errors import RequestError
+from subconscious.system.git_command import OPTIONS, environment_of, output_of
+from subconscious.system.git_files import Repository
+
+SECONDS, NETWORK_SECONDS = 60.0, 300.0
+
+NETWORK_OPTIONS = {
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "fetch.recurseSubmodules": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "push.followTags": "false",
+    "push.recurseSubmodules": "no",
+}
+PROTOCOLS = "file:git:http:https:ssh"
+KEPT_OF_GIT = frozenset(
+    "GIT_ASKPASS GIT_AUTHOR_EMAIL GIT_AUTHOR_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_NAME GIT_CONFIG_GLOBAL"
+    " GIT_CONFIG_NOSYSTEM GIT_SSH GIT_SSH_COMMAND GIT_TERMINAL_PROMPT".split()
+)
+"""Variables that configure Git's connections and the user's identity; other variables select a repository."""
+
+
+class GitError(RequestError):
+    """Git failed at something that can be tried again."""
+
+
+class GitProcess:
+    """Runs Git in ``folder``, an empty repository that uses the objects of another."""
+
+    def __init__(self, repository: Repository, program: str, folder: Path) -> None:
+        self.repository = repository
+        self.folder = folder
+        self._program = program
+
+    def run(self, *words: str, stdin: bytes = b"", as_user: bool = False) -> bytes:
+        """Return the output of Git; ``as_user``: with the user's own configuration. Raises GitError if it fails."""
+        environment = self._user_environment() if as_user else environment_of(self.repository, self.folder)
+        command = self._command(words, NETWORK_OPTIONS | self._identity() if as_user else OPTIONS)
+        with tempfile.TemporaryFile() as file:
+            file.write(stdin)
+            file.seek(0)
+            said = output_of(command, environment, self.folder, SECONDS, file)
+        if said is None:
+            remedy = "set your name: git config --global user.email YOU@EXAMPLE.COM" if as_user else "see git fsck"
+            raise GitError(f"git {words[0]} failed", remedy)
+        return said
+
+    def signs_commits(self) -> bool:
+        """Whether the user signs commits, by the repository's configuration (read as data) or their own."""
+        if own := self.repository.config("commit", "gpgsign"):
+            return own[-1].lower() in ("true", "yes", "on", "1")
+        command = self._command(("config", "--type=bool", "--get", "commit.gpgSign"))
+        return output_of(command, self._user_environment(), self.folder, SECONDS) == b"true\n"
+
+    def _command(self, words: Sequence[str], options: Mapping[str, str] | None = None) -> list[str]:
+        set_to = [part for name, value in (options or {}).items() for part in ("-c", f"{name}={value}")]
+        return [self._program, "--no-pager", "--git-dir", str(self.folder), *set_to, *words]
+
+    def _identity(self) -> dict[str, str]:
+        """The user's name in the repository's configuration, which is read as data."""
+        found = {f"user.{key}": self.repository.config("user", key)[-1:] for key in ("name", "email")}
+        return {name: value[0] for name, value in found.items() if value}
+
+    def _user_environment(self) -> dict[str, str]:
+        """The user's own environment, so that Git finds their keys and helpers, on the repository's objects."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in KEPT_OF_GIT}
+        return kept | {
+            "GIT_OBJECT_DIRECTORY": str(self.repository.common / "objects"),
+            "GIT_ALLOW_PROTOCOL": PROTOCOLS,
+            "GIT_NO_LAZY_FETCH": "1",
+            "GIT_NO_REPLACE_OBJECTS": "1",
+        }
+
+    def on_network(self, *words: str) -> str:
+        """Run Git on the network; return its output if it fails, else "".
+
+        It stays in this terminal, where ssh and helpers can ask for a password.
+        """
+        command = self._command(words, NETWORK_OPTIONS)
+        environment = self._user_environment() | {"LC_ALL": "C"}
+        try:
+            done = subprocess.run(  # noqa: S603 - a program and options of ours
+                command, cwd=self.folder, env=environment, capture_output=True, timeout=NETWORK_SECONDS, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return "the remote took too long"
+        said = (done.stdout + done.stderr).decode("utf-8", "replace")
+        return (said.strip() or "unknown error") if done.returncode else ""

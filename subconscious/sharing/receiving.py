@@ -1,0 +1,238 @@
+"""Takes in the versions of memories that teammates shared.
+
+They have origin ``teammate`` and wait for a review; a record decides on nothing but its words, kind and date. Versions
+that this store signed are its own, and are not read back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import time
+
+import aiosqlite
+
+from subconscious.app import App
+from subconscious.capture.admission import Provenance, keep, memory_of
+from subconscious.domain.kinds import KINDS
+from subconscious.domain.model import Admission, Candidate, Decision, Evidence, Level, Memory, Origin, Scope, Strength
+from subconscious.files.record import Record, RecordError, export_key, is_ours, parse_record
+from subconscious.memories.memory_commands import MAX_RECORD_LENGTH
+from subconscious.poisoning.gate import apply_verdict, screen
+from subconscious.poisoning.suspicions import noted, of_verdict
+from subconscious.redaction.cleaning import clean
+from subconscious.sharing.merge import digest_of
+from subconscious.sharing.shared_texts import SharedText, current_texts
+from subconscious.store import captures, decisions, shares, unconfirmed
+from subconscious.store.capture_rows import QUARANTINED, SessionRef
+from subconscious.store.connect import CURRENT_ACT
+from subconscious.store.projects import Project
+from subconscious.store.rows import content_hash
+from subconscious.store.shares import EXTRACTOR, Received
+from subconscious.supersession import merging
+from subconscious.text.wording import SUMMARY_LENGTH
+from subconscious.text.words import cut
+from subconscious.wire.files import Document, ReceivedVersion
+
+PERSONAL = frozenset({"preference", "lesson", "meta"})
+"""Kinds that say how the user wants things, or that this store derives: a teammate's is read as a learning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A teammate's version, as the terminal sends it; its author is not verified here."""
+
+    uid: str
+    digest: str
+    version: Document
+    author: str
+    key: str
+
+    @property
+    def by(self) -> str:
+        """The author's name as shown to a person."""
+        return clean("".join(sign for sign in self.author if sign.isprintable()))[:200] or "an unknown author"
+
+
+@dataclass(slots=True)
+class Seen:
+    """The result for one version."""
+
+    offer: Offer
+    became: str
+    reason: str = ""
+    memory_id: int | None = None
+    text: str = ""
+    candidate: Candidate | None = field(default=None, repr=False)
+    trusted: bool = False
+    suspicion: str = ""
+    """Why its text may be poisoned."""
+
+    def as_answer(self) -> ReceivedVersion:
+        """Return the fields of the response."""
+        return {
+            "uid": self.offer.uid,
+            "became": self.became,
+            "by": self.offer.by,
+            "reason": self.reason,
+            "id": self.memory_id,
+            "about": self.text[:400],
+            **noted(self.suspicion),
+        }
+
+
+async def take(
+    app: App, project: Project, offers: Sequence[Offer], *, act: str = "", preview: bool = False
+) -> list[ReceivedVersion]:
+    """Store what teammates shared, as one act that a single undo reverts. Return the result for each version."""
+    texts = await current_texts(app, project, settle=not preview)
+    trusted = set(await shares.trusted(app.database))
+    key = await asyncio.to_thread(export_key, app.home.root)
+    async with app.database.write() as tx:
+        known = await shares.received(tx, project.id)
+    seen = await asyncio.to_thread(lambda: list(_judged(offers, texts, known, trusted, key)))
+    fresh = [one for one in seen if one.candidate]
+    checked = app.recall_context().settings.poisoning
+    judged = await asyncio.to_thread(lambda: [_admitted(one, checked=checked) for one in fresh])
+    for one, (_, admission) in zip(fresh, judged, strict=True):
+        one.suspicion = of_verdict(admission.verdict)
+    if not preview:
+        await _take_in(app, project, seen, judged, known, act)
+    return [one.as_answer() for one in seen]
+
+
+def _judged(
+    offers: Sequence[Offer],
+    texts: Mapping[str, SharedText],
+    known: Mapping[str, Sequence[Received]],
+    trusted: set[str],
+    key: bytes,
+) -> Iterable[Seen]:
+    """Yield for each version what an import would do with it."""
+    number = Counter(offer.uid for offer in offers)
+    for offer in offers:
+        seen = _seen(offer, texts.get(offer.uid), known.get(offer.uid, ()), key)
+        if seen.memory_id is None and number[offer.uid] > 1:
+            seen.reason += "; another version of it was shared as well"
+        elif seen.memory_id is None:  # with several versions to choose from, also a trusted author's waits
+            seen.trusted = bool({offer.author.casefold(), offer.key} & trusted)
+        yield seen
+
+
+def _seen(offer: Offer, text: SharedText | None, known: Iterable[Received], key: bytes) -> Seen:
+    try:
+        record = parse_record(offer.version.get("record"))
+    except RecordError as error:
+        return Seen(offer, "refused", str(error))
+    if record.uid != offer.uid or digest_of(offer.version) != offer.digest:
+        return Seen(offer, "refused", "its record is of another memory")
+    memory = text.memory if text else None
+    seen = Seen(offer, "waits", f"{offer.by} shared it", memory.id if memory else None, clean(record.memory.content))
+    if is_ours(record, key):
+        seen.became = "own"
+    elif any(one.digest == offer.digest for one in known):
+        seen.became = "known"
+    elif memory and content_hash(seen.text) == memory.content_hash:
+        seen.became = "archived" if record.memory.archived_at and memory.archived_at is None else "same"
+    elif record.memory.archived_at is not None:
+        seen.became = "over"
+    elif not seen.text.strip():
+        seen.became, seen.reason = "refused", "it is empty"
+    else:
+        if memory:
+            seen.reason = f"{offer.by} has another text than memory {memory.id}: a person decides which one applies"
+        seen.candidate = _candidate(offer, record, seen.reason)
+    return seen
+
+
+def _candidate(offer: Offer, record: Record, reason: str) -> Candidate:
+    """The candidate for a version. Its record decides on text, kind and date only."""
+    said = record.memory
+    content = cut(clean(said.content).strip(), MAX_RECORD_LENGTH)
+    return Candidate(
+        kind=said.kind if said.kind in KINDS and said.kind not in PERSONAL else "learning",
+        summary=cut(" ".join(content.split()), SUMMARY_LENGTH),
+        content=content,
+        evidence=Evidence(content, shares.source_of(offer.uid, offer.digest), f"shared by {offer.by}", 0, 0),
+        origin=Origin.TEAMMATE,
+        strength=Strength.IMPLIED,
+        raw_confidence=Strength.IMPLIED.prior,
+        extractor=EXTRACTOR,
+        time=min(time(), max(0.0, said.said_at)),
+        scope=Scope.PROJECT,
+        reason=reason,
+        rationale=cut(clean(said.rationale), MAX_RECORD_LENGTH),
+        branch=clean(said.branch)[:1000],
+        tags=tuple(clean(tag)[:200] for tag in said.tags[:50]),
+    )
+
+
+async def _take_in(
+    app: App,
+    project: Project,
+    seen: Sequence[Seen],
+    judged: Sequence[tuple[Candidate, Admission]],
+    known: Mapping[str, Sequence[Received]],
+    act: str,
+) -> None:
+    ctx = app.recall_context()
+    fresh = [one for one in seen if one.candidate]
+    repeats = await merging.repeated(ctx, judged, project.id)
+    where = Provenance(SessionRef(project.id, None), agent="sync", actor="user")
+    current = {(one.offer.uid, one.offer.digest) for one in seen}
+    async with app.database.write() as tx:
+        if act:
+            CURRENT_ACT.set(act)  # until the transaction's end, as its own act would be
+        await _drop_replaced(tx, {one.offer.uid for one in fresh}, current, known)
+        for one, pair in zip(fresh, judged, strict=True):
+            kept = await keep(ctx, tx, [pair], where, repeats)
+            await _became(tx, one, pair, where, kept, unconfirmed_on=ctx.settings.unconfirmed)
+    await app.embedding.refresh(repeats.changed)
+    app.embedding.wake()
+
+
+async def _drop_replaced(
+    tx: aiosqlite.Connection,
+    uids: set[str],
+    current: set[tuple[str, str]],
+    known: Mapping[str, Sequence[Received]],
+) -> None:
+    """Remove versions from the review that their author has replaced since."""
+    for uid in uids:
+        for one in known.get(uid, ()):
+            if (uid, one.digest) not in current:
+                await decisions.displace(tx, one.id, "a newer version of it was shared")
+
+
+def _admitted(one: Seen, *, checked: bool) -> tuple[Candidate, Admission]:
+    assert one.candidate is not None  # noqa: S101 - the caller chose those that have one
+    reservation = "" if one.trusted else one.reason
+    admission = Admission(Decision.REVIEW, one.candidate.raw_confidence, one.reason, reservation=reservation)
+    return one.candidate, apply_verdict(admission, screen(one.candidate)) if checked else admission
+
+
+async def _became(
+    tx: aiosqlite.Connection,
+    one: Seen,
+    pair: tuple[Candidate, Admission],
+    where: Provenance,
+    kept: Sequence[tuple[int, Memory | None]],
+    *,
+    unconfirmed_on: bool,
+) -> None:
+    """Set the result for a version. One of a trusted author becomes unconfirmed if there is no reservation about it."""
+    if not kept:
+        one.became = "known"
+        return
+    number, _ = kept[0]
+    capture = await captures.require(tx, number)
+    harmless = capture["status"] == "review" and capture["level"] == Level.NONE and capture["reservation"] == ""
+    if one.trusted and harmless and unconfirmed_on:
+        await unconfirmed.insert(tx, number, memory_of(*pair, where))
+        one.became = "unconfirmed"
+        return
+    names = {"captured": "stored", "review": "waits", "unconfirmed": "unconfirmed", QUARANTINED: "quarantined"}
+    one.became = names.get(capture["status"], "discarded")
+    one.reason = capture["reason"]
