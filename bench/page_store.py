@@ -1,0 +1,161 @@
+"""A small store with something on every page of `subconscious ui`: three sessions of a made-up shop."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import time
+
+import aiosqlite
+
+from bench.memory import memory_of
+from subconscious.domain.model import Admission, Candidate, Decision, Evidence, Link, Memory, Origin, Session, Strength
+from subconscious.domain.model import Surface as Surfaced
+from subconscious.settings.home import Home
+from subconscious.store import captures, links, memories, sessions, surfaces
+from subconscious.store.capture_rows import SessionRef
+from subconscious.store.connect import Database, open_database
+from subconscious.store.migrate import migrate
+from subconscious.store.projects import Project, find_or_create
+from subconscious.system.projects import Identity
+
+HOUR, DAY = 3600.0, 86_400.0
+REDIS = "We keep sessions in Redis, because the web servers must stay stateless."
+POSTGRES = "We moved sessions from Redis to Postgres: one store less to run, and backups cover them."
+ARCHIVED = "The nightly import runs at two o'clock."
+HOSTILE = "<script>document.title = 'owned'</script><img src=x onerror=alert(1)> is how the form was attacked."
+WAITING = "Deploys are frozen on Fridays after noon."
+
+SAID = (
+    (0, "decision", REDIS),
+    (1, "decision", POSTGRES),
+    (0, "preference", "Use pnpm, never npm: the lock file is pnpm's."),
+    (0, "decision", "All amounts are integer cents, because floats lost a cent in the monthly report."),
+    (1, "lesson", "Don't divide in receipts.py: use the formatted text from money.py instead."),
+    (1, "dead_end", "Chunked uploads over the proxy fail after 60 seconds, whatever the client's time-out is."),
+    (1, "learning", "The upload worker retries twice and then parks the chunk."),
+    (2, "preference", "Write the reason for a change into its commit message."),
+    (2, "blocker", "Staging has no access to the payment sandbox until the certificate is renewed."),
+    (0, "learning", HOSTILE),
+    (2, "progress", ARCHIVED),
+)
+"""Session, kind and words of each memory, from number 1 on."""
+
+SESSIONS = (
+    ("5f0c2d1e-0001-4000-8000-000000000001", "Move amounts to integer cents", 9 * DAY),
+    ("5f0c2d1e-0002-4000-8000-000000000002", "Replace the session store", 1 * DAY + 3 * HOUR),
+    ("5f0c2d1e-0003-4000-8000-000000000003", "Write the release notes", 2 * HOUR),
+)
+"""Id, title and age of each session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Furnished:
+    """The numbers of what was stored."""
+
+    root: Path
+    redis: int
+    postgres: int
+    hostile: int
+    archived: int
+    waiting: int
+
+
+def furnish(home: Home, root: Path) -> Furnished:
+    """Fill the store of a state folder without a daemon; ``root`` is the project's folder."""
+    root.mkdir(parents=True, exist_ok=True)
+    # In a thread: the caller may have a loop that runs already.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(_furnish(home, root))).result()
+
+
+async def _furnish(home: Home, root: Path) -> Furnished:
+    database = await open_database(home.database)
+    try:
+        await migrate(database)
+        return await _store(database, root)
+    finally:
+        await database.close()
+
+
+async def _store(database: Database, root: Path) -> Furnished:
+    project = await find_or_create(database, Identity(str(root), root.name, "", ""))
+    now = time()
+    async with database.write() as tx:
+        for session_id, title, age in SESSIONS:
+            await _add_session(tx, project, session_id, title, now - age)
+    made = []
+    for number in range(len(SAID)):
+        async with database.write() as tx:  # one each: what one transaction stores is one act
+            made.append(await _add(tx, project, number, now))
+    async with database.write() as tx:
+        await _link(tx, made)
+        await _give(tx, project, made, now)
+        waiting = await _add_waiting(tx, project, now)
+    async with database.write() as tx:
+        await memories.archive(tx, made[-1], "user", "it runs by cron now")
+    return Furnished(root, made[0].id, made[1].id, made[9].id, made[-1].id, waiting)
+
+
+async def _add_session(tx: aiosqlite.Connection, project: Project, session_id: str, title: str, at: float) -> None:
+    past = Session(session_id, project.id, "", project.root, "ended", at, at + HOUR)
+    await sessions.insert_imported(tx, past)
+    await tx.execute(
+        "UPDATE sessions SET title = ?, summary = ?, first_prompt = ?, turns = 24, branch = 'main' WHERE id = ?",
+        (
+            title,
+            f"{title}: the code, its tests and the notes were changed. All tests passed.",
+            title,
+            past.id,
+        ),
+    )
+
+
+async def _add(tx: aiosqlite.Connection, project: Project, number: int, now: float) -> Memory:
+    session, kind, words = SAID[number]
+    session_id, _, age = SESSIONS[session]
+    at = now - age + 60.0 * number
+    memory = memory_of(project.id, words, at, kind, session_id=session_id, evidence=words, branch="main")
+    stored = await memories.insert(tx, replace(memory, summary=words[:120]), actor="daemon")
+    await tx.execute("UPDATE events SET at = ? WHERE subject = 'memory' AND subject_id = ?", (at, str(stored.id)))
+    return stored
+
+
+async def _link(tx: aiosqlite.Connection, made: list[Memory]) -> None:
+    """Link a few: the newer store replaces the older one, and two findings support each other."""
+    for source, kind, target in ((1, "SUPERSEDES", 0), (5, "SUPPORTS", 6), (6, "EXTENDS", 1), (3, "CAUSED", 4)):
+        link = Link(0, made[source].id, made[target].id, kind, "active", 0.92, "rules", "", made[source].said_at)
+        await links.add(tx, link, "daemon")
+
+
+async def _give(tx: aiosqlite.Connection, project: Project, made: list[Memory], now: float) -> None:
+    """Give the last session some memories; one was used."""
+    session_id, _, age = SESSIONS[2]
+    given = ((1, "a decision of the last week"), (2, "a preference"), (3, "a decision"))
+    rows = [
+        Surfaced(session_id, "start/startup", now - age, made[at].id, made[at].content_hash, place, reason, 0.8, 0.9)
+        for place, (at, reason) in enumerate(given)
+    ]
+    await surfaces.record(tx, project.id, rows)
+    for surface in (await _unjudged(tx, session_id))[:2]:
+        await surfaces.judge(tx, surface, session_id, surface.memory_id == made[2].id, "it ran `pnpm test`", "bench")
+
+
+async def _unjudged(tx: aiosqlite.Connection, session_id: str) -> list[surfaces.Unjudged]:
+    query = "SELECT id, memory_id, event, at FROM surfaces WHERE session_id = ? ORDER BY id DESC"
+    return [surfaces.Unjudged(**dict(row)) for row in await tx.execute_fetchall(query, (session_id,))]
+
+
+async def _add_waiting(tx: aiosqlite.Connection, project: Project, now: float) -> int:
+    """Let three statements wait for review, one of each session; return the number of the first."""
+    texts = (WAITING, "The staging database is reset every night.", "Small commits, one change each.")
+    numbers = []
+    for place, text in enumerate(texts):
+        evidence = Evidence(text, f"turn-{place}", "", 0, len(text))
+        said = Candidate("decision", text, text, evidence, Origin.ASSISTANT, Strength.IMPLIED, 0.7, "bench", now - HOUR)
+        admission = Admission(Decision.REVIEW, 0.7, "the assistant said it")
+        numbers.append(await captures.insert(tx, said, admission, SessionRef(project.id, SESSIONS[2 - place][0]), 30))
+    assert numbers[0] is not None
+    return numbers[0]

@@ -1,0 +1,28 @@
+"""``subconscious ui``: open a local page to look at the memories."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from . import screen
+from .ask import ask, here
+from .installing import ensure_extra
+from .origin import require_person
+
+
+def ui(options: Namespace) -> int:
+    """Print a link to the page, which the daemon serves from now on; with ``--close``, close it."""
+    if options.close:
+        print("The page is closed." if ask("ui_close")["closed"] else "No page is open.")
+        return 0
+    require_person("open the page")
+    if not ensure_extra("page"):
+        return 1
+    link = ask("ui", cwd=here(), origin="user")["url"]
+    if options.json:
+        screen.as_json({"url": link})
+        return 0
+    # Not opened for the user: the arguments of a program that runs can be read by every other program of the user.
+    print(f"Open this link in your browser. It works once, within ten minutes:\n\n  {screen.paint(link, 'bold')}\n")
+    print("The page closes after 20 minutes without use, or with: subconscious ui --close")
+    return 0

@@ -1,0 +1,37 @@
+"""Fading: how the memories age, and which ones go next."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from subconscious.page.site import site_of
+
+LISTED = 30
+
+
+async def _fading(request: Request) -> Response:
+    return await site_of(request).page("fading.html")
+
+
+async def _list(request: Request) -> Response:
+    """Return what fades, which takes longer than a page should: every memory is assessed."""
+    site = site_of(request)
+    found = await site.ask_here("decay", limit=LISTED)
+    gone = await site.ask_here("faded", limit=LISTED)
+    return site.part(
+        "fading_part.html",
+        due=found["due"],
+        total=found["total"],
+        coming=found["next"],
+        active=found["active"],
+        states=found["states"],
+        curve=found["curve"],
+        policy=found["policy"],
+        below=found["below"],
+        gone=gone["memories"],
+    )
+
+
+ROUTES = [Route("/fading", _fading), Route("/fading/list", _list)]

@@ -1,0 +1,83 @@
+"""Graph: the links around a memory, and what was replaced by what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from subconscious.page.site import Site, site_of
+from subconscious.page.wording import plain
+from subconscious.text.quoting import visible
+
+DEPTH = 3
+MOST = 50
+LONGEST_LABEL = 60
+
+
+async def _graph(request: Request) -> Response:
+    site = site_of(request)
+    wanted = request.query_params.get("id", "").lstrip("#")
+    if wanted.isascii() and wanted.isdigit() and len(wanted) < 16:
+        return await _around(site, int(wanted))
+    replaced = await site.ask_here("links", types=["SUPERSEDES"], status="active", limit=MOST)
+    against = await site.ask_here("conflicts", limit=MOST)
+    return await site.page(
+        "graph.html", root=None, replaced=replaced["links"], conflicts=against["links"], wanted=wanted
+    )
+
+
+async def _around(site: Site, number: int) -> Response:
+    found = await site.ask_here("graph", id=number, depth=DEPTH)
+    by_id = {memory["id"]: memory for memory in found["memories"]}
+    return await site.page(
+        "graph.html",
+        root=by_id[found["root"]],
+        tree=[{**branch, "memory": by_id[branch["memory_id"]]} for branch in found["tree"]],
+        left_out=found["left_out"],
+        wanted=str(number),
+    )
+
+
+async def _data(request: Request) -> Response:
+    """Return the nodes and edges of a drawing."""
+    site = site_of(request)
+    found = await site.ask_here("graph", id=request.path_params["id"], depth=DEPTH)
+    return JSONResponse({"nodes": _nodes(found), "edges": _edges(found["links"])})
+
+
+def _nodes(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": str(memory["id"]),
+            "label": _label(memory["summary"]),
+            "kind": memory["kind"],
+            "root": memory["id"] == found["root"],
+            "old": bool(memory.get("superseded_by") or memory["archived_at"]),
+        }
+        for memory in found["memories"]
+    ]
+
+
+def _edges(links: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"link{row['id']}",
+            "source": str(row["source_id"]),
+            "target": str(row["target_id"]),
+            "label": plain(row["type"]),
+            "proposed": row["status"] != "active",
+        }
+        for row in links
+    ]
+
+
+def _label(text: str) -> str:
+    words = " ".join(visible(text).split())
+    return words if len(words) <= LONGEST_LABEL else f"{words[: LONGEST_LABEL - 1]}…"
+
+
+ROUTES = [Route("/graph", _graph), Route("/graph/{id:int}", _data)]

@@ -1,0 +1,57 @@
+"""Review: what waits for a person, one card each, and the decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from subconscious.domain.errors import RequestError
+from subconscious.page.site import Notice, form_of, is_part, site_of
+from subconscious.page.wording import status
+
+SHOWN = 8
+"""Cards at once. Each looks up similar memories, and a person decides on few at a time."""
+
+DECISIONS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "approve": ("approve", {}),
+    "edit": ("edit", {}),
+    "reject": ("reject", {}),
+    "teach": ("reject", {"teach": True}),
+    "release": ("release", {}),
+    "undo": ("undo", {}),
+}
+"""The buttons, with their requests."""
+
+
+async def _review(request: Request) -> Response:
+    site = site_of(request)
+    quarantine = request.query_params.get("tab") == "quarantine"
+    if quarantine:
+        found = await site.ask_here("captures", status="quarantined", details=True, limit=SHOWN)
+        return await site.page("review.html", captures=found["captures"], quarantine=True, left=0)
+    found = await site.ask_here("captures", offered=True, limit=SHOWN)
+    left = max(0, found["waiting"] - len(found["captures"]))
+    return await site.page("review.html", captures=found["captures"], quarantine=False, left=left)
+
+
+async def _decide(request: Request) -> Response:
+    site, form = site_of(request), await form_of(request)
+    decision = form.first("do")
+    if decision not in DECISIONS:
+        raise RequestError("there is no such decision", "use the buttons of the page")
+    cmd, args = DECISIONS[decision]
+    if decision == "edit":
+        args = {"text": form.first("text").strip()}
+    (capture,) = (await site.ask(cmd, ids=form.numbers("id")[:1], **args))["captures"]
+    if not is_part(request):
+        return site.done(Notice(f"Capture {capture['id']} is {status(capture['status'])}."), form)
+    if decision == "undo":
+        return site.part("review_card.html", capture=capture)
+    return site.part("review_decided.html", capture=capture, words=args.get("text") or capture["summary"])
+
+
+ROUTES = [Route("/review", _review), Route("/review", _decide, methods=["POST"])]

@@ -1,0 +1,48 @@
+"""Sessions: what each was about, what it was given and whether it used that, and what was learned from it."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from subconscious.domain.errors import NotFoundError
+from subconscious.page.site import site_of
+
+PAGE = 50
+MOST = 200
+
+
+async def _sessions(request: Request) -> Response:
+    site = site_of(request)
+    found = await site.ask_here("sessions", limit=PAGE)
+    return await site.page("sessions.html", sessions=found["sessions"])
+
+
+async def _session(request: Request) -> Response:
+    site, session_id = site_of(request), request.path_params["id"]
+    found = (await site.ask("sessions", session_id=session_id))["sessions"]
+    session = next((one for one in found if one["id"] == session_id), None)
+    if session is None:
+        raise NotFoundError(f"there is no session {session_id}", "the page Sessions lists them")
+    given = await site.ask("why_surfaced", session_id=session_id, limit=MOST)
+    captures = (await site.ask("captures", session_id=session_id, limit=MOST))["captures"]
+    in_order = sorted(given["surfaces"], key=lambda row: (row["at"], row["position"]))
+    occasions = [
+        {"at": at, "event": event, "surfaces": list(rows)}
+        for (at, event), rows in groupby(in_order, key=lambda row: (row["at"], row["event"]))
+    ]
+    return await site.page(
+        "session.html",
+        session=session,
+        occasions=occasions,
+        held=given["held"],
+        handovers=given["handovers"],
+        captures=[one for one in captures if one["status"] != "discarded"],
+        discarded=sum(one["status"] == "discarded" for one in captures),
+    )
+
+
+ROUTES = [Route("/sessions", _sessions), Route("/session/{id:str}", _session)]

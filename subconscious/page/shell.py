@@ -1,0 +1,86 @@
+"""What all pages share: the first page, the choice of a project, undo, closing, and news as they happen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from subconscious.page.site import MOST_PROJECTS, Notice, Site, form_of, site_of
+from subconscious.page.wording import action, counted
+
+LOOK_SECONDS = 1.0
+"""Pause between two looks for news: two queries of an index."""
+
+LOOKS_PER_SIGN = 15
+"""Looks after which a line is sent in any case, so that a browser that is gone is noticed."""
+
+
+async def _first(request: Request) -> Response:
+    return RedirectResponse(f"{site_of(request).base}timeline")
+
+
+async def _choose(request: Request) -> Response:
+    site, form = site_of(request), await form_of(request)
+    wanted = form.first("folder")
+    known = (await site.ask("projects", limit=MOST_PROJECTS))["projects"]
+    site.folder = next((one["root"] for one in known if one["root"] == wanted), "")
+    back = form.first("back").partition("?")[0].partition("/")[0]
+    return RedirectResponse(site.base + (back if back.isalpha() else ""), status_code=303)
+
+
+async def _undo(request: Request) -> Response:
+    site, form = site_of(request), await form_of(request)
+    done = await site.ask("undo_acts", ids=form.numbers("event"))
+    changed = [step for act in done["acts"] for step in act["steps"]]
+    event = max((event["id"] for event in (await site.ask("history", limit=1, everywhere=True))["events"]), default=0)
+    return site.done(Notice(_undone(changed), event if changed else 0), form)
+
+
+def _undone(changed: Sequence[Mapping[str, Any]]) -> str:
+    """Return what was undone: the one change in words, or the number of several."""
+    if len(changed) != 1:
+        return f"Undone: {counted(len(changed), 'change')}."
+    return f'Undone: {action(changed[0]).lower()} "{changed[0]["about"]}"'
+
+
+async def _close(request: Request) -> Response:
+    site = site_of(request)
+    answer = site.part("closed.html")
+    # After the answer is sent: the server waits for running requests.
+    asyncio.get_running_loop().call_later(0.1, site.closing.set)
+    return answer
+
+
+async def _live(request: Request) -> Response:
+    return StreamingResponse(_news(site_of(request)), media_type="text/event-stream")
+
+
+async def _news(site: Site) -> AsyncIterator[str]:
+    """Yield an event whenever something was changed or given, and one when the page closes."""
+    known, looks = await site.ask("latest"), 0
+    yield ": open\n\n"
+    while not site.closing.is_set():
+        with suppress(TimeoutError):
+            await asyncio.wait_for(site.closing.wait(), LOOK_SECONDS)
+        latest, looks = await site.ask("latest"), looks + 1
+        if latest != known:
+            known = latest
+            yield "event: changed\ndata: \n\n"
+        elif looks % LOOKS_PER_SIGN == 0:
+            yield ": here\n\n"
+    yield "event: closed\ndata: \n\n"
+
+
+ROUTES = [
+    Route("/", _first),
+    Route("/project", _choose, methods=["POST"]),
+    Route("/undo", _undo, methods=["POST"]),
+    Route("/close", _close, methods=["POST"]),
+    Route("/live", _live),
+]

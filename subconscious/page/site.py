@@ -1,0 +1,190 @@
+"""The page as an ASGI application: its state, its templates, and the routes of all its parts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+from subconscious.app import App
+from subconscious.domain.errors import NotFoundError, SubconsciousError
+from subconscious.domain.kinds import KINDS
+from subconscious.page.wording import FILTERS
+from subconscious.text.quoting import visible
+
+log = logging.getLogger("subconscious.page")
+
+HERE = Path(__file__).parent
+
+Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
+"""Runs a request of the person who opened the page."""
+
+BACK = re.compile(r"[a-z]+(?:/[A-Za-z0-9._-]{1,200})?(?:\?[A-Za-z0-9&=%+._~-]*)?")
+"""Places of the page that a form may name to return to."""
+
+MOST_PROJECTS = 50
+LATEST_EVENTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What was just done, and the event that an undo begins with (0: it can't be undone)."""
+
+    text: str
+    event: int = 0
+    problem: bool = False
+
+
+class Form(dict[str, list[str]]):
+    """The fields of a form."""
+
+    def first(self, name: str, default: str = "") -> str:
+        """Return a field's first value."""
+        return self.get(name, [default])[0]
+
+    def numbers(self, name: str) -> list[int]:
+        """Return the values of a field that are numbers."""
+        return [int(value) for value in self.get(name, []) if value.isascii() and value.isdigit() and len(value) < 16]
+
+
+class Site:
+    """The state of an open page. It belongs to one person, so there is one of everything."""
+
+    def __init__(self, app: App, ask: Ask, base: str) -> None:
+        self.app = app
+        self.base = base
+        self.folder = ""
+        """The folder of the project that is shown; "" for all projects."""
+        self.closing = asyncio.Event()
+        self._ask = ask
+        self._notice: Notice | None = None
+        self._templates = _templates()
+
+    async def ask(self, cmd: str, **args: Any) -> Any:
+        """Return the result of a request."""
+        return await self._ask(cmd, args)
+
+    async def ask_here(self, cmd: str, **args: Any) -> Any:
+        """Return the result of a request about the project that is shown, or about all."""
+        place: dict[str, Any] = {"cwd": self.folder} if self.folder else {"everywhere": True}
+        return await self._ask(cmd, {**place, **args})
+
+    def part(self, template: str, **values: Any) -> HTMLResponse:
+        """Return a part of a page."""
+        return HTMLResponse(self._render(template, values))
+
+    async def page(self, template: str, **values: Any) -> HTMLResponse:
+        """Return a whole page, with what was just done."""
+        known = await self.ask("projects", cwd=self.folder, limit=MOST_PROJECTS)
+        notice, self._notice = self._notice, None
+        shown = {
+            "projects": known["projects"],
+            "folder": self.folder,
+            "waiting": known["review"],
+            "notice": notice,
+        }
+        return HTMLResponse(self._render(template, shown | values))
+
+    def _render(self, template: str, values: Mapping[str, Any]) -> str:
+        return self._templates.get_template(template).render(base=self.base, kinds=list(KINDS), **values)
+
+    def done(self, notice: Notice, form: Form) -> Response:
+        """Return to the place that a form names, where the notice is shown."""
+        self._notice = notice
+        back = form.first("back")
+        return RedirectResponse(self.base + (back if BACK.fullmatch(back) else ""), status_code=303)
+
+    async def change(self, cmd: str, **args: Any) -> tuple[Any, int]:
+        """Make a change; return its result, and the event that an undo begins with (0 if nothing was changed)."""
+        before = (await self.ask("latest"))["event"]
+        result = await self.ask(cmd, **args)
+        latest = (await self.ask("history", limit=LATEST_EVENTS, everywhere=True))["events"]
+        own = (event for event in latest if event["id"] > before and event["actor"] == "user" and event["change"])
+        return result, next((int(event["id"]) for event in own), 0)
+
+
+def site_of(request: Request) -> Site:
+    """Return the page that a request is for."""
+    site: Site = request.app.state.site
+    return site
+
+
+def is_part(request: Request) -> bool:
+    """Whether a script asks for a part of the page, not the browser for all of it."""
+    return "hx-request" in request.headers and "hx-history-restore-request" not in request.headers
+
+
+async def form_of(request: Request) -> Form:
+    """Return the fields of a form."""
+    body = (await request.body()).decode("utf-8", "replace")
+    return Form(parse_qs(body, keep_blank_values=True, max_num_fields=5000))
+
+
+def application(site: Site) -> Starlette:
+    """Return the application that answers requests for the page."""
+    # Imported here: these modules use this one.
+    from subconscious.page import fading, graph, health, memories, review, sessions, shell, timeline
+
+    parts = (shell, timeline, memories, review, sessions, graph, fading, health)
+    routes = [route for part in parts for route in part.ROUTES]
+    static = Mount("/static", StaticFiles(directory=HERE / "static"))
+    made = Starlette(
+        routes=[Mount(site.base.rstrip("/"), routes=[static, *routes])],
+        exception_handlers={SubconsciousError: _failed, ValueError: _failed},
+    )
+    made.state.site = site
+    return made
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """Return an error of a request as a page, or as a line for a script."""
+    if isinstance(error, SubconsciousError):
+        return await _problem(request, error.message, error.remedy, 404 if isinstance(error, NotFoundError) else 409)
+    log.warning("a request of the page could not be read: %s", error)
+    return await _problem(request, "that can't be read", "go back and try again", 400)
+
+
+async def _problem(request: Request, message: str, remedy: str, code: int) -> Response:
+    site = site_of(request)
+    if is_part(request):
+        answer = site.part("problem_part.html", message=message, remedy=remedy)
+        # A script shows only what succeeded, unless it is sent elsewhere.
+        answer.headers["HX-Retarget"], answer.headers["HX-Reswap"] = "#notice", "innerHTML"
+        return answer
+    answer = await site.page("problem.html", message=message, remedy=remedy)
+    answer.status_code = code
+    return answer
+
+
+def _templates() -> Environment:
+    """Return the templates. Every value is escaped, and loses characters that are invisible or reorder the text."""
+    made = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(FILTERS)
+    return made
+
+
+def _shown(value: object) -> object:
+    if value is None:
+        return ""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -1,0 +1,195 @@
+// What the page does beside its links and forms: keys, choosing many, news, charts and the graph.
+// All text comes from the server, escaped; nothing here makes HTML of it.
+"use strict";
+
+const base = document.body.dataset.base;
+const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+// A choice that is sent at once.
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-submit]")) event.target.form.submit();
+});
+
+// Many at once: the buttons work as soon as something is chosen.
+function countChosen(form) {
+  const boxes = [...form.querySelectorAll("input[name=id]")];
+  const chosen = boxes.filter((box) => box.checked).length;
+  const total = form.querySelector("[data-total]");
+  total.dataset.before ??= total.textContent;
+  total.textContent = chosen ? `${chosen} selected` : total.dataset.before;
+  form.querySelectorAll(".bulk button").forEach((button) => { button.disabled = !chosen; });
+  const all = form.querySelector("[data-all]");
+  all.checked = chosen > 0 && chosen === boxes.length;
+  all.indeterminate = chosen > 0 && chosen < boxes.length;
+}
+
+document.addEventListener("change", (event) => {
+  const form = event.target.closest("[data-bulk]");
+  if (!form) return;
+  if (event.target.matches("[data-all]")) {
+    form.querySelectorAll("input[name=id]").forEach((box) => { box.checked = event.target.checked; });
+  }
+  countChosen(form);
+});
+
+// Keys: j and k move between cards, others press the button of the card that names them.
+const decided = [];
+const cards = () => [...document.querySelectorAll("[data-card]")];
+
+function currentCard() {
+  return document.activeElement.closest?.("[data-card]");
+}
+
+function move(by) {
+  const all = cards();
+  if (!all.length) return;
+  const at = all.indexOf(currentCard());
+  const next = all[Math.min(Math.max(at + by, 0), all.length - 1)];
+  next.focus();
+  next.scrollIntoView({ block: "nearest" });
+}
+
+function press(key) {
+  while (decided.length && !decided.at(-1).isConnected) decided.pop();
+  const card = key === "u" ? decided.at(-1) : currentCard();
+  const target = card?.querySelector(`[data-key="${key}"]`);
+  if (!target) return false;
+  target.click();
+  if (key === "e") target.closest("details").querySelector("textarea").focus();
+  return true;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (event.key === "Escape" && document.activeElement.matches("textarea")) {
+    const card = currentCard();
+    document.activeElement.closest("details").open = false;
+    card?.focus();
+    return;
+  }
+  if (event.target.matches("input, textarea, select")) return;
+  if (event.key === "/" && document.querySelector("[data-focus='/']")) {
+    event.preventDefault();
+    document.querySelector("[data-focus='/']").focus();
+  } else if (event.key === "j" || event.key === "k") {
+    move(event.key === "j" ? 1 : -1);
+  } else if (/^[aerul]$/.test(event.key) && cards().length && press(event.key)) {
+    event.preventDefault();
+  }
+});
+
+// After a decision the next card has the focus, after an undo the card that came back, so that the keys go on there.
+document.body.addEventListener("htmx:load", (event) => {
+  const card = event.detail.elt;
+  if (!card.matches("[data-card]")) return;
+  if (!card.matches(".decided")) {
+    card.focus();
+    return;
+  }
+  decided.push(card);
+  const all = cards();
+  const next = all.slice(all.indexOf(card)).find((other) => !other.matches(".decided"));
+  (next ?? card).focus();
+});
+
+// A request that gets no answer: the page was closed, or the daemon has stopped.
+for (const name of ["htmx:sendError", "htmx:responseError"]) {
+  document.body.addEventListener(name, (event) => {
+    const status = event.detail.xhr?.status;
+    showProblem(status && status !== 403 ? "That did not work. Reload the page." : "This page is closed. Run subconscious ui to open it again.");
+  });
+}
+
+function showProblem(text) {
+  const box = document.createElement("div");
+  box.className = "notice problem";
+  box.textContent = text;
+  document.getElementById("notice").replaceChildren(box);
+}
+
+// News: the first page of the timeline is read again. While a person is in it, it stays as it is.
+function listen(sign) {
+  const news = new EventSource(sign.dataset.live);
+  news.addEventListener("open", () => sign.classList.add("on"));
+  news.addEventListener("error", () => sign.classList.remove("on"));
+  news.addEventListener("changed", () => {
+    const items = document.getElementById("items");
+    if (!items.contains(document.activeElement)) htmx.trigger(items, "news");
+  });
+  news.addEventListener("closed", () => {
+    news.close();
+    sign.classList.remove("on");
+    showProblem("This page is closed. Run subconscious ui to open it again.");
+  });
+}
+
+// Charts of weights over days.
+function drawCurve(box) {
+  if (box.dataset.drawn) return;
+  box.dataset.drawn = "yes";
+  const points = JSON.parse(box.dataset.curve);
+  const below = Number(box.dataset.below);
+  const axis = { stroke: style("--soft"), grid: { stroke: style("--line"), width: 1 }, ticks: { show: false }, font: "12px system-ui" };
+  const days = points.map((point) => point[0]);
+  const weights = points.map((point) => 100 * point[1]);
+  const made = new uPlot({
+    width: box.clientWidth,
+    height: 200,
+    cursor: { show: false },
+    legend: { show: false },
+    scales: { x: { time: false }, y: { range: [0, 105] } },
+    axes: [
+      { ...axis, values: (_, ticks) => ticks.map((day) => (day ? `${day} d` : "now")) },
+      { ...axis, size: 44, values: (_, ticks) => ticks.map((value) => `${value} %`) },
+    ],
+    series: [
+      {},
+      { stroke: style("--accent"), width: 2 },
+      { stroke: style("--bad"), width: 1, dash: [5, 4] },
+    ],
+  }, [days, weights, days.map(() => 100 * below)], box);
+  window.addEventListener("resize", () => made.setSize({ width: box.clientWidth, height: 200 }));
+}
+
+// The graph: a click opens the memory's own graph.
+async function drawGraph(box) {
+  const answer = await fetch(box.dataset.graph);
+  if (!answer.ok) return;
+  const found = await answer.json();
+  const drawing = cytoscape({
+    container: box,
+    elements: {
+      nodes: found.nodes.map((node) => ({ data: node })),
+      edges: found.edges.map((edge) => ({ data: edge })),
+    },
+    userZoomingEnabled: false,
+    boxSelectionEnabled: false,
+    style: [
+      { selector: "node", style: {
+        label: "data(label)", "text-wrap": "wrap", "text-max-width": "130px", "text-valign": "bottom", "text-margin-y": 6,
+        "font-size": 11, "font-family": "system-ui", color: style("--ink"), width: 16, height: 16,
+        "background-color": style("--edge"), "text-background-color": style("--raised"), "text-background-opacity": 0.85, "text-background-padding": 2 } },
+      { selector: "node[?old]", style: { opacity: 0.6, "border-width": 2, "border-style": "dashed", "border-color": style("--edge"), "background-color": style("--raised") } },
+      { selector: "node[?root]", style: { "background-color": style("--accent"), width: 24, height: 24, "font-weight": 600 } },
+      { selector: "edge", style: {
+        label: "data(label)", "font-size": 10, "font-family": "system-ui", color: style("--soft"), width: 1.5, "curve-style": "bezier",
+        "line-color": style("--edge"), "target-arrow-color": style("--edge"), "target-arrow-shape": "triangle", "arrow-scale": 0.9,
+        "text-background-color": style("--raised"), "text-background-opacity": 1, "text-background-padding": 2 } },
+      { selector: "edge[?proposed]", style: { "line-style": "dashed" } },
+    ],
+    layout: {
+      name: "breadthfirst", roots: found.nodes.filter((node) => node.root).map((node) => node.id),
+      animate: false, padding: 24, spacingFactor: 1.1, avoidOverlap: true, nodeDimensionsIncludeLabels: true,
+    },
+  });
+  drawing.on("tap", "node", (event) => { location.href = `${base}graph?id=${encodeURIComponent(event.target.id())}`; });
+  box.dataset.drawn = "yes";
+}
+
+document.body.addEventListener("htmx:load", (event) => {
+  event.detail.elt.querySelectorAll("[data-curve]").forEach(drawCurve);
+});
+document.querySelectorAll("[data-live]").forEach(listen);
+document.querySelectorAll("[data-curve]").forEach(drawCurve);
+document.querySelectorAll("[data-graph]").forEach(drawGraph);
+document.querySelectorAll("[data-bulk]").forEach(countChosen);

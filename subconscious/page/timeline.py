@@ -1,0 +1,92 @@
+"""The timeline: what was remembered, changed, given and used, by day and session."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from subconscious.page.site import is_part, site_of
+from subconscious.page.wording import day
+
+PAGE = 40
+MOST_READ = 5
+"""Pages that are read to fill one that shows only a part."""
+
+UNDOING = ("undo", "undone")
+"""The actions of an undo; its reason names the events that it reverts."""
+
+EVENT = re.compile(r"\bevent (\d+)", re.ASCII)
+
+SHOWN = {"all": "Everything", "remembered": "Remembered", "given": "Given", "changed": "Changed"}
+
+
+async def _timeline(request: Request) -> Response:
+    site = site_of(request)
+    shown = request.query_params.get("show", "all")
+    values = await _page(request, shown if shown in SHOWN else "all")
+    if is_part(request):
+        return site.part("timeline_items.html", **values)
+    return await site.page("timeline.html", **values)
+
+
+async def _page(request: Request, shown: str) -> dict[str, Any]:
+    """Return the items of a page that have a sort, and where the next page begins."""
+    site, items = site_of(request), list[dict[str, Any]]()
+    titles: dict[str, str] = {}
+    start = {name: int(request.query_params[name]) for name in ("event", "surface") if name in request.query_params}
+    first = not start
+    for _ in range(MOST_READ):
+        before = {f"before_{name}": number for name, number in start.items()}
+        found = await site.ask_here("timeline", limit=PAGE, **before)
+        items += [item for item in found["items"] if shown in ("all", _sort(item))]
+        titles |= found["sessions"]
+        start = found["next"]
+        if start is None or len(items) >= PAGE:
+            break
+    undone = undone_changes(items)
+    return {
+        "days": _by_day(items),
+        "undone": undone,
+        "titles": titles,
+        "next": start,
+        "show": shown,
+        "sorts": SHOWN,
+        "first": first,
+    }
+
+
+def undone_changes(items: Sequence[dict[str, Any]]) -> set[int]:
+    """Return the changes that were undone by others of these items, the newest of which comes first."""
+    undone: set[int] = set()
+    for item in items:
+        # An undo that was itself undone has no effect.
+        if item["sort"] != "given" and item["action"] in UNDOING and item["id"] not in undone:
+            undone |= {int(number) for number in EVENT.findall(item["reason"] or "")}
+    return undone
+
+
+def _sort(item: dict[str, Any]) -> str:
+    if item["sort"] == "given":
+        return "given"
+    return "remembered" if (item["subject"], item["action"]) == ("memory", "create") else "changed"
+
+
+def _by_day(items: Sequence[dict[str, Any]]) -> list[tuple[str, list[tuple[str, list[dict[str, Any]]]]]]:
+    """Return items by day, and within a day by session as long as one session goes on."""
+    days = groupby(items, key=lambda item: day(item["at"]))
+    return [
+        (
+            name,
+            [(session or "", list(group)) for session, group in groupby(of_day, key=lambda item: item["session_id"])],
+        )
+        for name, of_day in days
+    ]
+
+
+ROUTES = [Route("/timeline", _timeline)]

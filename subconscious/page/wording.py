@@ -1,0 +1,176 @@
+"""Words for values on the page: times, kinds, who did what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from time import time
+from typing import Any
+
+DAY = 86_400.0
+UNITS = (("year", 365 * DAY), ("month", 30 * DAY), ("day", DAY), ("hour", 3600.0), ("minute", 60.0))
+
+SPEAKERS = {"user": "you", "assistant": "Claude", "teammate": "a teammate", "tool": "a tool"}
+ACTORS = {"user": "you", "assistant": "Claude", "daemon": "Subconscious"}
+
+ACTIONS: Mapping[tuple[str, str], str] = {
+    ("memory", "create"): "Remembered",
+    ("memory", "archive"): "Archived",
+    ("memory", "unarchive"): "Restored",
+    ("memory", "correct"): "Corrected",
+    ("memory", "recur"): "Said again",
+    ("memory", "violated"): "Said again, although a session had it",
+    ("memory", "pin"): "Pinned",
+    ("memory", "unpin"): "Unpinned",
+    ("memory", "vouched"): "Confirmed",
+    ("memory", "unconfirmed"): "Noted, not confirmed yet",
+    ("memory", "undo"): "Undid a change of",
+    ("capture", "create"): "Found, waits for review",
+    ("capture", "approved"): "Approved",
+    ("capture", "edited"): "Approved in other words",
+    ("capture", "rejected"): "Rejected",
+    ("capture", "released"): "Released from quarantine",
+    ("capture", "expired"): "Not decided in time",
+    ("capture", "undone"): "Undid a decision on",
+    ("capture", "displace"): "Left out of a full review",
+    ("link", "link"): "Linked",
+    ("feedback", "feedback"): "Rated",
+    ("settings", "accept"): "Accepted settings",
+    ("store", "purge"): "Purged",
+    ("session", "rollback"): "Rolled back a session",
+}
+
+OCCASIONS = (
+    ("start", "given when it started"),
+    ("prompt", "given with a prompt"),
+    ("file", "given with a file"),
+    ("error", "given after an error"),
+    ("mcp", "looked up by Claude"),
+    ("recall", "looked up by you"),
+    ("why", "looked up by you"),
+)
+
+STATUSES = {
+    "review": "waits for review",
+    "unconfirmed": "not confirmed yet",
+    "quarantined": "in quarantine",
+    "captured": "stored",
+    "approved": "approved",
+    "rejected": "rejected",
+    "discarded": "discarded",
+    "expired": "not decided in time",
+}
+
+
+def action(event: Mapping[str, Any]) -> str:
+    """Return what an event did, such as ``Archived``."""
+    named = (str(event["subject"]), str(event["action"]))
+    plain = f"{named[1]} {'' if named[0] == 'memory' else named[0]}".strip().replace("_", " ")
+    return ACTIONS.get(named, plain.capitalize())
+
+
+def undo_label(event: Mapping[str, Any]) -> str:
+    """Return what the button that undoes an event says: to undo what was remembered is to forget it."""
+    return "Forget" if (event["subject"], event["action"]) == ("memory", "create") else "Undo"
+
+
+def actor(event: Mapping[str, Any]) -> str:
+    """Return who made a change; of what was learned from a session, who said it."""
+    if event["actor"] == "daemon" and event.get("speaker") in SPEAKERS:
+        return f"from what {SPEAKERS[event['speaker']]} said"
+    return f"by {ACTORS.get(event['actor'], event['actor'])}"
+
+
+def speaker(origin: str) -> str:
+    """Return who said something."""
+    return SPEAKERS.get(origin, origin)
+
+
+def occasion(event: str) -> str:
+    """Return on which occasion a session was given something."""
+    return next((words for name, words in OCCASIONS if event.startswith(name)), f"given ({event})")
+
+
+def status(name: str) -> str:
+    """Return the status of a capture."""
+    return STATUSES.get(name, name)
+
+
+def plain(name: str) -> str:
+    """Return a name of the program as words: ``dead_end`` as ``dead end``."""
+    return name.replace("_", " ").lower()
+
+
+def ago(moment: float | None, now: float | None = None) -> str:
+    """Return a time as ``3 days ago``."""
+    if not moment:
+        return "never"
+    passed = (time() if now is None else now) - moment
+    for unit, seconds in UNITS:
+        if passed >= seconds:
+            return f"{counted(int(passed // seconds), unit)} ago"
+    return "just now" if passed >= -60 else f"on {date(moment)}"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: ``1 memory``, ``2 memories``."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def date(moment: float) -> str:
+    """Return a day as ``24 November 2026``, in the local time zone."""
+    at = _local(moment)
+    return f"{at.day} {at:%B %Y}"
+
+
+def day(moment: float) -> str:
+    """Return a day for a heading: ``Today``, ``Yesterday`` or ``Tuesday, 24 November 2026``."""
+    at, now = _local(moment).date(), datetime.now().astimezone().date()
+    name = {0: "Today", 1: "Yesterday"}.get((now - at).days)
+    return name or f"{at:%A}, {date(moment)}"
+
+
+def clock(moment: float) -> str:
+    """Return a time of day as ``14:03``."""
+    return f"{_local(moment):%H:%M}"
+
+
+def stamp(moment: float) -> str:
+    """Return a moment in the form that <time> expects."""
+    return _local(moment).isoformat(timespec="seconds")
+
+
+def in_days(days: int) -> str:
+    """Return when something is due."""
+    return "today" if days <= 0 else f"in {counted(days, 'day')}"
+
+
+def as_json(value: object) -> str:
+    """Return a value as JSON, for an attribute that a script reads."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _local(moment: float) -> datetime:
+    # A clock that was wrong may have left any number.
+    return datetime.fromtimestamp(min(max(moment, 0.0), 32_503_680_000.0)).astimezone()
+
+
+FILTERS = {
+    "action": action,
+    "actor": actor,
+    "ago": ago,
+    "clock": clock,
+    "counted": counted,
+    "date": date,
+    "day": day,
+    "in_days": in_days,
+    "json": as_json,
+    "occasion": occasion,
+    "plain": plain,
+    "speaker": speaker,
+    "stamp": stamp,
+    "status": status,
+    "undo_label": undo_label,
+}
+"""The filters of the templates, by name."""

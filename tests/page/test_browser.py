@@ -1,0 +1,208 @@
+"""The page in a real Chromium: what a person does there, and what nobody else can."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from bench.page_store import ARCHIVED, HOSTILE, POSTGRES, REDIS, SESSIONS, Furnished
+from subconscious.settings.home import Home
+from tests.support import terminal
+from tests.support.browser import AXE
+
+PLACES = {
+    "timeline": "timeline",
+    "memories": "memories",
+    "memory": "memory/{postgres}",
+    "review": "review",
+    "quarantine": "review?tab=quarantine",
+    "sessions": "sessions",
+    "session": f"session/{SESSIONS[2][0]}",
+    "graph": "graph",
+    "graph of a memory": "graph?id={postgres}",
+    "fading": "fading",
+    "health": "health",
+    "nothing found": "memories?q=zzzz",
+}
+
+WAIT_FOR = {"health": ".findings", "fading": ".chart canvas"}
+
+RUN_AXE = """async () => (await axe.run({resultTypes: ['violations']})).violations
+    .map((one) => one.id + ': ' + one.nodes.map((node) => node.html).join(' | ').slice(0, 400))"""
+
+
+def base_of(page: Page) -> str:
+    found = re.match(r"http://127\.0\.0\.1:\d+/[^/]+/", page.url)
+    assert found
+    return found[0]
+
+
+def go(page: Page, place: str, shop: Furnished) -> None:
+    page.goto(base_of(page) + place.format(postgres=shop.postgres, hostile=shop.hostile))
+
+
+def faults(page: Page) -> list[str]:
+    """What axe finds. Its script is run by the tests' protocol, which the page's policy does not concern."""
+    page.evaluate(AXE)
+    return list(page.evaluate(RUN_AXE))
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_every_page_can_be_used_by_everybody(page: Page, shop: Furnished, width: int, scheme: str) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    for name, place in PLACES.items():
+        go(page, place, shop)
+        if name in WAIT_FOR:
+            page.wait_for_selector(WAIT_FOR[name])
+        assert faults(page) == [], name
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+        assert page.title() != "owned"
+
+
+def test_what_a_memory_says_is_never_run(page: Page, shop: Furnished) -> None:
+    for place in ("memories", "memory/{hostile}", "graph?id={hostile}", "fading", "timeline", "memories?q=onerror"):
+        go(page, place, shop)
+        expect(page.get_by_text(HOSTILE).first).to_be_visible()
+        assert page.locator("main script, main img, main iframe").count() == 0
+
+
+def test_search_finds_what_replaced_the_redis_decision(page: Page, shop: Furnished) -> None:
+    go(page, "memories", shop)
+    page.keyboard.press("/")
+    page.keyboard.type("redis", delay=20)
+    page.wait_for_url("**/memories?q=redis**")
+    old = page.locator(".rows li", has_text=REDIS)
+    expect(old.get_by_text("replaced by")).to_be_visible()
+    old.get_by_role("link", name=f"memory {shop.postgres}", exact=True).click()
+    expect(page.get_by_role("heading", name=POSTGRES)).to_be_visible()
+    expect(page.get_by_text("This replaces")).to_be_visible()
+
+
+def test_why_a_session_was_given_a_memory(page: Page, shop: Furnished) -> None:
+    go(page, "sessions", shop)
+    page.get_by_role("link", name=SESSIONS[2][1]).click()
+    given = page.locator("section", has=page.get_by_role("heading", name="What it was given"))
+    expect(given.get_by_text("why: a decision of the last week")).to_be_visible()
+    expect(given.get_by_text("used: it ran `pnpm test`")).to_be_visible()
+
+
+def test_many_are_archived_and_restored_by_one_undo(page: Page, shop: Furnished) -> None:
+    go(page, "memories", shop)
+    expect(page.get_by_role("button", name="Archive")).to_be_disabled()
+    for words in (REDIS, POSTGRES):
+        page.locator(".rows li", has_text=words).get_by_role("checkbox").check()
+    expect(page.get_by_text("2 selected")).to_be_visible()
+    page.get_by_role("button", name="Archive").click()
+    expect(page.get_by_role("status")).to_contain_text("2 memories archived.")
+    expect(page.get_by_text(REDIS)).to_have_count(0)
+    page.get_by_role("status").get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status")).to_contain_text("Undone: 2 changes.")
+    expect(page.get_by_text(REDIS)).to_be_visible()
+
+
+def test_an_archived_memory_is_restored_from_the_timeline(page: Page, served: Home, shop: Furnished) -> None:
+    page.get_by_role("link", name="Changed").click()
+    page.locator(".events li", has_text="Archived").get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status")).to_contain_text(f'Undone: archived "{ARCHIVED}"')
+    undone = page.locator(".events li", has_text="Archived")
+    expect(undone.get_by_text("undone")).to_be_visible()
+    expect(undone.get_by_role("button", name="Undo")).to_have_count(0)
+    assert terminal.call(served, "show", id=shop.archived)["memory"]["archived_at"] is None
+
+
+def test_a_memory_gets_other_words(page: Page, shop: Furnished) -> None:
+    go(page, "memory/{postgres}", shop)
+    page.locator("summary", has_text="Edit").click()
+    page.get_by_label("What it should say").fill("Sessions live in Postgres.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="Sessions live in Postgres.")).to_be_visible()
+    expect(page.get_by_role("status")).to_contain_text("The new words are stored")
+
+
+def test_the_review_is_done_with_keys(page: Page, served: Home, shop: Furnished) -> None:
+    go(page, "review", shop)
+    cards = page.locator(".card")
+    page.keyboard.press("j")
+    expect(cards.nth(0)).to_be_focused()
+    page.keyboard.press("a")
+    expect(page.locator(".decided")).to_contain_text("Approved")
+    expect(cards.nth(1)).to_be_focused()
+    page.keyboard.press("k")
+    expect(cards.nth(0)).to_be_focused()
+    page.keyboard.press("u")
+    expect(page.locator(".decided")).to_have_count(0)
+    expect(cards.nth(0)).to_be_focused()
+    page.keyboard.press("e")
+    page.get_by_label("What it should say").first.fill("No deploys on Fridays.")
+    page.get_by_role("button", name="Approve in these words").first.click()
+    expect(page.locator(".decided")).to_contain_text("No deploys on Fridays.")
+    expect(cards.nth(1)).to_be_focused()
+    page.keyboard.press("r")
+    expect(page.locator(".decided")).to_have_count(2)
+    captures = terminal.call(served, "captures", cwd=str(shop.root), status="approved")["captures"]
+    assert [capture["id"] for capture in captures] == [shop.waiting]
+
+
+def test_the_timeline_is_live(page: Page, served: Home, shop: Furnished) -> None:
+    expect(page.locator("#live.on")).to_be_visible()
+    terminal.call(served, "remember", text="The logo is blue.", cwd=str(shop.root))
+    expect(page.get_by_text("The logo is blue.")).to_be_visible()
+
+
+def test_it_can_be_closed(page: Page, served: Home, shop: Furnished) -> None:
+    page.get_by_role("button", name="Close it now").click()
+    expect(page.get_by_role("heading", name="The page is closed")).to_be_visible()
+
+
+@contextmanager
+def attacker(script: str) -> Iterator[str]:
+    """Another web server of this machine, with a page that runs a script."""
+
+    class Attack(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            cookies.append(self.headers.get("Cookie", ""))
+            body = f"<!doctype html><title>x</title><script>{script}</script>".encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    cookies: list[str] = []
+    with HTTPServer(("127.0.0.1", 0), Attack) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+            thread.join()
+    assert set(cookies) <= {""}, "the browser sent our cookie to another server"
+
+
+def test_a_page_of_another_server_changes_and_reads_nothing(page: Page, served: Home, shop: Furnished) -> None:
+    """Even if it knows the secret path: it is of the same site, so the browser sends the cookie along."""
+    base = base_of(page)
+    script = f"""
+        window.read = fetch("{base}memories", {{credentials: "include"}}).then(() => "read", () => "refused");
+        window.sent = fetch("{base}memories/change", {{method: "POST", credentials: "include", mode: "no-cors",
+            headers: {{"Content-Type": "application/x-www-form-urlencoded"}},
+            body: "do=archive&id={shop.postgres}"}}).then(() => "sent", () => "unread");
+    """
+    other = page.context.new_page()
+    with attacker(script) as url:
+        other.goto(url)
+        assert other.evaluate("window.read") == "refused"
+        assert other.evaluate("window.sent") == "unread"
+        other.evaluate(f"window.frame = document.createElement('iframe'); frame.src = '{base}memories'")
+        other.close()
+    assert terminal.call(served, "show", id=shop.postgres)["memory"]["archived_at"] is None
