@@ -1,0 +1,85 @@
+"""Confirms and retires unconfirmed memories."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+import aiosqlite
+
+from subconscious.domain.model import Candidate, Memory
+from subconscious.poisoning.context import contradicts
+from subconscious.store import decisions, memories, unconfirmed
+from subconscious.store.connect import Database
+from subconscious.wire.captures import Capture
+
+MISSES = 3
+"""Sessions that may be given an unconfirmed memory without using it before it is retired."""
+
+COMPARED = 200
+"""Latest unconfirmed memories of a project that are compared with a new statement."""
+
+SEEN_AGAIN = "another session found the same by itself"
+USED = "a session was given it and used it"
+IN_VAIN = f"given to {MISSES} sessions in vain"
+CONTRADICTED = "a later statement contradicts it"
+
+
+async def contradicted(database: Database, said: Iterable[Candidate], project_id: str) -> list[int]:
+    """Return the unconfirmed memories that new statements contradict. Slow: do it before the transaction."""
+    new = list(said)
+    known = await unconfirmed.of_project(database, project_id, COMPARED) if new else []
+    return await asyncio.to_thread(_contradicted, new, known) if known else []
+
+
+def _contradicted(said: Sequence[Candidate], known: Sequence[Memory]) -> list[int]:
+    return [one.id for one in known if any(contradicts(new.content, one.content) for new in said)]
+
+
+async def retire(tx: aiosqlite.Connection, memory_ids: Iterable[int], reason: str, actor: str = "daemon") -> list[int]:
+    """Retire the unconfirmed ones among some memories, and return them."""
+    retired = []
+    for memory_id in memory_ids:
+        if (capture := await unconfirmed.capture_of(tx, memory_id)) is not None:
+            await unconfirmed.retire(tx, capture, reason, actor)
+            retired.append(memory_id)
+    return retired
+
+
+async def approve(tx: aiosqlite.Connection, memory_ids: Iterable[int], reason: str) -> None:
+    """Approve the unconfirmed ones among memories that a person restores."""
+    for memory_id in memory_ids:
+        if (capture := await unconfirmed.capture_of(tx, memory_id)) is not None:
+            await decisions.decide(tx, capture, "approved", "user", reason, memory_id=memory_id)
+
+
+async def seen_again(tx: aiosqlite.Connection, capture: Capture, candidate: Candidate, session_id: str) -> int:
+    """Confirm a memory that another session found again; return it with its recurrence counted."""
+    memory = await confirm(tx, capture, SEEN_AGAIN)
+    await memories.restate(tx, memory, candidate.time, session_id, candidate.origin)
+    return memory.id
+
+
+async def conclude(tx: aiosqlite.Connection, memory_id: int) -> int | None:
+    """Confirm or retire an unconfirmed memory by its use in sessions; return it if it is confirmed.
+
+    Contradictions were found before, when the session was read to its end.
+    """
+    capture = await unconfirmed.capture_of(tx, memory_id)
+    if capture is None:
+        return None
+    found = await unconfirmed.outcomes(tx, memory_id)
+    if found.used:
+        return (await confirm(tx, capture, USED)).id
+    if found.missed >= MISSES:
+        await unconfirmed.retire(tx, capture, IN_VAIN)
+    return None
+
+
+async def confirm(tx: aiosqlite.Connection, capture: Capture, reason: str) -> Memory:
+    """Activate an unconfirmed memory and its vector; the index is updated after the commit."""
+    from subconscious.store import vectors  # brings numpy: a tenth of a second that no start should wait for
+
+    memory = await unconfirmed.confirm(tx, capture, reason)
+    await vectors.activate(tx, [memory.id], True)
+    return memory

@@ -1,0 +1,143 @@
+"""Finds sentences that end an earlier statement: "scrap that", "we moved off X", "the freeze is over".
+
+Only typed text is read. `supersession/retirement.py` finds the memory that an ending means. Questions, conditions, plans
+and tasks end nothing: a memory that is retired wrongly is worse than one that stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from subconscious.supersession.ending_patterns import PATTERNS, End
+from subconscious.text.sentences import sentences
+
+LONGEST = 240
+"""Characters of the longest sentence that can end something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A sentence that ends something; ``start`` is its position in the text.
+
+    ``topic`` names what ends, "" for the last statement. ``sure``: the words fit no task or other reading. ``alone``: the
+    sentence says nothing else.
+    """
+
+    end: End
+    topic: str
+    evidence: str
+    start: int
+    sure: bool = True
+    alone: bool = True
+
+
+def endings(text: str) -> list[Ending]:
+    """Return the endings in a typed text, at most one for each sentence."""
+    found = []
+    place = 0
+    for sentence in sentences(text):
+        place = max(place, text.find(sentence, place))
+        ending = _ending(sentence, place) if len(sentence) <= LONGEST else None
+        if ending is not None:
+            found.append(ending)
+    return found
+
+
+def _ending(sentence: str, start: int) -> Ending | None:
+    plain = _LEAD.sub("", spelled(sentence.replace("\u2019", "'"))).strip()
+    if not plain or _OPEN.search(plain) or _OF_CODE.search(plain):
+        return None
+    for end, pattern, sure in PATTERNS:
+        match = pattern.search(plain)
+        if match is None or _BEFORE.search(plain[: match.start()]):
+            continue
+        if end is End.LEFT and _SCHEDULED.search(plain):
+            continue
+        if end is not End.OVER or not _NOT_YET.search(match[0]):
+            topic = _topic(plain, match, end)
+            alone = end in (End.LAST, End.NAMED, End.LEFT) and not plain[match.end() :].strip(" .,!;-")
+            return Ending(end, topic, sentence, start, sure, alone) if topic or end is End.LAST else None
+    return None
+
+
+def _topic(plain: str, match: re.Match[str], end: End) -> str:
+    """Return the words that name what ends: the groups of the pattern, or the sentence without the cue."""
+    groups = [one for one in match.groups() if one]
+    if end is End.LAST:
+        return ""
+    if end is End.DENIED and not groups:
+        return f"{plain[: match.start()]} {plain[match.end() :]}".strip(" .,!;")
+    return _CLAUSE.split(" ".join(groups))[0].strip(" .,!;:")
+
+
+_CLAUSE = re.compile(
+    r"[,;:!]\s|\s[-\u2013\u2014]\s|\.(?:\s|$)|\s(?:and|but|so|just|we|use|because|since|now|please|bitte|und|aber)\s",
+    re.IGNORECASE,
+)
+"""Words and signs that end a topic."""
+
+
+def spelled(sentence: str) -> str:
+    """Return a sentence with common typing errors in cue words corrected: "forgte waht i said", "dont need"."""
+    corrected = _WORD.sub(lambda found: _SLIPS.get(found[0].lower(), found[0]), sentence)
+    return _WITHOUT_APOSTROPHE.sub(r"\1n't", corrected)
+
+
+def _slips(word: str) -> Iterator[str]:
+    """Yield a word with two letters swapped, or with an inner letter missing or doubled."""
+    for at in range(1, len(word) - 1):
+        yield word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        yield word[: at + 1] + word[at:]
+    yield from (word[:at] + word[at + 1 :] for at in range(1, len(word) - 1) if len(word) > 5)
+
+
+_WORD = re.compile(r"[A-Za-z]{3,}")
+_WITHOUT_APOSTROPHE = re.compile(
+    r"\b(do|does|did|is|are|was|were|have|has|need|should|would|could|ca)nt\b", re.IGNORECASE
+)
+_MEANT = "forget scrap scratch never mind what said about anymore longer decision actually again instead rule".split()
+_REAL = frozenset("forge forgot forged scrape wat sad rue mid ruel agin".split()) - {"ruel", "agin"}
+_SLIPS = {slip: word for word in _MEANT for slip in _slips(word) if slip not in _REAL and slip not in _MEANT}
+
+_LEAD = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|so|and|also|but|well|yes|yeah|oh|hm+|uh+|um+|please|btw|fyi|wait|sorry|hey|right|good news|"
+    r"great|ah|ach|also|bitte|por favor|s'il te pla[iî]t|ok)\b[\s,:.!-]*)+",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(
+    r"\?\W*$|^(?:should|could|can|shall|would|do|does|did|is|are|was|were|what|why|how|who|which|where|when|if|maybe|"
+    r"perhaps|suppose|imagine|let's discuss|wonder\w*|i wonder|not sure|once|until|unless|after|before|as soon as|"
+    r"sollte\w*|soll|wenn|falls|vielleicht|si|quand|peut-[eê]tre|cuando|quiz[aá]s?|tal vez|se|quando|talvez)\b"
+    r"|\b(?:maybe|perhaps|not sure|vielleicht|peut-[eê]tre|quiz[aá]s|talvez|just this once|this time|for now|"
+    r"i think we should|we should|we could|we might|might|would|plan to|planning to|going to|want to|wants? us to|"
+    r"about to|will|someday|eventually|thinking (?:of|about)|not yet)\b",
+    re.IGNORECASE,
+)
+"""Questions, conditions, wishes and single exceptions, by which nothing has ended."""
+
+_OF_CODE = re.compile(
+    r"\b(?:(?:es)?lint(?:er)?|ruff|mypy|css|firewall|iptables|iam|nginx|ingress|security group|make(?:file)?|robots|"
+    r"prettier|alert(?:ing)?|routing|redirect|rewrite|ci|cron|s3|lifecycle)[ -]rules?\b|\brules? (?:from|in) [`\w./-]*"
+    r"[./`]",
+    re.IGNORECASE,
+)
+"""Rules in files, such as lint rules; dropping one is a task."""
+
+_BEFORE = re.compile(
+    r"\b(?:if|when|once|until|unless|after|before|as soon as|whether|because|since|don't|do not|never|not|said|says|"
+    r"asked|wenn|nicht|si|quand|cuando|quando)\b[^,;.]*$",
+    re.IGNORECASE,
+)
+"""Words that turn what follows into a condition, a report or its negation."""
+
+_SCHEDULED = re.compile(
+    r"\b(?:is|are|gets?|ist|sind|werden|wird|est|sont|está|están|são) (?:deleted|removed|shut ?down|switched off|turned off|"
+    r"entfernt|gelöscht|abgeschaltet|supprimée?s?|eliminad[oa]s?|removid[oa]s?) (?:(?:after|every|each|when\w*|if|unless|once|"
+    r"daily|nightly|weekly|monthly|hourly|nach|jede\w*|wenn|après|chaque|si|después|cada|cuando|depois|quando)\b|in \d)",
+    re.IGNORECASE,
+)
+"""Recurring actions, which end nothing: "files are deleted after a week"."""
+
+_NOT_YET = re.compile(r"\b(?:not|never|almost|nearly|half|nicht|kein\w*|pas|todavía|ainda)\b|n't\b", re.IGNORECASE)

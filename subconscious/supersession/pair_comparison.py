@@ -1,0 +1,200 @@
+"""Compares the words of two statements, without the encoder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from subconscious.supersession.ended import is_for_a_time, keys
+from subconscious.supersession.pair_wording import (
+    STILL,
+    amounts_contradict,
+    are_on_other_days,
+    denies,
+    ends,
+    is_negated,
+    leaves_what_is_forbidden,
+    name_one_of_several,
+    names_contradict,
+)
+from subconscious.text.claims import indicates_change, replaces
+from subconscious.text.parallel import are_counted_apart, are_lettered_apart, are_parallel
+from subconscious.text.same_statement import begin_differently, differences, same_statement
+from subconscious.text.statement import Statement, parse
+
+SAME, SAME_WORDS, SAME_SURE = 0.6, 0.3, 2.0
+"""Least scores of a paraphrase: in other words, in the same words only, or if most words agree and one, their order or a
+negation does not. Chosen on pairs that no model was trained on, like the next two."""
+
+READ_SURE, SAME_READ = 2.0, 0.2
+"""An encoder score that is certain, and the lower total score that suffices with it."""
+
+REPLACES, ENDS = 0.6, 0.3
+"""Least scores for replacing an earlier statement, and for ending a temporary one."""
+
+MOST_SHARED, SHARE = 5, 0.8
+"""Number and share of common words above which the encoder hardly notices the other words."""
+
+MOST_SHARED_IF_EXCHANGED = 3
+"""Common words up to which an exchanged word may be a synonym; among more, the encoder overlooks it."""
+
+COPY = 0.82
+"""Cosine from which statements with mostly the same words are near copies, in which the encoder may miss the word that differs."""
+
+FEWEST = 2
+"""Common words from which one exchanged word gives two statements different meanings."""
+
+DIFFERENCES = (
+    *("number", "negation", "name", "opposite", "direction", "modality", "scope", "time"),
+    *("environment", "place", "system", "unit"),
+)
+ELSEWHERE = frozenset(("environment", "place", "system"))
+"""Differences that make two statements be about different things."""
+
+VETOES = ELSEWHERE | {"opposite", "unit"}
+"""Differences that rule out a paraphrase, as contradicting amounts and names do."""
+
+COPIED_APART = VETOES | {"number", "name"}
+"""Differences that rule out a paraphrase among near copies."""
+
+ALIKE = 2 / 3
+"""Share of common words from which a negation in only one statement rules out a paraphrase.
+
+With fewer common words, one may name what is forbidden and the other what is done instead.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The comparison of the words of two statements."""
+
+    numbers: list[float]
+    """Features for the model, beside the encoder's scores."""
+    differences: frozenset[str]
+    shared: int
+    share: float
+    exchanged: bool
+    """Whether exactly one word of each is missing in the other."""
+    adds: bool
+    """Whether one has words that the other lacks."""
+    turned: bool
+    """Whether their words are in another order, or they differ in modality ("may", "must")."""
+    contradicts: bool
+    """Whether their amounts or names contradict each other."""
+    copies: bool
+    """Whether they are near copies."""
+    denies: bool
+    """Whether only one of them forbids or denies something."""
+    negated: bool = False
+    """Whether one is the negation of the other."""
+    parallel: bool = False
+    """Whether they have the same shape but differ in both subject and predicate."""
+    counted: bool = False
+    """Whether their subjects differ in a number or a day: "step 3", "ticket #12"."""
+    persists: bool = False
+    """Whether the new one says that something is still true, or gives up what the earlier one forbids."""
+    ends: bool = False
+    """Whether only the new one takes something back."""
+    listed: bool = False
+    """Whether both can be true as entries of a list, and the new one reports no change."""
+    passing: bool = False
+    """Whether the earlier one is temporary, so that its end is expected."""
+
+    def may_be_same(self) -> bool:
+        """Whether their words do not rule out a paraphrase."""
+        if self.negated or self.counted or self.contradicts or self.ends:
+            return False
+        if self.exchanged and (self.copies or self.shared > MOST_SHARED_IF_EXCHANGED):
+            return False
+        if self.denies and self.share >= ALIKE:
+            return False
+        return not self.differences & (COPIED_APART if self.copies else VETOES)
+
+    def may_replace(self) -> bool:
+        """Whether their words do not rule out that the new one replaces the earlier one."""
+        return not (self.persists or self.counted or self.listed or self.differences & ELSEWHERE)
+
+    def replacing_bar(self) -> float:
+        """Return the least score for a replacement."""
+        return ENDS if self.passing else REPLACES
+
+    def bar(self, encoded: float = 0.0) -> float:
+        """Return the least score for a paraphrase; ``encoded`` is the encoder's own score."""
+        apart = bool(self.differences or self.turned or self.adds)
+        if self.exchanged or self.shared > MOST_SHARED or (apart and self.copies):
+            return SAME_SURE
+        if self.adds and self.share == 1:
+            return SAME_SURE  # the added word may change the meaning: "branches", "branch names"
+        if apart and self.share >= ALIKE and "direction" in self.differences:
+            return SAME_SURE
+        usual = SAME if apart or self.share < SHARE else SAME_WORDS
+        return min(usual, SAME_READ) if encoded >= READ_SURE else usual
+
+
+def compared(new: str, old: str, cosine: float) -> Compared:
+    """Compare the words of two statements; ``cosine`` is that of their vectors."""
+    apart, one, other = differences(new, old), parse(new), parse(old)
+    shared = len(one.keys & other.keys)
+    share = shared / max(1, min(len(one.keys), len(other.keys)))
+    rules = (same_statement(new, old, cosine), replaces(new, old), indicates_change(new))
+    numbers = [
+        cosine,
+        *(float(sort in apart) for sort in DIFFERENCES),
+        float(len(apart)),
+        *map(float, rules),
+        *_overlap(one, other),
+        share,
+        *_named(new, old),
+        *_numbers(one, other),
+        float(new.endswith("?")),
+        len(new) / 100,
+        len(old) / 100,
+    ]
+    lacking = len(one.heavy - other.keys), len(other.heavy - one.keys)
+    flags = {
+        "exchanged": shared >= FEWEST and lacking == (1, 1),
+        "adds": any(lacking),
+        "turned": begin_differently(one, other) or _modality(one) != _modality(other),
+        "contradicts": amounts_contradict(new, old) or names_contradict(one, other),
+        "copies": share >= SHARE and cosine >= COPY,
+        "denies": denies(new, old) != denies(old, new),
+        "negated": is_negated(new, old),
+        "parallel": are_parallel(new, old),
+    }
+    numbers += map(float, flags.values())
+    states = {
+        "counted": are_counted_apart(new, old) or are_lettered_apart(new, old) or are_on_other_days(new, old),
+        "persists": bool(STILL.search(new) and not STILL.search(old)) or leaves_what_is_forbidden(new, old),
+        "ends": ends(new) and not ends(old),
+        "passing": is_for_a_time(old),
+        "listed": not indicates_change(new)
+        and (flags["parallel"] or (flags["exchanged"] and name_one_of_several(new, old))),
+    }
+    return Compared(numbers, apart, shared, share, **flags, **states)
+
+
+def _modality(side: Statement) -> set[tuple[str, str]]:
+    return {mark for mark in side.marks if mark[0] == "modality"}
+
+
+def _overlap(one: Statement, other: Statement) -> list[float]:
+    shared, mine, its = len(one.keys & other.keys), len(one.keys), len(other.keys)
+    return [
+        shared / max(1, mine),
+        shared / max(1, its),
+        (mine - shared) / 5,
+        (its - shared) / 5,
+        mine / 8,
+        its / 8,
+    ]
+
+
+def _named(new: str, old: str) -> list[float]:
+    """Return the shares of common words among those that name something."""
+    mine, its = keys(new), keys(old)
+    shared = len(mine & its)
+    return [shared / max(1, len(mine)), shared / max(1, len(its)), float(not shared)]
+
+
+def _numbers(one: Statement, other: Statement) -> list[float]:
+    found = (one.numbers & other.numbers, one.numbers, other.numbers, one.numbers == other.numbers)
+    return [float(bool(some)) for some in found]

@@ -1,0 +1,157 @@
+"""Decides whether a statement repeats an earlier one, replaces it, or does neither.
+
+The upper half of the local embedder, fine-tuned for this purpose, reads both statements together
+(``bench/relation_train.py``). Small models combine its two scores with the comparison of the words. Words overrule the
+scores: a difference in a number, a name or a place rules out a paraphrase, and so does one exchanged word among many
+that agree, which the encoder hardly notices.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from importlib.resources import as_file, files
+from typing import TYPE_CHECKING, Any
+
+from subconscious.domain.errors import EmbedderError
+from subconscious.domain.model import Relation
+from subconscious.supersession.pair_comparison import Compared, compared
+from subconscious.text.rewrites import without_reminder
+from subconscious.text.words import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy
+
+    from subconscious.embeddings.local import LocalEmbedder
+
+LETTERS = 300
+"""Characters of a statement that are compared."""
+
+IN_DOUBT = 0.3
+"""Least score for asking the user whether a statement replaces an earlier one."""
+
+FIRST_SIGN = 0x2E80
+"""Where the scripts of East Asia begin."""
+
+
+def relations(new: str, olds: Sequence[str], embedder: LocalEmbedder) -> list[Relation]:
+    """Return the relation of a statement to each of some earlier ones. CPU-bound: run it in a thread.
+
+    Raises EmbedderError if the model is missing.
+    """
+    new = without_reminder(new)[:LETTERS]
+    mine = embedder.embed([plain(new)])[0]
+    return [_relation(new, without_reminder(old)[:LETTERS], mine, embedder) for old in olds]
+
+
+def is_readable(text: str) -> bool:
+    """Whether the models can read a text; the encoder knows little more than single signs of Chinese and Japanese."""
+    return not any(ord(letter) >= FIRST_SIGN for letter in text)
+
+
+def _relation(new: str, old: str, mine: numpy.ndarray, embedder: LocalEmbedder) -> Relation:
+    if not (is_readable(new) and is_readable(old)):
+        return Relation.NEITHER
+    cosine = float(mine @ embedder.embed([plain(old)])[0])
+    seen = compared(new, old, cosine)
+    forward = read(embedder.middle(plain(new), plain(old)))
+    # Only a paraphrase is symmetric, so the second reading is skipped if the words rule one out.
+    backward = read(embedder.middle(plain(old), plain(new))) if seen.may_be_same() else None
+    encoded = both_ways(forward, backward)
+    return decided(seen, *scores(seen, encoded), encoded[0])
+
+
+def both_ways(forward: Sequence[float], backward: Sequence[float] | None) -> list[float]:
+    """Return the encoder's two scores of a pair; that of a paraphrase is the mean of both directions if both were read."""
+    return [(forward[0] + backward[0]) / 2 if backward else forward[0], forward[1]]
+
+
+def decided(seen: Compared, same: float, replacing: float, encoded: float = 0.0) -> Relation:
+    """Return the relation that the scores give, if the words do not rule it out.
+
+    ``encoded`` is the encoder's own score of a paraphrase.
+    """
+    if same >= seen.bar(encoded) and same >= replacing and seen.may_be_same():
+        return Relation.SAME
+    if replacing >= seen.replacing_bar() and replacing > same and seen.may_replace():
+        return Relation.REPLACES
+    if replacing >= IN_DOUBT and replacing > same and seen.may_replace():
+        return Relation.MAY_REPLACE
+    return Relation.NEITHER
+
+
+def scores(seen: Compared, encoded: Sequence[float]) -> tuple[float, float]:
+    """Return the logits of a paraphrase and of a replacement."""
+    import numpy  # a tenth of a second that the daemon's start should not wait for
+
+    found = numpy.array(features(seen, encoded), numpy.float32)
+    return boosted(_trees("same"), found), replacing(_weights()["linear"], _trees("replaces"), found)
+
+
+def replacing(linear: numpy.ndarray, trees: Mapping[str, numpy.ndarray], found: numpy.ndarray) -> float:
+    """Return the mean of a linear model and boosted trees for a replacement.
+
+    The linear model finds more replacements, and the trees have fewer false ones.
+    """
+    return (float(found @ linear[:-1] + linear[-1]) + boosted(trees, found)) / 2
+
+
+def boosted(trees: Mapping[str, numpy.ndarray], found: numpy.ndarray) -> float:
+    """Return the sum of decision trees of one depth.
+
+    A row of ``feature`` and ``threshold`` holds the inner nodes of one tree level by level; a row of ``leaves`` holds its
+    values.
+    """
+    import numpy
+
+    rows = numpy.arange(len(trees["feature"]))
+    place = numpy.zeros(len(rows), int)
+    inner = trees["feature"].shape[1]
+    while place.size and place[0] < inner:
+        right = found[trees["feature"][rows, place]] > trees["threshold"][rows, place]
+        place = 2 * place + 1 + right
+    return float(trees["leaves"][rows, place - inner].sum() + trees["start"][0])
+
+
+def features(seen: Compared, encoded: Sequence[float]) -> list[float]:
+    """Return the features: the encoder's scores, the same as probabilities, and the comparison of the words."""
+    return [*encoded, *(1 / (1 + math.exp(-score)) for score in encoded), *seen.numbers]
+
+
+def read(middle: numpy.ndarray) -> list[float]:
+    """Return the two scores of the fine-tuned upper layers for a pair's middle layer."""
+    found: list[float] = _upper().run(None, {"middle": middle[None]})[0][0].tolist()
+    return found
+
+
+@cache
+def _weights() -> dict[str, numpy.ndarray]:
+    import numpy
+
+    with files("subconscious.supersession").joinpath("relation.npz").open("rb") as file, numpy.load(file) as table:
+        return dict(table)
+
+
+@cache
+def _trees(name: str) -> dict[str, numpy.ndarray]:
+    return {key.removeprefix(f"{name}_"): part for key, part in _weights().items() if key.startswith(f"{name}_")}
+
+
+@cache
+def _upper() -> Any:
+    from subconscious.embeddings.local import open_session
+
+    try:
+        with as_file(files("subconscious.supersession").joinpath("relation.onnx")) as path:
+            return open_session(path)
+    except Exception as error:  # a missing file, a broken one, the runtime's own types: rules go on alone
+        raise EmbedderError(f"the model of relations can't be loaded: {error}", "install Subconscious anew") from error
+
+
+def clear() -> None:
+    """Unload the models, after their files were replaced or to free memory."""
+    _weights.cache_clear()
+    _trees.cache_clear()
+    _upper.cache_clear()

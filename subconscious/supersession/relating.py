@@ -1,0 +1,148 @@
+"""Finds stored statements that a typed one repeats or replaces, by the pair model (``supersession/pair_model.py``).
+
+Only the few nearest are compared, of the same project and of all projects; none without a local embedder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from subconscious.domain.model import Candidate, Memory, Origin, Relation, Scope
+from subconscious.recall.recall_context import RecallContext
+from subconscious.store import full_text, memories
+from subconscious.store.review_queue import Waiting
+from subconscious.supersession import succession
+from subconscious.text.sentences import sentences
+
+NEAREST = 4
+"""Memories, and waiting captures, with which a statement is compared."""
+
+LOOKED_AT = 12
+"""Nearest memories among which valid statements of a person are sought."""
+
+FAR = 0.25
+"""Cosine below which two statements are not compared."""
+
+OF_ONE_SUBJECT = 0.5
+"""Least cosine for asking the user whether one of two statements replaces the other."""
+
+FEWEST_WORDS = 3
+"""Words from which a statement is compared without the question that it answers."""
+
+LONGEST_MESSAGE = 300
+"""Characters of a message up to which it is compared as a whole: the pair model reads no more."""
+
+_OCCASION = re.compile(r" \((?:asked|replying to|plan): .*\)\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """The memory and the capture that a statement repeats, and those that it replaces.
+
+    ``in_doubt`` is a memory that it may replace: the user is asked.
+    """
+
+    memory: tuple[int, float] | None = None
+    replaced: int | None = None
+    capture: int | None = None
+    replaced_capture: int | None = None
+    in_doubt: int | None = None
+
+
+async def related(
+    ctx: RecallContext, candidate: Candidate, project_id: str, queue: Sequence[Waiting], message: str = ""
+) -> Related:
+    """Return what a typed statement repeats or replaces among the nearest memories and captures.
+
+    ``message`` is the whole message that contains the statement.
+    """
+    if candidate.origin is not Origin.USER:
+        return Related()
+    near = await _near(ctx, candidate, project_id)
+    waits = await _near_waiting(ctx, candidate, queue)
+    known = await ctx.relate(bare(candidate.content), [bare(memory.content) for memory, _ in near])
+    known = await _in_message(ctx, candidate, message, [memory for memory, _ in near], known)
+    queued = await ctx.relate(bare(candidate.content), [bare(capture.content) for capture in waits])
+    same = [
+        (memory.id, cosine)
+        for (memory, cosine), found in zip(near, known, strict=False)
+        if found is Relation.SAME and memory.scope is candidate.scope
+    ]
+    replaced = [memory.id for (memory, _), found in zip(near, known, strict=False) if found is Relation.REPLACES]
+    in_doubt = [
+        memory.id
+        for (memory, cosine), found in zip(near, known, strict=False)
+        if found is Relation.MAY_REPLACE and cosine >= OF_ONE_SUBJECT
+    ]
+    return Related(
+        next(iter(same), None),
+        None if same or not ctx.settings.links else next(iter(replaced), None),
+        _first(waits, queued, Relation.SAME),
+        None if same else _first(waits, queued, Relation.REPLACES),
+        None if same or replaced or not ctx.settings.links else next(iter(in_doubt), None),
+    )
+
+
+async def _in_message(
+    ctx: RecallContext, candidate: Candidate, message: str, near: Sequence[Memory], known: Sequence[Relation]
+) -> list[Relation]:
+    """Return the relations with the doubtful replacements that the whole message makes certain.
+
+    The sentence beside a statement often says what has changed ("we sold the old servers. uploads go to the cloud").
+    """
+    doubtful = [place for place, found in enumerate(known) if found is Relation.MAY_REPLACE]
+    settled = list(known)
+    if not doubtful or not _adds_a_sentence(message, candidate):
+        return settled
+    whole = await ctx.relate(message, [bare(near[place].content) for place in doubtful])
+    for place, found in zip(doubtful, whole, strict=False):
+        settled[place] = found if found is Relation.REPLACES else settled[place]
+    return settled
+
+
+def _adds_a_sentence(message: str, candidate: Candidate) -> bool:
+    """Whether a short message says more than the statement that was taken from it."""
+    return len(message) <= LONGEST_MESSAGE and _count(message) > _count(candidate.evidence.quote)
+
+
+def _count(text: str) -> int:
+    return sum(1 for _ in sentences(text))
+
+
+def _first(waits: Sequence[Waiting], found: Sequence[Relation], wanted: Relation) -> int | None:
+    return next((one.id for one, relation in zip(waits, found, strict=False) if relation is wanted), None)
+
+
+def bare(content: str) -> str:
+    """Return a statement without the question, proposal or plan that it answers, unless it says too little alone."""
+    alone = _OCCASION.sub("", content)
+    return alone if len(alone.split()) >= FEWEST_WORDS or not alone.isascii() else content
+
+
+async def _near(ctx: RecallContext, candidate: Candidate, project_id: str) -> list[tuple[Memory, float]]:
+    """Return the nearest valid memories that a person typed, with their cosines."""
+    places = (project_id, full_text.USER_WIDE) if candidate.scope is Scope.PROJECT else (full_text.USER_WIDE,)
+    vector = await ctx.embed_now(bare(candidate.content)) if ctx.index is not None else None
+    if vector is None or ctx.index is None:
+        return []
+    near = {one: cosine for one, cosine in await ctx.index.search(places, vector, LOOKED_AT) if cosine >= FAR}
+    known = await memories.get_many(ctx.database, list(near))
+    typed = [one for one in known.values() if one.origin is Origin.USER and one.kind != "meta"]
+    held = await succession.still_in_force(ctx.database, typed, project_id)
+    ranked = sorted(held, key=lambda memory: -near[memory.id])
+    return [(memory, near[memory.id]) for memory in ranked[:NEAREST]]
+
+
+async def _near_waiting(ctx: RecallContext, candidate: Candidate, queue: Sequence[Waiting]) -> list[Waiting]:
+    """Return the nearest of the latest waiting captures."""
+    latest = [one for one in queue if one.scope == candidate.scope][:LOOKED_AT]
+    mine = await ctx.embed_now(bare(candidate.content)) if latest else None
+    if mine is None:
+        return []
+    weighed = []
+    for place, one in enumerate(latest):
+        vector = await ctx.embed_now(bare(one.content))
+        weighed += [(-float(mine @ vector), place)] if vector is not None else []
+    return [latest[place] for cosine, place in sorted(weighed)[:NEAREST] if -cosine >= FAR]

@@ -1,0 +1,356 @@
+"""Retires what typed sentences end (`supersession/endings.py`): memories, waiting captures, earlier statements.
+
+The search runs before the transaction that stores a batch; the retirement is part of it. A retired memory is archived
+and can be restored. If the same message states the new value, that supersedes the memory instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from time import time
+from typing import TYPE_CHECKING
+
+import aiosqlite
+
+from subconscious.domain.model import Act, Admission, Candidate, Decision, Hit, Memory, Origin, Relation, Role, Turn
+from subconscious.recall.recall_context import RecallContext
+from subconscious.store import consolidations, decisions, links, memories, review_queue, sessions
+from subconscious.store.filters import Filter
+from subconscious.supersession import succession
+from subconscious.supersession.ended import akin, ended_by, is_for_a_time, keys
+from subconscious.supersession.ending_patterns import End
+from subconscious.supersession.endings import LONGEST, Ending, endings
+from subconscious.supersession.expiry import ends_at
+from subconscious.supersession.relating import FAR, bare
+from subconscious.text.sentences import sentences
+
+if TYPE_CHECKING:
+    import numpy
+
+COMPARED = 500
+"""Latest memories of a project in which an ending is looked up."""
+
+MOST_COMPARED = 8
+"""Memories whose vectors are compared with an ending that no words fit."""
+
+MOST_PASSING, MOST_RELATED = 12, 3
+"""Latest temporary statements that are embedded, and nearest ones that the pair model compares."""
+
+MOST_SENTENCES = 8
+"""Sentences of a message up to which they are compared with temporary statements."""
+
+LONGEST_TURN = 4000
+"""Characters of the longest message that is read for endings; longer ones are pasted."""
+
+TAKEN_BACK = "taken back in the same session"
+SAYS_NO_MORE = "says only that something no longer holds"
+
+Judged = tuple[Candidate, Admission]
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """A retired memory or capture, with the reason and the turn that ended it."""
+
+    reason: str
+    turn_id: str
+    ending: Ending
+    memory: int | None = None
+    capture: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a batch ends, and its candidates without those that it took back."""
+
+    judged: list[Judged]
+    retired: list[Retired] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """A statement that may be ended. ``candidate`` is its place among those of the batch."""
+
+    text: str
+    turn_id: str = ""
+    session_id: str | None = None
+    at: float = 0.0
+    memory: Memory | None = None
+    capture: int | None = None
+    candidate: int | None = None
+    is_typed: bool = False
+
+
+async def ended(
+    ctx: RecallContext,
+    turns: Sequence[Turn],
+    judged: Sequence[Judged],
+    project_id: str,
+    session_id: str,
+    doubtful: Collection[str] = (),
+) -> Ended:
+    """Find what the typed turns end; turns in ``doubtful`` were not attested by a hook and end nothing."""
+    typed = [turn for turn in turns if _is_typed(turn) and turn.id not in doubtful]
+    if not typed or not ctx.settings.capture:
+        return Ended(list(judged))
+    found = [(turn, ending) for turn in typed for ending in endings(turn.text)]
+    known = await _statements(ctx, project_id)
+    by_meaning = await _ends_by_meaning(ctx, typed, judged, known)
+    found += [(turn, ending) for turn, ending, _ in by_meaning]
+    if not found:
+        return Ended(list(judged))
+    session = await sessions.get(ctx.database, session_id)
+    search = _Search(typed, list(judged), known, session.last_prompt if session else "", session_id)
+    search.cosines = {ending: await _cosines(ctx, ending, known) for _, ending in found}
+    search.meant = {ending: text for _, ending, text in by_meaning}
+    return search.carry_out(found)
+
+
+async def _ends_by_meaning(
+    ctx: RecallContext, typed: Sequence[Turn], judged: Sequence[Judged], known: Sequence[_Statement]
+) -> list[tuple[Turn, Ending, str]]:
+    """Compare typed sentences with what holds for a time only; return those that end it, with the text that ends.
+
+    The end of something temporary is rarely a statement that is worth keeping ("found the bug, cache back on"), so it
+    is looked for in all that is typed. What is stored itself is compared where it is stored (`supersession/relating.py`).
+    Only statements of a person are temporary: a finding with "until" or "while" in it describes how something works.
+    """
+    temporary = [one.text for one in known if one.is_typed and is_for_a_time(bare(one.text))]
+    passing = await _embedded(ctx, temporary[:MOST_PASSING])
+    stored = " ".join(one.evidence.quote for one, admission in judged if admission.decision is Decision.AUTO)
+    found = []
+    for turn in typed if passing else ():
+        for sentence in _that_may_end(turn.text):
+            if sentence not in stored and (text := await _ends(ctx, sentence, passing)) is not None:
+                ending = Ending(End.OVER, "", sentence, turn.text.find(sentence), alone=False)
+                found.append((turn, ending, text))
+    return found
+
+
+def _that_may_end(text: str) -> list[str]:
+    """Return the statements of a short message, and the message as a whole."""
+    said = [one for one in sentences(text) if not one.rstrip().endswith("?") and len(one) <= LONGEST]
+    whole = [text.strip()] if len(said) > 1 and len(text) <= LONGEST else []
+    return [*said, *whole] if len(said) <= MOST_SENTENCES else []
+
+
+async def _embedded(ctx: RecallContext, texts: Sequence[str]) -> list[tuple[str, numpy.ndarray]]:
+    vectors = [(text, await ctx.embed_now(bare(text))) for text in texts]
+    return [(text, vector) for text, vector in vectors if vector is not None]
+
+
+async def _ends(ctx: RecallContext, sentence: str, passing: Sequence[tuple[str, numpy.ndarray]]) -> str | None:
+    """Return the nearest temporary statement that a sentence replaces."""
+    mine = await ctx.embed_now(sentence)
+    if mine is None:
+        return None
+    near = [(float(mine @ vector), text) for text, vector in passing]
+    nearest = [text for cosine, text in sorted(near, reverse=True)[:MOST_RELATED] if cosine >= FAR]
+    relations = await ctx.relate(sentence, [bare(text) for text in nearest])
+    ended = [text for text, found in zip(nearest, relations, strict=False) if found is Relation.REPLACES]
+    return ended[0] if ended else None
+
+
+async def _cosines(ctx: RecallContext, ending: Ending, known: Sequence[_Statement]) -> dict[str, float]:
+    """Return the cosines of an ending and the memories that share a word with it; none without a loaded embedder."""
+    words = keys(ending.topic)
+    near = [one.text for one in known if one.memory is not None and words & keys(one.text)][:MOST_COMPARED]
+    mine = await ctx.embed_now(ending.evidence) if near else None
+    if mine is None:
+        return {}
+    vectors = {text: await ctx.embed_now(text) for text in near}
+    return {text: float(mine @ vector) for text, vector in vectors.items() if vector is not None}
+
+
+def _is_typed(turn: Turn) -> bool:
+    typed = turn.origin is Origin.USER and turn.role is Role.USER and turn.act is Act.NONE
+    return typed and not turn.sidechain and 0 < len(turn.text) <= LONGEST_TURN
+
+
+async def _statements(ctx: RecallContext, project_id: str) -> list[_Statement]:
+    """Return the valid memories and the waiting captures of a project."""
+    active = await memories.latest(ctx.database, Filter(project_id), COMPARED)
+    in_force = await succession.still_in_force(ctx.database, active, project_id)
+    held = [
+        _Statement(
+            one.content, one.turn_id, one.session_id, one.said_at, memory=one, is_typed=one.origin is Origin.USER
+        )
+        for one in in_force
+        if not one.pinned and one.kind != "meta"
+    ]
+    queue = await review_queue.latest_waiting(ctx.database, project_id, COMPARED)
+    return held + [_Statement(one.content, capture=one.id, is_typed=one.origin == Origin.USER) for one in queue]
+
+
+class _Search:
+    """Finds what the endings of some turns mean, turn by turn."""
+
+    def __init__(
+        self, typed: list[Turn], judged: list[Judged], known: list[_Statement], before: str, session_id: str
+    ) -> None:
+        self._typed = typed
+        self._judged = judged
+        self._known = known
+        self._before = before
+        self._session = session_id
+        self._order = {turn.id: place for place, turn in enumerate(typed)}
+        self._retired: list[Retired] = []
+        self.cosines: dict[Ending, dict[str, float]] = {}
+        self.meant: dict[Ending, str] = {}
+
+    def carry_out(self, found: Iterable[tuple[Turn, Ending]]) -> Ended:
+        """Retire what each ending means."""
+        for turn, ending in found:
+            meant = self._meant(turn, ending)
+            for one in meant:
+                self._retire(one, turn, ending)
+            if (ending.alone and (meant or ending.end is not End.LEFT)) or (
+                meant and ending.end in (End.OVER, End.ALLOWED)
+            ):
+                self._discard_sentence(turn, ending)
+        return Ended(self._judged, self._retired)
+
+    def _meant(self, turn: Turn, ending: Ending) -> list[_Statement]:
+        said = self._said_before(turn, ending)
+        if ending in self.meant:
+            return [one for one in said if one.text == self.meant[ending]]
+        if ending.end is End.LAST:
+            return self._last(turn, ending, said)
+        meant = [said[place] for place in ended_by(ending, [one.text for one in said])]
+        return meant or self._akin(ending, said)
+
+    def _akin(self, ending: Ending, said: Sequence[_Statement]) -> list[_Statement]:
+        known = self.cosines.get(ending, {})
+        near = [one for one in said if one.text in known]
+        return [near[place] for place in akin(ending, [one.text for one in near], [known[one.text] for one in near])]
+
+    def _said_before(self, turn: Turn, ending: Ending) -> list[_Statement]:
+        """Return the earlier statements: stored ones, waiting ones, and those of this batch."""
+        gone = {one.memory for one in self._retired}, {one.capture for one in self._retired}
+        stored = [
+            one
+            for one in self._known
+            if (one.memory is None or one.memory.id not in gone[0])
+            and (one.capture is None or one.capture not in gone[1])
+            and one.at <= turn.time
+        ]
+        return stored + [one for one in self._candidates() if self._is_before(one, turn, ending)]
+
+    def _candidates(self) -> Iterable[_Statement]:
+        for place, (candidate, admission) in enumerate(self._judged):
+            if admission.decision in (Decision.AUTO, Decision.REVIEW):
+                turn_id = candidate.evidence.turn_id
+                yield _Statement(candidate.content, turn_id, self._session, candidate.time, candidate=place)
+
+    def _is_before(self, one: _Statement, turn: Turn, ending: Ending) -> bool:
+        if one.turn_id == turn.id and one.candidate is not None:
+            quote = self._judged[one.candidate][0].evidence.quote
+            return 0 <= turn.text.find(quote) < ending.start and quote not in ending.evidence
+        return self._order.get(one.turn_id, -1) < self._order[turn.id] and one.at <= turn.time
+
+    def _last(self, turn: Turn, ending: Ending, said: Sequence[_Statement]) -> list[_Statement]:
+        """Return the last statement of this message or the one before it; if the ending names a rule, of the session."""
+        own = [one for one in said if one.turn_id == turn.id]
+        if own:
+            return own[-1:]
+        here = [one for one in said if one.session_id == self._session and one.capture is None]
+        latest = max(here, key=lambda one: (self._order.get(one.turn_id, -1), one.at), default=None)
+        if latest is None or not (_NAMES_A_RULE.search(ending.evidence) or self._is_previous(latest, turn)):
+            return []
+        return [one for one in here if one.turn_id == latest.turn_id][-1:]
+
+    def _is_previous(self, one: _Statement, turn: Turn) -> bool:
+        """Whether a statement was made in the message before a turn."""
+        place = self._order[turn.id]
+        if place:
+            return one.turn_id == self._typed[place - 1].id
+        return bool(one.memory) and one.text.rstrip(".\u2026 ") in self._before
+
+    def _retire(self, one: _Statement, turn: Turn, ending: Ending) -> None:
+        reason = f'ended by what was typed: "{ending.evidence}"'
+        if one.candidate is not None:
+            self._discard(one.candidate, TAKEN_BACK)
+            return
+        number = one.memory.id if one.memory else None
+        self._retired.append(Retired(reason, turn.id, ending, number, one.capture))
+
+    def _discard_sentence(self, turn: Turn, ending: Ending) -> None:
+        for place, (candidate, _) in enumerate(self._judged):
+            if candidate.evidence.turn_id == turn.id and candidate.evidence.quote.strip() in ending.evidence:
+                self._discard(place, SAYS_NO_MORE)
+
+    def _discard(self, place: int, reason: str) -> None:
+        candidate, admission = self._judged[place]
+        self._judged[place] = candidate, replace(admission, decision=Decision.DISCARD, reason=reason)
+
+
+_NAMES_A_RULE = re.compile(
+    r"\b(?:rule|decision|convention|policy|requirement|restriction|agreement|Regel|Entscheidung|r[eè]gle|d[eé]cision|"
+    r"regla|regra|decis\w+)\b",
+    re.IGNORECASE,
+)
+
+
+async def retire(tx: aiosqlite.Connection, found: Ended, kept: Iterable[Memory | None], act: str = "") -> list[int]:
+    """Retire what was ended; return the ids of memories that left the index.
+
+    If the same message states the new value, that supersedes the memory. Otherwise it is archived with the memories that
+    it had superseded; these return only if the retired statement was the last one ("scrap that").
+    """
+    made = [one for one in kept if one is not None and one.origin is Origin.USER]
+    gone: list[int] = []
+    for one in found.retired:
+        if one.capture is not None:
+            await decisions.displace(tx, one.capture, one.reason, act)
+        elif one.memory is not None:
+            gone += await _retire_memory(tx, one.memory, one, made, act)
+    return gone
+
+
+async def _retire_memory(
+    tx: aiosqlite.Connection, number: int, retired: Retired, made: Iterable[Memory], act: str
+) -> list[int]:
+    ending = retired.ending
+    successor = next((one for one in made if one.turn_id == retired.turn_id and _says(one, ending)), None)
+    if successor is not None and ending.end in (End.LEFT, End.DENIED):
+        await succession.take_over(tx, successor, [number])
+        return []
+    ids = [number, *([] if ending.end is End.LAST else await links.superseded_by(tx, number))]
+    return await _archive(tx, ids, retired.reason, act)
+
+
+def _says(memory: Memory, ending: Ending) -> bool:
+    """Whether a memory was made of the sentence that ends something, so that it states the new value."""
+    return ending.evidence in memory.evidence or memory.evidence.strip() in ending.evidence
+
+
+async def _archive(tx: aiosqlite.Connection, ids: Sequence[int], reason: str, act: str) -> list[int]:
+    from subconscious.store import vectors
+
+    gone = []
+    for number in ids:
+        memory = await memories.find(tx, number)
+        if memory is not None and await memories.archive(tx, memory, "daemon", reason, act):
+            gone.append(number)
+    gone += await consolidations.archive_dependents(tx, gone, "daemon", reason, act)
+    await vectors.activate(tx, gone, False)
+    return gone
+
+
+def has_ended(memory: Memory, now: float) -> bool:
+    """Whether the time limit in a memory's own words is over: "until Friday", "this week"."""
+    return (end := ends_at(memory.content, memory.said_at)) is not None and end <= now
+
+
+async def holding_hits(ctx: RecallContext, hits: Sequence[Hit], project_id: str | None) -> list[Hit]:
+    """Return the hits whose memories are valid now, for proactive surfacing."""
+    held = {memory.id for memory in await in_force(ctx, [hit.memory for hit in hits], project_id, time())}
+    return [hit for hit in hits if hit.memory.id in held]
+
+
+async def in_force(ctx: RecallContext, found: Sequence[Memory], project_id: str | None, now: float) -> list[Memory]:
+    """Return the memories that are valid: active, not superseded, and not expired by their own words."""
+    held = await succession.still_in_force(ctx.database, found, project_id) if ctx.settings.links else list(found)
+    return [memory for memory in held if not has_ended(memory, now)]

@@ -1,0 +1,189 @@
+"""Keeps one current value for each subject: a newer statement supersedes earlier ones that contradict it.
+
+The link is made in the transaction that stores the statement. Superseded memories stay in the store and are valid again
+if the newer one is undone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from time import time
+
+import aiosqlite
+
+from subconscious.domain.model import Candidate, Link, Memory, Origin, Scope
+from subconscious.recall.recall_context import RecallContext
+from subconscious.store import full_text, links, memories, takeovers
+from subconscious.store.connect import Database
+from subconscious.supersession.ended import keys
+from subconscious.supersession.pair_wording import leaves_what_is_forbidden
+from subconscious.text.alternatives import FAMILIES
+from subconscious.text.claims import claim, indicates_change, key_of, replaces
+from subconscious.text.same_statement import differences, same_statement
+from subconscious.text.terms import terms
+
+NEIGHBOURS = 50
+"""Nearest memories by words with which a statement is compared."""
+
+MOST_TERMS = 48
+
+MOST_NEAR = 8
+LIKENESS, MARGIN = 0.5, 0.08
+"""Least cosine between a reported change and its statement, and its least distance to the next statement."""
+
+ELSEWHERE = frozenset(("environment", "place", "system"))
+"""Differences that make two statements be about different things."""
+
+SUPERSEDES = "SUPERSEDES"
+FOUND_BY = "rules"
+
+SURE, DOUBTFUL = 0.95, 0.5
+"""Confidence of the link to a replaced memory, and to a possibly replaced one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The memories that a statement replaces, and one that it may replace: the user is asked about that."""
+
+    replaced: tuple[int, ...] = ()
+    in_doubt: int | None = None
+
+
+async def replaced_by(ctx: RecallContext, candidate: Candidate, project_id: str, *, sure: bool = True) -> Earlier:
+    """Return the active memories that a typed statement contradicts about the same subject.
+
+    A text that is not ``sure`` to be a statement is not compared by words of change and cosine alone.
+    """
+    if candidate.origin is not Origin.USER or not ctx.settings.links:
+        return Earlier()
+    changed = indicates_change(candidate.content)
+    if not changed and claim(candidate.content) is None:
+        return Earlier()
+    places = (project_id, full_text.USER_WIDE) if candidate.scope is Scope.PROJECT else (full_text.USER_WIDE,)
+    near = await full_text.search(ctx.database, _sought(candidate.content), places, NEIGHBOURS)
+    known = await memories.get_many(ctx.database, [number for number, _ in near]) if near else {}
+    in_use = [memory for memory in known.values() if memory.archived_at is None]
+    found = await asyncio.to_thread(_replaced, candidate.content, in_use)
+    if not (found.replaced or found.in_doubt) and changed and sure:
+        found = await _changed(ctx, candidate.content, [one for one in in_use if one.origin is Origin.USER])
+    return found
+
+
+async def _changed(ctx: RecallContext, content: str, known: Sequence[Memory]) -> Earlier:
+    """Return the nearest statement that a reported change means, if both are about the same place.
+
+    It is in doubt if another one is as near.
+    """
+    shared = [one for one in known if keys(content) & keys(one.content)][:MOST_NEAR]
+    mine = await ctx.embed_now(content) if shared else None
+    if mine is None:
+        return Earlier()
+    weighed = []
+    for one in shared:
+        vector = await ctx.embed_now(one.content)
+        weighed += [(float(mine @ vector), one)] if vector is not None else []
+    weighed.sort(key=lambda pair: -pair[0])
+    if not weighed or weighed[0][0] < LIKENESS:
+        return Earlier()
+    old = weighed[0][1]
+    apart = differences(content, old.content) & ELSEWHERE
+    agree = same_statement(content, old.content, weighed[0][0]) or leaves_what_is_forbidden(content, old.content)
+    if apart or agree:
+        return Earlier()
+    unclear = len(weighed) > 1 and weighed[0][0] - weighed[1][0] < MARGIN
+    return Earlier(in_doubt=old.id) if unclear else Earlier((old.id,))
+
+
+def _replaced(content: str, known: Iterable[Memory]) -> Earlier:
+    """Return the memories that a statement replaces by its words. CPU-bound: run it in a thread."""
+    found = [memory for memory in known if replaces(content, memory.content)]
+    if _of_one_subject(found):
+        return Earlier(tuple(memory.id for memory in found))
+    return Earlier(in_doubt=max(found, key=lambda memory: memory.said_at).id)
+
+
+def _of_one_subject(found: Sequence[Memory]) -> bool:
+    """Whether some statements are about the same subject; else it is unclear which one is replaced."""
+    return all(
+        same_statement(one.content, other.content, 1.0)
+        or replaces(one.content, other.content)
+        or replaces(other.content, one.content)
+        for one, other in combinations(found, 2)
+    )
+
+
+def _sought(content: str) -> list[str]:
+    """Return the words of a statement and of the alternatives to its choice."""
+    told = claim(content)
+    chosen = {_FAMILY_OF[word] for word in told.value | told.about if word in _FAMILY_OF} if told else set()
+    others = [word for word, family in FAMILIES.items() if family in chosen and word.isalnum()]
+    return [*terms(content), *others][:MOST_TERMS]
+
+
+_FAMILY_OF = {key_of(word): family for word, family in FAMILIES.items()}
+
+
+async def take_over(tx: aiosqlite.Connection, memory: Memory, earlier: Iterable[int | Memory]) -> list[int]:
+    """Let a memory supersede earlier ones; return the ids of those that it superseded.
+
+    It supersedes nothing of a more trusted origin. For a pinned memory the link is only proposed.
+    """
+    taken = []
+    for one in earlier:
+        old = await memories.find(tx, one if isinstance(one, int) else one.id)
+        if old is None or old.id == memory.id or old.archived_at is not None or not _may_replace(memory, old):
+            continue
+        await _supersede(tx, memory, old)
+        taken.append(old.id)
+    return taken
+
+
+async def propose(tx: aiosqlite.Connection, memory: Memory, earlier: int) -> None:
+    """Propose that a memory supersedes an earlier one; both stay valid until the user answers."""
+    old = await memories.find(tx, earlier)
+    if old is None or old.id == memory.id or old.archived_at is not None or not _may_replace(memory, old):
+        return
+    if await links.between(tx, memory.id, old.id):
+        return
+    await _propose(tx, memory, old, DOUBTFUL)
+
+
+async def _propose(tx: aiosqlite.Connection, new: Memory, old: Memory, confidence: float) -> None:
+    link = Link(0, new.id, old.id, SUPERSEDES, "proposed", confidence, FOUND_BY, new.content[:300], new.said_at)
+    made = await links.add(tx, link, "daemon", session_id=new.session_id)
+    if made is not None:
+        await takeovers.record(tx, made, new, old, time())
+
+
+def _may_replace(new: Memory, old: Memory) -> bool:
+    is_later = (new.said_at, new.id) > (old.said_at, old.id) or new.said_at > old.said_at
+    widened = new.scope is Scope.USER and old.scope is Scope.PROJECT
+    return is_later and new.origin.distrust <= old.origin.distrust and not widened
+
+
+async def _supersede(tx: aiosqlite.Connection, new: Memory, old: Memory) -> None:
+    """Link the two and withdraw a link in the other direction. A link that a person refused stays refused."""
+    status = "proposed" if old.pinned else "active"
+    known = [link for link in await links.between(tx, new.id, old.id) if link.type == SUPERSEDES]
+    for link in known:
+        holds = link.source_id == new.id
+        if link.status == "refused" or (not holds and status == "proposed"):
+            continue
+        await links.change(tx, link, "daemon", "said later", status=status if holds else "withdrawn")
+    if any(link.source_id == new.id for link in known):
+        return
+    if old.pinned:
+        await _propose(tx, new, old, SURE)
+        return
+    made = Link(0, new.id, old.id, SUPERSEDES, "active", SURE, FOUND_BY, new.content[:300], new.said_at)
+    await links.add(tx, made, "daemon", session_id=new.session_id)
+
+
+async def still_in_force(database: Database, found: Sequence[Memory], project_id: str | None) -> list[Memory]:
+    """Return the memories that are active or unconfirmed, and not superseded."""
+    gone = await links.superseded(database, [memory.id for memory in found], project_id)
+    in_use = [memory for memory in found if memory.archived_at is None or memory.unconfirmed]
+    return [memory for memory in in_use if memory.id not in gone]
